@@ -1,0 +1,10 @@
+// The Python module clearset._native: every file of this folder adds its own functions.
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+
+NB_MODULE(_native, module) {
+  module.doc() = "Compiled kernels of clearset; clearset.kernels and clearset.lattice.projections are their only callers.";
+  bind_phi(module);
+  bind_projections(module);
+}

@@ -1,0 +1,1 @@
+"""Interpretable learning on sets."""
