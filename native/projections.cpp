@@ -1,3 +1,278 @@
+// Euclidean projections onto chains and onto half-spaces in a box; clearset.lattice.projections holds the same in numpy.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
 #include "bindings.h"
 
-void bind_projections(nanobind::module_&) {}
+namespace nb = nanobind;
+
+namespace {
+
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstIndices = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ConstInts = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// ---------------------------------------------------------------------------------------------------- chains
+
+// Pool adjacent violators on first, first + stride, ...: a block is merged into the one before it while its mean is lower.
+// Equal means stay apart, so a chain that is in order already is not touched by rounding.
+void pool_adjacent_violators(double* first, ptrdiff_t stride, size_t length, double* sums, double* means, size_t* counts) {
+  size_t blocks = 0;
+  for (size_t i = 0; i < length; ++i) {
+    double sum = first[static_cast<ptrdiff_t>(i) * stride];
+    double mean = sum;
+    size_t count = 1;
+    while (blocks > 0 && means[blocks - 1] > mean) {
+      --blocks;
+      sum += sums[blocks];
+      count += counts[blocks];
+      mean = sum / static_cast<double>(count);
+    }
+    sums[blocks] = sum;
+    means[blocks] = mean;
+    counts[blocks] = count;
+    ++blocks;
+  }
+  for (size_t block = 0; block < blocks; ++block) {
+    for (size_t i = 0; i < counts[block]; ++i, first += stride) *first = means[block];
+  }
+}
+
+void project_chains(Matrix values, ConstInts starts, ConstInts stops, ConstInts directions, double lower, double upper) {
+  const size_t members = values.shape(0), size = values.shape(1), chains = starts.shape(0);
+  std::vector<double> sums(size), means(size);
+  std::vector<size_t> counts(size);
+  for (size_t member = 0; member < members; ++member) {
+    double* row = values.data() + member * size;
+    for (size_t chain = 0; chain < chains; ++chain) {
+      const int64_t start = starts.data()[chain], stop = stops.data()[chain];
+      const bool rising = directions.data()[chain] > 0;
+      if (stop > start) {
+        pool_adjacent_violators(row + (rising ? start : stop - 1), rising ? 1 : -1, static_cast<size_t>(stop - start),
+                                sums.data(), means.data(), counts.data());
+      }
+    }
+    for (size_t i = 0; i < size; ++i) row[i] = std::min(std::max(row[i], lower), upper);
+  }
+}
+
+// ----------------------------------------------------------------------------------------------- half-spaces
+
+// One member of the batch. Rows are normalised to length one, so a row's residual is the distance to its plane.
+template <int width>
+class HalfSpaceSolver {
+ public:
+  HalfSpaceSolver(const int32_t* indices, const double* coefficients, size_t rows, size_t size, double lower, double upper)
+      : indices_(indices), coefficients_(coefficients), rows_(rows), size_(size), lower_(lower), upper_(upper),
+        boxed_(std::isfinite(lower) || std::isfinite(upper)), x_(size), free_point_(size), pull_(size), trial_(size) {}
+
+  // Overwrites values by their projection and duals by its multipliers; true once no step of a sweep exceeds the tolerance.
+  bool solve(double* values, double* duals, double tolerance, int64_t max_sweeps) {
+    double largest_value = 0.0, largest_point = 0.0;
+    for (size_t i = 0; i < size_; ++i) {
+      x_[i] = clip(values[i]);
+      largest_value = std::max(largest_value, std::abs(values[i]));
+      largest_point = std::max(largest_point, std::abs(x_[i]));
+    }
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * largest_value;
+    const double limit = std::max(tolerance * largest_point, rounding);
+    if (feasible(limit)) {
+      std::copy(x_.begin(), x_.end(), values);
+      std::fill(duals, duals + rows_, 0.0);
+      return true;
+    }
+    restart(values, duals);
+    bool converged = false;
+    for (int64_t sweeps = 1; sweeps <= max_sweeps; ++sweeps) {
+      converged = sweep(duals) <= limit;
+      if (converged) break;
+      if (sweeps % kSweepsPerFace == 0) {
+        restart(values, duals);
+        minimise_on_face(duals, 0.1 * limit);
+      }
+    }
+    std::copy(x_.begin(), x_.end(), values);
+    return converged;
+  }
+
+ private:
+  static constexpr int64_t kSweepsPerFace = 3;
+  static constexpr size_t kMaxConjugateSteps = 200;
+
+  double clip(double value) const { return std::min(std::max(value, lower_), upper_); }
+
+  double residual(size_t row, const double* point) const {
+    double sum = 0.0;
+    for (int j = 0; j < width; ++j) sum += coefficients_[row * width + j] * point[indices_[row * width + j]];
+    return sum;
+  }
+
+  void add_row(size_t row, double amount, double* point) const {
+    for (int j = 0; j < width; ++j) point[indices_[row * width + j]] += amount * coefficients_[row * width + j];
+  }
+
+  bool feasible(double limit) const {
+    for (size_t row = 0; row < rows_; ++row) {
+      if (residual(row, x_.data()) < -limit) return false;
+    }
+    return true;
+  }
+
+  // x = clip(y + A^T duals), computed afresh: whatever the duals, it belongs to the current y.
+  void restart(const double* values, const double* duals) {
+    std::copy(values, values + size_, free_point_.begin());
+    for (size_t row = 0; row < rows_; ++row) {
+      if (duals[row] > 0.0) add_row(row, duals[row], free_point_.data());
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      x_[i] = clip(free_point_[i]);
+      pull_[i] = x_[i] - free_point_[i];
+    }
+  }
+
+  // Hildreth: each row, then the box, is made optimal in turn. Returns the largest step.
+  double sweep(double* duals) {
+    double largest = 0.0;
+    for (size_t row = 0; row < rows_; ++row) {
+      const double step = std::max(-residual(row, x_.data()), -duals[row]);
+      if (step != 0.0) {
+        duals[row] += step;
+        add_row(row, step, x_.data());
+        largest = std::max(largest, std::abs(step));
+      }
+    }
+    if (boxed_) {
+      for (size_t i = 0; i < size_; ++i) {
+        const double outside = x_[i] - pull_[i];
+        const double inside = clip(outside);
+        largest = std::max(largest, std::abs(inside - x_[i]));
+        pull_[i] = inside - outside;
+        x_[i] = inside;
+      }
+    }
+    return largest;
+  }
+
+  // Conjugate gradients on the duals that are positive, coordinates at a bound held there; then a projected line search.
+  void minimise_on_face(double* duals, double limit) {
+    face_.clear();
+    for (size_t row = 0; row < rows_; ++row) {
+      if (duals[row] > 0.0) face_.push_back(row);
+    }
+    const size_t count = face_.size();
+    gradient_.resize(count);
+    rest_.resize(count);
+    direction_.resize(count);
+    step_.assign(count, 0.0);
+    double rest_square = 0.0;
+    for (size_t k = 0; k < count; ++k) {
+      gradient_[k] = residual(face_[k], x_.data());
+      rest_[k] = direction_[k] = -gradient_[k];
+      rest_square += rest_[k] * rest_[k];
+    }
+    const size_t most = std::min(2 * count, kMaxConjugateSteps);
+    for (size_t iteration = 0; iteration < most && rest_square > limit * limit; ++iteration) {
+      std::fill(trial_.begin(), trial_.end(), 0.0);
+      for (size_t k = 0; k < count; ++k) add_row(face_[k], direction_[k], trial_.data());
+      double curvature = 0.0;
+      for (size_t i = 0; i < size_; ++i) {
+        if (pull_[i] != 0.0) trial_[i] = 0.0;
+        curvature += trial_[i] * trial_[i];
+      }
+      if (curvature <= 1e-30 * rest_square) break;
+      const double length = rest_square / curvature;
+      double next_square = 0.0;
+      for (size_t k = 0; k < count; ++k) {
+        step_[k] += length * direction_[k];
+        rest_[k] -= length * residual(face_[k], trial_.data());
+        next_square += rest_[k] * rest_[k];
+      }
+      const double ratio = next_square / rest_square;
+      for (size_t k = 0; k < count; ++k) direction_[k] = rest_[k] + ratio * direction_[k];
+      rest_square = next_square;
+    }
+    double length = 1.0;
+    for (int attempt = 0; attempt < 4; ++attempt, length *= 0.25) {
+      if (accept(duals, length)) return;
+    }
+  }
+
+  // Takes the step if the dual objective falls. Its change is summed from differences, so it is reliable down to rounding.
+  bool accept(double* duals, double length) {
+    std::copy(free_point_.begin(), free_point_.end(), trial_.begin());
+    double change = 0.0;
+    for (size_t k = 0; k < face_.size(); ++k) {
+      const double step = std::max(length * step_[k], -duals[face_[k]]);
+      change += step * gradient_[k];
+      add_row(face_[k], step, trial_.data());
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      const double inside = clip(trial_[i]), moved = inside - x_[i];
+      change += moved * (0.5 * moved + (trial_[i] - inside));
+    }
+    if (!(change < 0.0)) return false;
+    for (size_t k = 0; k < face_.size(); ++k) {
+      double& dual = duals[face_[k]];
+      dual = std::max(0.0, dual + length * step_[k]);
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      x_[i] = clip(trial_[i]);
+      pull_[i] = x_[i] - trial_[i];
+    }
+    return true;
+  }
+
+  const int32_t* indices_;
+  const double* coefficients_;
+  size_t rows_, size_;
+  double lower_, upper_;
+  bool boxed_;
+  std::vector<double> x_, free_point_, pull_, trial_;
+  std::vector<size_t> face_;
+  std::vector<double> gradient_, rest_, direction_, step_;
+};
+
+template <int width>
+bool project_members(Matrix& values, Matrix& duals, ConstIndices& indices, ConstMatrix& coefficients, double lower,
+                     double upper, double tolerance, int64_t max_sweeps) {
+  const size_t size = values.shape(1), rows = indices.shape(0);
+  HalfSpaceSolver<width> solver(indices.data(), coefficients.data(), rows, size, lower, upper);
+  bool converged = true;
+  for (size_t member = 0; member < values.shape(0); ++member) {
+    converged &= solver.solve(values.data() + member * size, duals.data() + member * rows, tolerance, max_sweeps);
+  }
+  return converged;
+}
+
+bool project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
+                         double upper, double tolerance, int64_t max_sweeps) {
+  switch (indices.shape(1)) {
+    case 2:
+      return project_members<2>(values, duals, indices, coefficients, lower, upper, tolerance, max_sweeps);
+    case 3:
+      return project_members<3>(values, duals, indices, coefficients, lower, upper, tolerance, max_sweeps);
+    case 4:
+      return project_members<4>(values, duals, indices, coefficients, lower, upper, tolerance, max_sweeps);
+    default:
+      throw nb::value_error("Rows of half-spaces must have 2, 3 or 4 entries.");
+  }
+}
+
+}  // namespace
+
+void bind_projections(nb::module_& module) {
+  module.def("project_chains", &project_chains, nb::arg("values").noconvert(), nb::arg("starts"), nb::arg("stops"),
+             nb::arg("directions"), nb::arg("lower"), nb::arg("upper"), nb::call_guard<nb::gil_scoped_release>(),
+             "Project chains of every row of values in place.");
+  module.def("project_half_spaces", &project_half_spaces, nb::arg("values").noconvert(), nb::arg("duals").noconvert(),
+             nb::arg("indices"), nb::arg("coefficients"), nb::arg("lower"), nb::arg("upper"), nb::arg("tolerance"),
+             nb::arg("max_sweeps"), nb::call_guard<nb::gil_scoped_release>(),
+             "Project every row of values onto normalised half-spaces and a box in place; true if all converged.");
+}

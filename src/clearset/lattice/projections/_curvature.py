@@ -1,0 +1,82 @@
+"""Convex and concave calibrators."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.lattice.projections._constraints import ConstraintSet
+from clearset.lattice.projections._halfspaces import HalfSpaces
+from clearset.lattice.projections._members import Array
+from clearset.lattice.projections._monotone import monotone_rows
+
+
+def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "concave"]) -> HalfSpaces:
+    r"""Return rows that keep the slopes between neighbouring keypoints in order.
+
+    With :math:`h_1` and :math:`h_2` the distances to the keypoints before and after, slopes that grow mean
+    :math:`(v_2 - v_1)/h_2 - (v_1 - v_0)/h_1 \ge 0`. Times :math:`h_1 h_2 / (h_1 + h_2)` this says that the value in the middle lies
+    below the line through its neighbours, and no coefficient exceeds 1, however close the keypoints stand.
+
+    Parameters
+    ----------
+    keypoints : array-like of shape (n,)
+        Increasing.
+    curvature : {"convex", "concave"}
+        Slopes never fall, or never rise.
+
+    Returns
+    -------
+    HalfSpaces
+
+    Examples
+    --------
+    >>> curvature_rows([0.0, 1.0, 4.0], "convex").coefficients
+    array([[ 0.75, -1.  ,  0.25]])
+    """
+    points = np.asarray(keypoints, dtype=np.float64)
+    gaps = np.diff(points)
+    if points.ndim != 1 or points.size < 2 or not (gaps > 0).all():
+        raise ValueError(f"Keypoints must be at least 2 increasing numbers, but are {points.tolist()}.")
+    if curvature not in ("convex", "concave"):
+        raise ValueError(f"The curvature is {curvature!r}. Give 'convex' or 'concave'.")
+    share = gaps[1:] / (gaps[:-1] + gaps[1:])
+    coefficients = np.stack([share, -np.ones_like(share), 1.0 - share], axis=1)
+    indices = np.arange(points.size - 2, dtype=np.int32)[:, None] + np.arange(3, dtype=np.int32)
+    return HalfSpaces(indices, coefficients if curvature == "convex" else -coefficients)
+
+
+def projection_curvature(
+    values: npt.ArrayLike,
+    keypoints: npt.ArrayLike,
+    curvature: Literal["convex", "concave"],
+    monotonic: Literal[0, 1, -1] = 0,
+    lower: float = -np.inf,
+    upper: float = np.inf,
+) -> Array:
+    """Project onto convex or concave curves, if wanted monotone ones, within bounds.
+
+    Parameters
+    ----------
+    values : array-like of shape (N, n)
+        Values at the keypoints; members of a batch, projected independently.
+    keypoints, curvature
+        As for :func:`curvature_rows`.
+    monotonic : {0, 1, -1}
+        +1 for curves that never fall, -1 for curves that never rise.
+    lower, upper : float
+        Bounds of all values; infinities stand for none.
+
+    Returns
+    -------
+    ndarray of shape (N, n)
+        Feasible without any rounding error.
+
+    Examples
+    --------
+    >>> projection_curvature([[0.0, 3.0, 0.0]], [0.0, 1.0, 2.0], "convex").round(6)
+    array([[1., 1., 1.]])
+    """
+    size = np.size(keypoints)
+    groups = {"curvature": curvature_rows(keypoints, curvature), "monotone": monotone_rows((size,), (monotonic,))}
+    return ConstraintSet(groups, lower, upper, size).project_exactly(values)

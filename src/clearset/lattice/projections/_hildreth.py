@@ -1,0 +1,178 @@
+r"""Projection onto half-spaces and a box: Hildreth's sweeps, sped up by conjugate gradients.
+
+The projection of y onto :math:`\{x : Ax \ge 0, l \le x \le u\}` is :math:`x = clip(z)` with :math:`z = y + A^T \lambda`, where the
+multipliers :math:`\lambda \ge 0` minimise the dual objective
+
+.. math:: f(\lambda) = \tfrac12 \|z\|^2 - \tfrac12 \|z - clip(z)\|^2, \qquad \nabla f = A\, clip(z).
+
+A sweep minimises f over one multiplier after the other and then over the box (Dykstra's algorithm, for half-spaces known as
+Hildreth's). It soon finds which multipliers are positive but may take very long to find their values: with a chain of n values the
+error shrinks by 1 - O(1/n^2) a sweep, with curvature by 1 - O(1/n^4). So every few sweeps f, which is quadratic as long as the same
+multipliers are positive and the same values are at a bound, is minimised over these by conjugate gradients.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from clearset.lattice.projections._members import Array
+
+_native: Any
+try:
+    from clearset import _native
+except ImportError:
+    _native = None
+
+_NATIVE_WIDTHS = (2, 3, 4)
+_SWEEPS_PER_FACE = 3
+_MAX_CONJUGATE_STEPS = 200
+_LINE_SEARCH = (1.0, 0.25, 0.0625, 0.015625)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of length one, sorted into groups that share no column; ``order`` says which row each was before."""
+
+    indices: npt.NDArray[np.int32]
+    coefficients: Array
+    group_stops: list[int]
+    order: npt.NDArray[np.int64]
+
+    @cached_property
+    def groups(self) -> list[tuple[slice, list[tuple[npt.NDArray[np.int32], Array]]]]:
+        """Each group's rows, and their columns and coefficients entry by entry."""
+        slices = [slice(start, stop) for start, stop in zip([0, *self.group_stops], self.group_stops, strict=False)]
+        return [
+            (rows, list(zip(self.indices[rows].T, self.coefficients[rows].T, strict=True))) for rows in slices
+        ]
+
+    def matrix(self, size: int) -> sparse.csr_array:
+        """Return A."""
+        count, width = self.indices.shape
+        splits = np.arange(count + 1) * width
+        return sparse.csr_array((self.coefficients.ravel(), self.indices.ravel(), splits), shape=(count, size))
+
+
+def solve(
+    rows: Rows, values: Array, duals: Array, lower: float, upper: float, tolerance: float, max_sweeps: int
+) -> None:
+    """Overwrite ``values (N, n)`` by their projections and ``duals (N, R)``, the start, by the multipliers."""
+    if _native is not None and rows.indices.shape[1] in _NATIVE_WIDTHS:
+        _native.project_half_spaces(
+            values, duals, rows.indices, rows.coefficients, lower, upper, tolerance, max_sweeps
+        )
+        return
+    points = np.clip(values, lower, upper)
+    rounding = 8 * np.finfo(np.float64).eps * np.abs(values).max(axis=1, initial=0.0)
+    limits = np.maximum(tolerance * np.abs(points).max(axis=1, initial=0.0), rounding)
+    matrix = rows.matrix(values.shape[1])
+    violated = ((points @ matrix.T) < -limits[:, None]).any(axis=1)
+    duals[~violated] = 0.0
+    values[~violated] = points[~violated]
+    # Members are dropped as they are solved, so each of them sees the same sweeps whatever else is in the batch.
+    left = np.flatnonzero(violated)
+    face = _Dual(rows, matrix, values[left], duals[left], lower, upper, limits[left])
+    for sweep in range(1, max_sweeps + 1):
+        if not left.size:
+            return
+        going = face.sweep() > face.limits
+        if not going.all():
+            values[left[~going]], duals[left[~going]] = face.x[~going], face.duals[~going]
+            left = left[going]
+            face = face.only(going)
+        if left.size and sweep % _SWEEPS_PER_FACE == 0:
+            face.restart()
+            face.minimise_on_face()
+    values[left], duals[left] = face.x, face.duals
+
+
+class _Dual:
+    """The dual problem of several members at once."""
+
+    def __init__(
+        self, rows: Rows, matrix: Any, values: Array, duals: Array, lower: float, upper: float, limits: Array
+    ) -> None:
+        self.rows, self.matrix = rows, matrix
+        self.values, self.duals, self.limits = values, duals, limits
+        self.lower, self.upper = lower, upper
+        self.restart()
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "_Dual":
+        """Return the problem of some of the members, where it stands."""
+        other = _Dual(
+            self.rows, self.matrix, self.values[kept], self.duals[kept], self.lower, self.upper, self.limits[kept]
+        )
+        other.x, other.pull = self.x[kept], self.pull[kept]
+        return other
+
+    def restart(self) -> None:
+        """Compute x afresh: whatever the multipliers, it belongs to the values at hand."""
+        self.move_to(self.values + self.duals @ self.matrix)
+
+    def move_to(self, z: Array) -> None:
+        self.z = z
+        self.x = np.clip(z, self.lower, self.upper)
+        self.pull = self.x - z
+
+    def sweep(self) -> Array:
+        """Make each row, then the box, optimal in turn; return each member's largest step."""
+        x, largest = self.x, np.zeros(len(self.x))
+        for rows, entries in self.rows.groups:
+            residuals = sum(coefficient * x[:, column] for column, coefficient in entries)
+            steps = np.maximum(-residuals, -self.duals[:, rows])
+            self.duals[:, rows] += steps
+            for column, coefficient in entries:
+                x[:, column] += steps * coefficient
+            np.maximum(largest, np.abs(steps).max(axis=1), out=largest)
+        outside = x - self.pull
+        inside = np.clip(outside, self.lower, self.upper)
+        np.maximum(largest, np.abs(inside - x).max(axis=1), out=largest)
+        self.pull, self.x = inside - outside, inside
+        return largest
+
+    def minimise_on_face(self) -> None:
+        """Conjugate gradients on the positive multipliers, values at a bound held there; then a line search."""
+        on_face = self.duals > 0
+        gradient = np.where(on_face, self.x @ self.matrix.T, 0.0)
+        step, rest = np.zeros_like(gradient), -gradient
+        direction, square = rest.copy(), (rest**2).sum(axis=1)
+        most = np.minimum(2 * on_face.sum(axis=1), _MAX_CONJUGATE_STEPS)
+        for iteration in range(int(most.max())):
+            image = np.where(self.pull == 0, direction @ self.matrix, 0.0)
+            curvature = (image**2).sum(axis=1)
+            going = (iteration < most) & (square > (0.1 * self.limits) ** 2) & (curvature > 1e-30 * square)
+            if not going.any():
+                break
+            length = np.divide(square, curvature, out=np.zeros_like(square), where=going)[:, None]
+            step += length * direction
+            rest -= length * np.where(on_face, image @ self.matrix.T, 0.0)
+            previous, square = square, np.where(going, (rest**2).sum(axis=1), 0.0)
+            ratio = np.divide(square, previous, out=np.zeros_like(square), where=going)[:, None]
+            direction = rest + ratio * direction
+        self.search(gradient, step)
+
+    def search(self, gradient: Array, step: Array) -> None:
+        """Shorten the step, and stop it at 0, until f falls.
+
+        The change of f is summed from differences, so that it is reliable down to rounding.
+        """
+        waiting = np.ones(len(self.x), dtype=bool)
+        z, duals = self.z.copy(), self.duals.copy()
+        for length in _LINE_SEARCH:
+            steps = np.maximum(length * step, -self.duals)
+            trial = self.z + steps @ self.matrix
+            inside = np.clip(trial, self.lower, self.upper)
+            moved = inside - self.x
+            change = (steps * gradient).sum(axis=1) + (moved * (0.5 * moved + (trial - inside))).sum(axis=1)
+            accepted = waiting & (change < 0)
+            z[accepted] = trial[accepted]
+            duals[accepted] = np.maximum(0.0, self.duals[accepted] + length * step[accepted])
+            waiting &= ~accepted
+            if not waiting.any():
+                break
+        self.duals = duals
+        self.move_to(z)
