@@ -1,3 +1,212 @@
-#include "bindings.h"
+// phi, then the mean over each set: the functions that clearset.kernels calls. Here a batch is cut into slices for the
+// threads; what happens to a slice is in phi_lanes.cpp.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
-void bind_phi(nanobind::module_&) {}
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "bindings.h"
+#include "phi_lanes.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <class T, int dimensions>
+using Array = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+
+// clearset.kernels.Layout as the kernels read it.
+class PhiLayout {
+ public:
+  PhiLayout(std::vector<int32_t> sizes, std::vector<std::vector<int32_t>> subsets,
+            std::vector<std::vector<int32_t>> strides, const std::vector<int64_t>& vertex_offsets)
+      : sizes_(std::move(sizes)), subsets_(std::move(subsets)), strides_(std::move(strides)) {
+    for (size_t e = 0; e < subsets_.size(); ++e) {
+      const bool single_cell =
+          std::all_of(subsets_[e].begin(), subsets_[e].end(), [this](int32_t d) { return sizes_[d] == 2; });
+      lattices_.push_back({static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(),
+                           vertex_offsets[e], single_cell});
+    }
+  }
+  PhiLayout(const PhiLayout&) = delete;
+
+  template <class T>
+  void describe(Phi<T>& phi) const {
+    phi.sizes = sizes_.data();
+    phi.lattices = lattices_.data();
+    phi.n_lattices = static_cast<int32_t>(lattices_.size());
+  }
+
+ private:
+  std::vector<int32_t> sizes_;
+  std::vector<std::vector<int32_t>> subsets_, strides_;
+  std::vector<Lattice> lattices_;
+};
+
+template <class T>
+const PhiKernel<T>& pick(const PhiKernel<float>& f32, const PhiKernel<double>& f64) {
+  if constexpr (sizeof(T) == sizeof(float))
+    return f32;
+  else
+    return f64;
+}
+
+template <class T>
+const PhiKernel<T>& kernel() {
+#if defined(CLEARSET_X86)
+  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (has_avx512) return pick<T>(avx512::kernel_f32, avx512::kernel_f64);
+  if (has_avx2) return pick<T>(avx2::kernel_f32, avx2::kernel_f64);
+#endif
+  return pick<T>(baseline::kernel_f32, baseline::kernel_f64);
+}
+
+struct AlignedMemory {
+  explicit AlignedMemory(int64_t bytes)
+      : data(static_cast<char*>(::operator new(static_cast<size_t>(bytes), std::align_val_t{64}))) {}
+  AlignedMemory(AlignedMemory&& other) noexcept : data(other.data) { other.data = nullptr; }
+  ~AlignedMemory() { ::operator delete(data, std::align_val_t{64}); }
+  char* data;
+};
+
+// Slices of whole sets. How many there are does not depend on the number of threads, so neither do the sums: the result
+// has the same bits on one thread and on many. A slice has at least as many tokens as there are parameters, so that
+// clearing and adding its gradient costs less than making it.
+template <class T>
+std::vector<SliceOfSets> cut_into_slices(const Phi<T>& phi, int64_t n_sets) {
+  const int64_t n_parameters = phi.n_outputs * (phi.n_vertices + phi.n_slots);
+  const int64_t count = std::clamp<int64_t>(phi.n_tokens / std::max<int64_t>(2048, n_parameters), 1, 16);
+  std::vector<SliceOfSets> slices;
+  int64_t first = 0;
+  for (int64_t i = 1; i <= count; ++i) {
+    const int64_t* cut = std::lower_bound(phi.offsets, phi.offsets + n_sets, phi.n_tokens * i / count);
+    const int64_t last = i == count ? n_sets : cut - phi.offsets;
+    if (first < last) slices.push_back({first, last});
+    first = std::max(first, last);
+  }
+  return slices;
+}
+
+// Calls work(slice, worker) for every slice; worker numbers the thread, so that scratch memory can be one per thread.
+template <class Work>
+void run_slices(int n_slices, int n_workers, Work work) {
+  std::atomic<int> next{0};
+  const auto run = [&](int worker) {
+    for (int slice = next++; slice < n_slices; slice = next++) work(slice, worker);
+  };
+  std::vector<std::thread> others;
+  for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
+  run(0);
+  for (std::thread& other : others) other.join();
+}
+
+// One call: the arrays as the slices read them, the slices, and the memory that they work in.
+template <class T>
+struct Call {
+  Phi<T> phi;
+  std::vector<T> table;
+  std::vector<SliceOfSets> slices;
+  std::vector<AlignedMemory> scratch;
+
+  Call(const PhiLayout& layout, const Array<const int32_t, 2>& slots, const Array<const T, 2>& fractions,
+       const Array<const int64_t, 1>& offsets, const Array<const T, 2>& calibration,
+       const Array<const T, 2>& vertices, int threads) {
+    phi.n_tokens = static_cast<int64_t>(slots.shape(1));
+    phi.n_features = static_cast<int32_t>(slots.shape(0));
+    phi.n_outputs = static_cast<int32_t>(calibration.shape(0));
+    phi.n_slots = static_cast<int32_t>(calibration.shape(1));
+    phi.n_vertices = static_cast<int64_t>(vertices.shape(1));
+    phi.slots = slots.data();
+    phi.fractions = fractions.data();
+    phi.offsets = offsets.data();
+    phi.vertices = vertices.data();
+    layout.describe(phi);
+    fill_table(calibration.data());
+    slices = cut_into_slices(phi, static_cast<int64_t>(offsets.shape(0)) - 1);
+    const int n_workers = std::min(threads, static_cast<int>(slices.size()));
+    for (int worker = 0; worker < n_workers; ++worker) scratch.emplace_back(kernel<T>().scratch_bytes(phi));
+  }
+
+  // Reads the calibration as if it ended in one more slot, with the value of the last.
+  void fill_table(const T* calibration) {
+    const int64_t rows = phi.n_outputs, slots = phi.n_slots;
+    table.resize(static_cast<size_t>(2 * rows * slots));
+    for (int64_t k = 0; k < rows; ++k)
+      for (int64_t s = 0; s < slots; ++s) {
+        const T value = calibration[k * slots + s];
+        table[2 * (k * slots + s)] = value;
+        table[2 * (k * slots + s) + 1] = s + 1 < slots ? calibration[k * slots + s + 1] - value : T(0);
+      }
+    phi.table = table.data();
+  }
+  int n_slices() const { return static_cast<int>(slices.size()); }
+  int n_workers() const { return static_cast<int>(scratch.size()); }
+};
+
+template <class T>
+bool phi_forward(const PhiLayout& layout, Array<const int32_t, 2> slots, Array<const T, 2> fractions,
+                 Array<const int64_t, 1> offsets, Array<const T, 2> calibration, Array<const T, 2> vertices,
+                 int threads, Array<T, 2> means) {
+  nb::gil_scoped_release release;
+  Call<T> call(layout, slots, fractions, offsets, calibration, vertices, threads);
+  std::atomic<bool> slots_exist{true};
+  run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
+    if (!kernel<T>().forward(call.phi, call.slices[slice], means.data(), call.scratch[worker].data)) slots_exist = false;
+  });
+  return slots_exist;
+}
+
+template <class T>
+void phi_backward(const PhiLayout& layout, Array<const int32_t, 2> slots, Array<const T, 2> fractions,
+                  Array<const int64_t, 1> offsets, Array<const T, 2> calibration, Array<const T, 2> vertices,
+                  int threads, Array<const T, 2> grad_means, Array<T, 2> grad_calibration, Array<T, 2> grad_vertices) {
+  nb::gil_scoped_release release;
+  Call<T> call(layout, slots, fractions, offsets, calibration, vertices, threads);
+  const int64_t rows = call.phi.n_outputs, n_slots = call.phi.n_slots, all_vertices = rows * call.phi.n_vertices;
+  const int64_t size = 2 * rows * n_slots + all_vertices;
+  std::vector<AlignedMemory> partial;
+  for (int i = 0; i < std::max(1, call.n_slices()); ++i) {
+    partial.emplace_back(size * static_cast<int64_t>(sizeof(double)));
+    std::fill_n(reinterpret_cast<double*>(partial.back().data), size, 0.0);
+  }
+  const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].data); };
+  run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
+    kernel<T>().backward(call.phi, call.slices[slice], grad_means.data(),
+                         {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].data);
+  });
+
+  double* total = values(0);
+  for (int slice = 1; slice < call.n_slices(); ++slice)
+    for (int64_t i = 0; i < size; ++i) total[i] += values(slice)[i];
+  // A token with gradient g at (slot, fraction) gives g - g * fraction to its slot and g * fraction to the next.
+  for (int64_t k = 0; k < rows; ++k) {
+    double from_below = 0;
+    for (int64_t s = 0; s < n_slots; ++s) {
+      const double all = total[2 * (k * n_slots + s)], above = total[2 * (k * n_slots + s) + 1];
+      const double kept = s + 1 < n_slots ? all - above : all;
+      grad_calibration.data()[k * n_slots + s] = static_cast<T>(kept + from_below);
+      from_below = above;
+    }
+  }
+  std::transform(total + 2 * rows * n_slots, total + size, grad_vertices.data(),
+                 [](double value) { return static_cast<T>(value); });
+}
+
+}  // namespace
+
+void bind_phi(nb::module_& module) {
+  nb::class_<PhiLayout>(module, "PhiLayout")
+      .def(nb::init<std::vector<int32_t>, std::vector<std::vector<int32_t>>, std::vector<std::vector<int32_t>>,
+                    const std::vector<int64_t>&>());
+  module.def("phi_forward", &phi_forward<float>);
+  module.def("phi_forward", &phi_forward<double>);
+  module.def("phi_backward", &phi_backward<float>);
+  module.def("phi_backward", &phi_backward<double>);
+}

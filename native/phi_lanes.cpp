@@ -1,0 +1,231 @@
+// phi, then the mean over each set, for one slice of the batch. CMake compiles this file once per instruction set, with
+// PHI_ISA as the name of the namespace; see phi_lanes.h for why only plain C++ is used here.
+#include "phi_lanes.h"
+
+namespace PHI_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kLaneBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kLaneBytes = 32;
+#else
+constexpr int kLaneBytes = 16;
+#endif
+
+#include "phi_lattice.h"
+
+// Lanes of vertex gradients are added to the sums in double after this many tiles, before rounding can pile up.
+constexpr int kTilesPerSum = 32;
+
+typedef double Pair __attribute__((vector_size(16)));
+
+// ---- scratch memory
+
+template <class U>
+static U* take(char*& scratch, int64_t count) {
+  U* taken = reinterpret_cast<U*>(scratch);
+  scratch += (count * static_cast<int64_t>(sizeof(U)) + 63) / 64 * 64;
+  return taken;
+}
+
+template <class T>
+struct Scratch {
+  Tile<T> tile;
+  double* sums;             // (outputs): of the set that a tile's end has cut
+  Lanes<T>* vertex_lanes;   // (outputs, vertices)
+  char* end;
+
+  Scratch(const Phi<T>& phi, char* memory) {
+    const int64_t per_feature = static_cast<int64_t>(phi.n_features) * kTile;
+    tile.within = take<T>(memory, per_feature);
+    tile.cells = take<int32_t>(memory, per_feature);
+    tile.scores = take<T>(memory, kTile);
+    tile.slopes = take<T>(memory, per_feature);
+    tile.upstream = take<T>(memory, kTile);
+    tile.gradients = take<T>(memory, per_feature);
+    sums = take<double>(memory, phi.n_outputs);
+    vertex_lanes = take<Lanes<T>>(memory, phi.n_outputs * phi.n_vertices);
+    end = memory;
+  }
+};
+
+template <class T>
+static int64_t scratch_bytes(const Phi<T>& phi) {
+  return Scratch<T>(phi, nullptr).end - static_cast<char*>(nullptr);
+}
+
+template <class U>
+static void clear(U* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] = U{};
+}
+
+// ---- parts of the way
+
+// Calls visit(set, from, to) for the part of each set inside the tile; gives the set that the next tile begins with.
+template <class T, class Visit>
+static int64_t each_set(const Phi<T>& phi, int64_t set, int64_t start, int tokens, Visit visit) {
+  for (int from = 0; from < tokens;) {
+    const int64_t end = phi.offsets[set + 1] - start;
+    const int to = end < tokens ? static_cast<int>(end) : tokens;
+    visit(set, from, to);
+    if (end <= tokens) ++set;
+    from = to;
+  }
+  return set;
+}
+
+template <class T>
+static bool slots_exist(const Phi<T>& phi, int64_t start, int tokens) {
+  uint32_t largest = 0;  // a negative slot is a large one
+  for (int d = 0; d < phi.n_features; ++d) {
+    const int32_t* slots = phi.slots + d * phi.n_tokens + start;
+    for (int t = 0; t < tokens; ++t) {
+      const uint32_t slot = static_cast<uint32_t>(slots[t]);
+      largest = slot > largest ? slot : largest;
+    }
+  }
+  return largest < static_cast<uint32_t>(phi.n_slots);
+}
+
+template <bool with_slopes, class T>
+static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T>& tile) {
+  const T* table = phi.table + 2 * static_cast<int64_t>(output) * phi.n_slots;
+  for (int d = 0; d < phi.n_features; ++d) {
+    const int32_t* slots = phi.slots + d * phi.n_tokens + start;
+    const T* fractions = phi.fractions + d * phi.n_tokens + start;
+    T* within = tile.within + d * kTile;
+    T* slopes = tile.slopes + d * kTile;
+    int32_t* cells = tile.cells + d * kTile;
+    const T last_vertex = static_cast<T>(phi.sizes[d] - 1);
+    const int32_t last_cell = phi.sizes[d] - 2;
+    for (int t = 0; t < tile.tokens; ++t) {
+      const T value = table[2 * slots[t]] + fractions[t] * table[2 * slots[t] + 1];
+      within[t] = value < 0 ? T(0) : value > 1 ? T(1) : value;
+      if (with_slopes) slopes[t] = (value < 0) | (value > 1) ? T(0) : last_vertex;
+    }
+    if (last_cell > 0)
+      for (int t = 0; t < tile.tokens; ++t) {
+        const T coordinate = within[t] * last_vertex;
+        // Written so that not-a-number, too, gives a cell that exists; the score then is not-a-number.
+        const int32_t cell = coordinate > 0 ? static_cast<int32_t>(coordinate) : 0;
+        cells[t] = cell < last_cell ? cell : last_cell;
+        within[t] = coordinate - static_cast<T>(cells[t]);
+      }
+    for (int t = tile.tokens; t < tile.padded; ++t) {
+      within[t] = 0;
+      cells[t] = 0;
+    }
+  }
+}
+
+template <bool backward, class T>
+static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, Lanes<T>* vertex_lanes, double* gradient) {
+  for (int e = 0; e < phi.n_lattices; ++e) {
+    const Lattice& lattice = phi.lattices[e];
+    const int64_t first = output * phi.n_vertices + lattice.first_vertex;
+    if (lattice.single_cell) {
+      SharedCorners<T> corners{phi.vertices + first, vertex_lanes + first};
+      run_lattice<backward>(tile, lattice, corners);
+    } else {
+      OwnCorners<T> corners(phi.vertices + first, gradient + first, lattice);
+      run_lattice<backward>(tile, lattice, corners);
+    }
+  }
+}
+
+template <class T>
+static void add_vertex_lanes(int64_t count, Lanes<T>* vertex_lanes, double* gradient) {
+  for (int64_t v = 0; v < count; ++v) {
+    double sum = 0;
+    for (int lane = 0; lane < Vector<T>::lanes; ++lane) sum += static_cast<double>(vertex_lanes[v][lane]);
+    gradient[v] += sum;
+    vertex_lanes[v] = Lanes<T>{};
+  }
+}
+
+template <class T>
+static void add_slot_gradients(const Phi<T>& phi, int64_t start, const Tile<T>& tile, Pair* gradient) {
+  for (int d = 0; d < phi.n_features; ++d) {
+    const int32_t* slots = phi.slots + d * phi.n_tokens + start;
+    const T* fractions = phi.fractions + d * phi.n_tokens + start;
+    const T* gradients = tile.gradients + d * kTile;
+    const T* slopes = tile.slopes + d * kTile;
+    for (int t = 0; t < tile.tokens; ++t) {
+      const double slot_gradient = static_cast<double>(gradients[t] * slopes[t]);
+      gradient[slots[t]] += Pair{slot_gradient, slot_gradient * static_cast<double>(fractions[t])};
+    }
+  }
+}
+
+template <class T>
+static void size_tile(Tile<T>& tile, int64_t tokens_left) {
+  tile.tokens = tokens_left < kTile ? static_cast<int>(tokens_left) : kTile;
+  tile.padded = (tile.tokens + Vector<T>::lanes - 1) / Vector<T>::lanes * Vector<T>::lanes;
+}
+
+// ---- the two directions
+
+template <class T>
+static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory) {
+  Scratch<T> scratch(phi, memory);
+  Tile<T>& tile = scratch.tile;
+  clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
+  clear(scratch.sums, phi.n_outputs);
+  const int64_t end = phi.offsets[sets.last];
+  int64_t set = sets.first, next_set = sets.first;
+  for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
+    size_tile(tile, end - start);
+    if (!slots_exist(phi, start, tile.tokens)) return false;
+    for (int k = 0; k < phi.n_outputs; ++k) {
+      calibrate<false>(phi, k, start, tile);
+      clear(tile.scores, tile.padded);
+      each_lattice<false, T>(phi, k, tile, nullptr, nullptr);
+      double& sum = scratch.sums[k];
+      next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
+        for (int t = from; t < to; ++t) sum += static_cast<double>(tile.scores[t]);
+        if (start + to < phi.offsets[set + 1]) return;
+        const double lattice_scores = static_cast<double>((phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices);
+        means[set * phi.n_outputs + k] = static_cast<T>(sum / lattice_scores);
+        sum = 0;
+      });
+    }
+    set = next_set;
+  }
+  return true;
+}
+
+template <class T>
+static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, SliceGradient gradient, char* memory) {
+  Scratch<T> scratch(phi, memory);
+  Tile<T>& tile = scratch.tile;
+  const int64_t all_vertices = phi.n_outputs * phi.n_vertices;
+  clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
+  clear(scratch.vertex_lanes, all_vertices);
+  Pair* slot_gradient = reinterpret_cast<Pair*>(gradient.calibration);
+  const int64_t end = phi.offsets[sets.last];
+  int64_t set = sets.first, next_set = sets.first;
+  int tiles = 0;
+  for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
+    size_tile(tile, end - start);
+    for (int k = 0; k < phi.n_outputs; ++k) {
+      calibrate<true>(phi, k, start, tile);
+      next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
+        const double lattice_scores = static_cast<double>((phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices);
+        const T share = static_cast<T>(static_cast<double>(grad_means[set * phi.n_outputs + k]) / lattice_scores);
+        for (int t = from; t < to; ++t) tile.upstream[t] = share;
+      });
+      clear(tile.upstream + tile.tokens, tile.padded - tile.tokens);
+      clear(tile.gradients, static_cast<int64_t>(phi.n_features) * kTile);
+      each_lattice<true>(phi, k, tile, scratch.vertex_lanes, gradient.vertices);
+      add_slot_gradients(phi, start, tile, slot_gradient + static_cast<int64_t>(k) * phi.n_slots);
+    }
+    set = next_set;
+    if (++tiles % kTilesPerSum == 0) add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);
+  }
+  add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);
+}
+
+extern const PhiKernel<float> kernel_f32 = {scratch_bytes<float>, forward<float>, backward<float>};
+extern const PhiKernel<double> kernel_f64 = {scratch_bytes<double>, forward<double>, backward<double>};
+
+}  // namespace PHI_ISA

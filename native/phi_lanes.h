@@ -1,0 +1,70 @@
+// The work of one slice of the batch, compiled once per instruction set (phi_lanes.cpp) and chosen at run time (phi.cpp).
+//
+// Only plain structs stand here. An inline function of this header, or of the standard library, would be compiled for
+// every instruction set under one name, and the linker might keep the copy that the machine cannot run.
+#pragma once
+
+#include <cstdint>
+
+// The most features that fit in one lattice: 2^14 vertices.
+constexpr int kMaxLatticeFeatures = 14;
+
+struct Lattice {
+  int n_features;
+  const int32_t* features;
+  const int32_t* strides;  // distance between neighbouring vertices along each feature
+  int64_t first_vertex;
+  bool single_cell;  // every size is 2, so that all tokens have the same corners
+};
+
+// One call: everything that its slices share. Shapes in row-major order.
+template <class T>
+struct Phi {
+  int64_t n_tokens;
+  int32_t n_features;
+  int32_t n_outputs;
+  int32_t n_slots;
+  int32_t n_lattices;
+  int64_t n_vertices;
+  const int32_t* slots;    // (features, tokens)
+  const T* fractions;      // (features, tokens)
+  const int64_t* offsets;  // (sets + 1)
+  const T* table;          // (outputs, slots, 2): a slot's value and the step to the next slot's value
+  const T* vertices;       // (outputs, vertices)
+  const int32_t* sizes;    // (features)
+  const Lattice* lattices;
+};
+
+// Gradients of one slice, summed in double.
+struct SliceGradient {
+  double* calibration;  // (outputs, slots, 2): sums over a slot's tokens of g and of g * fraction
+  double* vertices;     // (outputs, vertices)
+};
+
+struct SliceOfSets {
+  int64_t first;
+  int64_t last;  // one past the end
+};
+
+template <class T>
+struct PhiKernel {
+  // Bytes of scratch memory, aligned to 64, that one slice needs.
+  int64_t (*scratch_bytes)(const Phi<T>&);
+  // Writes the means (sets, outputs) of the slice; false if a slot does not exist, found before it is read.
+  bool (*forward)(const Phi<T>&, SliceOfSets, T* means, char* scratch);
+  // Adds to the gradient of the slice, for the gradient of the means (sets, outputs).
+  void (*backward)(const Phi<T>&, SliceOfSets, const T* grad_means, SliceGradient, char* scratch);
+};
+
+namespace baseline {
+extern const PhiKernel<float> kernel_f32;
+extern const PhiKernel<double> kernel_f64;
+}  // namespace baseline
+namespace avx2 {
+extern const PhiKernel<float> kernel_f32;
+extern const PhiKernel<double> kernel_f64;
+}  // namespace avx2
+namespace avx512 {
+extern const PhiKernel<float> kernel_f32;
+extern const PhiKernel<double> kernel_f64;
+}  // namespace avx512

@@ -1,0 +1,180 @@
+// One lattice for a tile of tokens, lanes of tokens side by side. Part of phi_lanes.cpp, inside its namespace.
+//
+// The features of a lattice are cut into a first and a second half. With the weights p (of the first half's corners) and
+// q (of the second half's), the value is sum over a, b of p_a * q_b * corner_ab, so that
+//
+//     value = fold of (row_a = sum_b corner_ab * q_b) over the first half = fold of (column_b = sum_a p_a * corner_ab)
+//
+// The way back needs rows and columns and nothing else: three multiply-adds per corner, and no copy of the corners.
+//
+// Weights and folds stand in heaps: node 1 is the root, node j has the children 2j (low) and 2j + 1 (high), and the leaves
+// begin at 2^N. Level i belongs to the half's feature i.
+#pragma once
+
+template <class T>
+struct Vector {
+  typedef T type __attribute__((vector_size(kLaneBytes)));
+  static constexpr int lanes = kLaneBytes / sizeof(T);
+};
+template <class T>
+using Lanes = typename Vector<T>::type;
+
+template <class T>
+static inline Lanes<T> load(const T* from) {
+  return *reinterpret_cast<const Lanes<T>*>(from);
+}
+
+// Tokens that are worked on together: few enough for the first cache, padded with zeros to whole lanes.
+constexpr int kTile = 256;
+template <class T>
+struct Tile {
+  int tokens;
+  int padded;
+  T* within;        // (features, kTile): place inside the cell
+  int32_t* cells;   // (features, kTile): which cell; zero where the size is 2
+  T* scores;        // (kTile)
+  T* slopes;        // (features, kTile): derivative of within by the calibrated value, zero where clamped
+  T* upstream;      // (kTile): gradient of the scores
+  T* gradients;     // (features, kTile): gradient of within
+};
+
+template <int N, class V>
+static inline void spread(const V* within, V* weights) {
+  weights[1] = V{} + 1;
+  for (int level = 0; level < N; ++level)
+    for (int j = 1 << level; j < 2 << level; ++j) {
+      weights[2 * j + 1] = weights[j] * within[level];
+      weights[2 * j] = weights[j] - weights[2 * j + 1];
+    }
+}
+
+template <int N, class V>
+static inline V fold(const V* within, V* values) {
+  for (int level = N - 1; level >= 0; --level)
+    for (int j = 1 << level; j < 2 << level; ++j)
+      values[j] = values[2 * j] + within[level] * (values[2 * j + 1] - values[2 * j]);
+  return values[1];
+}
+
+// Derivative of the fold by each feature's place: its differences, weighted by the features above it.
+template <int N, class V>
+static inline void fold_slopes(const V* within, const V* weights, V* values, V* slopes) {
+  for (int level = N - 1; level >= 0; --level) {
+    V slope = {};
+    for (int j = 1 << level; j < 2 << level; ++j) {
+      V difference = values[2 * j + 1] - values[2 * j];
+      slope += weights[j] * difference;
+      values[j] = values[2 * j] + within[level] * difference;
+    }
+    slopes[level] = slope;
+  }
+}
+
+// The corners of the only cell: the same for all tokens. Their gradient has lanes of its own, added up now and then.
+template <class T>
+struct SharedCorners {
+  const T* vertices;
+  Lanes<T>* gradient;
+
+  void enter(const Tile<T>&, int) {}
+  Lanes<T> at(int corner) const { return Lanes<T>{} + vertices[corner]; }
+  void add(int corner, Lanes<T> value) { gradient[corner] += value; }
+};
+
+// The corners of the cell that each token stands in.
+template <class T>
+struct OwnCorners {
+  const T* vertices;
+  double* gradient;
+  const Lattice* lattice;
+  int32_t lowest[Vector<T>::lanes];
+  int32_t corner_offsets[1 << kMaxLatticeFeatures];
+
+  OwnCorners(const T* vertices, double* gradient, const Lattice& lattice)
+      : vertices(vertices), gradient(gradient), lattice(&lattice) {
+    corner_offsets[0] = 0;
+    for (int i = 0, n = 1; i < lattice.n_features; ++i, n *= 2)
+      for (int j = n - 1; j >= 0; --j) {
+        corner_offsets[2 * j + 1] = corner_offsets[j] + lattice.strides[i];
+        corner_offsets[2 * j] = corner_offsets[j];
+      }
+  }
+  void enter(const Tile<T>& tile, int first) {
+    for (int lane = 0; lane < Vector<T>::lanes; ++lane) lowest[lane] = 0;
+    for (int i = 0; i < lattice->n_features; ++i)
+      for (int lane = 0; lane < Vector<T>::lanes; ++lane)
+        lowest[lane] += lattice->strides[i] * tile.cells[lattice->features[i] * kTile + first + lane];
+  }
+  Lanes<T> at(int corner) const {
+    Lanes<T> values;
+    for (int lane = 0; lane < Vector<T>::lanes; ++lane) values[lane] = vertices[lowest[lane] + corner_offsets[corner]];
+    return values;
+  }
+  void add(int corner, Lanes<T> value) {
+    for (int lane = 0; lane < Vector<T>::lanes; ++lane)
+      gradient[lowest[lane] + corner_offsets[corner]] += static_cast<double>(value[lane]);
+  }
+};
+
+template <int D, class T, class Corners>
+static void read_lattice(const Tile<T>& tile, const int32_t* features, Corners& corners) {
+  using V = Lanes<T>;
+  constexpr int first_half = D / 2, second_half = D - first_half, rows = 1 << first_half, columns = 1 << second_half;
+  for (int t = 0; t < tile.padded; t += Vector<T>::lanes) {
+    V within[D];
+    for (int i = 0; i < D; ++i) within[i] = load(tile.within + features[i] * kTile + t);
+    corners.enter(tile, t);
+    V weights[2 * columns], values[2 * rows];
+    spread<second_half>(within + first_half, weights);
+    for (int a = 0; a < rows; ++a) {
+      V row = {};
+      for (int b = 0; b < columns; ++b) row += corners.at(a * columns + b) * weights[columns + b];
+      values[rows + a] = row;
+    }
+    *reinterpret_cast<V*>(tile.scores + t) += fold<first_half>(within, values);
+  }
+}
+
+template <int D, class T, class Corners>
+static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corners& corners) {
+  using V = Lanes<T>;
+  constexpr int first_half = D / 2, second_half = D - first_half, rows = 1 << first_half, columns = 1 << second_half;
+  for (int t = 0; t < tile.padded; t += Vector<T>::lanes) {
+    V within[D], slopes[D];
+    for (int i = 0; i < D; ++i) within[i] = load(tile.within + features[i] * kTile + t);
+    corners.enter(tile, t);
+    const V upstream = load(tile.upstream + t);
+    V row_weights[2 * rows], column_weights[2 * columns], row_values[2 * rows], column_values[2 * columns];
+    spread<first_half>(within, row_weights);
+    spread<second_half>(within + first_half, column_weights);
+    for (int b = 0; b < columns; ++b) column_values[columns + b] = V{};
+    for (int a = 0; a < rows; ++a) {
+      const V weight = row_weights[rows + a], weighted = weight * upstream;
+      V row = {};
+      for (int b = 0; b < columns; ++b) {
+        const V corner = corners.at(a * columns + b);
+        row += corner * column_weights[columns + b];
+        column_values[columns + b] += corner * weight;
+        corners.add(a * columns + b, weighted * column_weights[columns + b]);
+      }
+      row_values[rows + a] = row;
+    }
+    fold_slopes<first_half>(within, row_weights, row_values, slopes);
+    fold_slopes<second_half>(within + first_half, column_weights, column_values, slopes + first_half);
+    for (int i = 0; i < D; ++i)
+      *reinterpret_cast<V*>(tile.gradients + features[i] * kTile + t) += upstream * slopes[i];
+  }
+}
+
+// From the number of features at run time to the one that the compiler knows.
+template <bool backward, int D = 1, class T, class Corners>
+static void run_lattice(const Tile<T>& tile, const Lattice& lattice, Corners& corners) {
+  if (lattice.n_features == D) {
+    if constexpr (backward)
+      lattice_gradient<D>(tile, lattice.features, corners);
+    else
+      read_lattice<D>(tile, lattice.features, corners);
+  } else if constexpr (D < kMaxLatticeFeatures) {
+    run_lattice<backward, D + 1>(tile, lattice, corners);
+  }
+}

@@ -1,0 +1,102 @@
+"""What every kernel takes, and the checks that come before any work."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from clearset.kernels._layout import Layout
+
+
+class TokenPositions(NamedTuple):
+    """Where every token stands in the calibrators, as tensors.
+
+    Parameters
+    ----------
+    slots : Tensor of shape (D, T), int32
+        The slot at or below the token, counted over the slots of all features.
+    fractions : Tensor of shape (D, T), float32 or float64
+        How far the token is on the way from its slot to the next one, in [0, 1].
+    offsets : Tensor of shape (B + 1,), int64
+        Set b holds the tokens from ``offsets[b]`` up to ``offsets[b + 1]``, at least one.
+
+    Examples
+    --------
+    One feature with the slots 0, 1, 2 and two sets, of two tokens and of one:
+
+    >>> import torch
+    >>> positions = TokenPositions(
+    ...     slots=torch.tensor([[0, 1, 2]], dtype=torch.int32),
+    ...     fractions=torch.tensor([[0.5, 0.0, 0.0]]),
+    ...     offsets=torch.tensor([0, 2, 3]),
+    ... )
+    >>> positions.n_tokens, positions.n_sets
+    (3, 2)
+    """
+
+    slots: Tensor
+    fractions: Tensor
+    offsets: Tensor
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all sets, T."""
+        return self.slots.shape[1]
+
+    @property
+    def n_sets(self) -> int:
+        """Number of sets, B."""
+        return self.offsets.shape[0] - 1
+
+
+def check_inputs(positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> None:
+    """Raise the error that says what does not fit, if something does not.
+
+    Whether every slot exists is not looked at here: a kernel finds that out while it reads them.
+    """
+    slots, fractions, offsets = positions
+    _check_dtypes(positions, calibration, vertices)
+    devices = {tensor.device for tensor in (*positions, calibration, vertices)}
+    if len(devices) > 1:
+        raise ValueError(f"Tensors are on {sorted(map(str, devices))}; move positions and parameters to one device.")
+    if slots.ndim != 2 or slots.shape[0] != layout.n_features or fractions.shape != slots.shape:
+        raise ValueError(
+            f"slots and fractions have the shapes {tuple(slots.shape)} and {tuple(fractions.shape)}; the layout has "
+            f"{layout.n_features} features, so both must be ({layout.n_features}, number of tokens)."
+        )
+    if calibration.ndim != 2 or calibration.shape[1] == 0:
+        raise ValueError(f"calibration has the shape {tuple(calibration.shape)}; it must be (outputs, slots).")
+    if vertices.shape != (calibration.shape[0], layout.n_vertices):
+        raise ValueError(
+            f"vertices have the shape {tuple(vertices.shape)}; calibration has {calibration.shape[0]} outputs and the "
+            f"layout {layout.n_vertices} vertices, so it must be ({calibration.shape[0]}, {layout.n_vertices})."
+        )
+    if offsets.ndim != 1 or offsets.shape[0] == 0 or offsets[0] != 0 or offsets[-1] != positions.n_tokens:
+        raise ValueError(f"offsets must go from 0 to the number of tokens, {positions.n_tokens}; received {offsets}.")
+    if bool((offsets[1:] <= offsets[:-1]).any()):
+        empty = int(torch.nonzero(offsets[1:] <= offsets[:-1])[0])
+        raise ValueError(f"Set {empty} has no token; an empty set must be given as one token with all features missing.")
+
+
+def _check_dtypes(positions: TokenPositions, calibration: Tensor, vertices: Tensor) -> None:
+    if positions.slots.dtype != torch.int32 or positions.offsets.dtype != torch.int64:
+        raise TypeError(
+            f"slots and offsets are {positions.slots.dtype} and {positions.offsets.dtype}; "
+            "they must be torch.int32 and torch.int64."
+        )
+    dtypes = (positions.fractions.dtype, calibration.dtype, vertices.dtype)
+    if len(set(dtypes)) > 1 or calibration.dtype not in (torch.float32, torch.float64):
+        raise TypeError(
+            f"fractions, calibration and vertices are {', '.join(map(str, dtypes))}; "
+            "all three must be torch.float32 or all three torch.float64. Convert with .to(dtype)."
+        )
+
+
+def slot_error(n_slots: int) -> ValueError:
+    """Make the error about a slot that the calibration does not have."""
+    return ValueError(
+        f"slots hold a number outside 0 to {n_slots - 1}, but calibration has {n_slots} slots. "
+        "Make the positions with the same binning as the calibration."
+    )
