@@ -1,1 +1,7 @@
-"""artifact."""
+"""The file format: one zip of JSON and safetensors with checksums, and no code."""
+
+from clearset.artifact._format import Artifact, ArtifactError
+from clearset.artifact._read import read_artifact
+from clearset.artifact._write import write_artifact
+
+__all__ = ["Artifact", "ArtifactError", "read_artifact", "write_artifact"]

@@ -1,0 +1,38 @@
+"""What an artifact is made of: names, version, and the error for files that are not one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FORMAT = "clearset"
+VERSION = 1
+MANIFEST = "manifest.json"
+DOCUMENT = "model.json"
+ARRAYS = "arrays.safetensors"
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class ArtifactError(ValueError):
+    """A file cannot be read, or content cannot be written, as an artifact."""
+
+
+@dataclass(frozen=True, eq=False)
+class Artifact:
+    """The content of an artifact.
+
+    Attributes
+    ----------
+    kind : str
+        What the content is, such as ``"SetRegressor"``.
+    document : dict
+        Everything but the numbers in bulk, as JSON values.
+    arrays : dict of str to ndarray
+        The numbers in bulk, by name.
+    """
+
+    kind: str
+    document: dict[str, Any]
+    arrays: dict[str, np.ndarray[Any, Any]]

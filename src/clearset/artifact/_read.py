@@ -1,0 +1,171 @@
+"""Reading an artifact: everything is checked before anything is believed, and nothing is executed."""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, NoReturn
+
+from safetensors import SafetensorError
+from safetensors.numpy import load
+
+from clearset.artifact._format import (
+    ARRAYS,
+    DOCUMENT,
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    Arrays,
+    Artifact,
+    ArtifactError,
+)
+
+_DAMAGED = "The file is damaged or was edited; take a fresh copy or save the model again."
+_FOREIGN = "Give a file written by save()."
+
+
+def read_artifact(path: str | os.PathLike[str]) -> Artifact:
+    """Read an artifact.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `write_artifact` wrote.
+
+    Returns
+    -------
+    Artifact
+        Its kind, document and arrays.
+
+    Raises
+    ------
+    ArtifactError
+        If the file is not a whole, unchanged artifact of a version this package knows.
+    OSError
+        If there is no such file, or it cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from clearset.artifact import ArtifactError, read_artifact
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "notes.txt"
+    ...     _ = path.write_text("hello")
+    ...     try:
+    ...         read_artifact(path)
+    ...     except ArtifactError as error:
+    ...         print(str(error).replace(str(path), "notes.txt"))
+    'notes.txt' is not a clearset artifact: it is no zip file. Give a file written by save().
+    """
+    source = Path(path)
+    if source.is_dir():
+        raise IsADirectoryError(f"Cannot read '{source}': it is a folder. {_FOREIGN}")
+    if not source.exists():
+        raise FileNotFoundError(f"Cannot read '{source}': there is no such file. {_FOREIGN}")
+    members = _members(source)
+    manifest = _manifest(source, members)
+    expected = {MANIFEST, DOCUMENT, ARRAYS}
+    if members.keys() != expected:
+        missing, unexpected = sorted(expected - members.keys()), sorted(members.keys() - expected)
+        what = f"it lacks {missing}" if missing else f"it holds unexpected members {unexpected}"
+        raise ArtifactError(f"Cannot read '{source}': {what}. {_DAMAGED}")
+    for name in (DOCUMENT, ARRAYS):
+        if hashlib.sha256(members[name]).hexdigest() != manifest["sha256"].get(name):
+            raise ArtifactError(f"Cannot read '{source}': the checksum of {name} does not match. {_DAMAGED}")
+    return Artifact(
+        manifest["kind"], _json(source, DOCUMENT, members[DOCUMENT]), _arrays(source, members[ARRAYS])
+    )
+
+
+def _members(path: Path) -> dict[str, bytes]:
+    """Read all members, refusing any zip this package would not have written."""
+    content = path.read_bytes()
+    if not content.startswith(b"PK"):
+        what = "it is no zip file"
+        if not content:
+            what = "it is empty"
+        elif content.startswith(b"\x80"):
+            what = "it looks like a pickle, which is never loaded"
+        raise ArtifactError(f"'{path}' is not a clearset artifact: {what}. {_FOREIGN}")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            _check_entries(path, entries, len(content))
+            return {entry.filename: archive.read(entry) for entry in entries}
+    except ArtifactError:
+        raise
+    # zipfile answers damaged headers with errors of many kinds (BadZipFile, NotImplementedError,
+    # RuntimeError, EOFError, struct.error, UnicodeDecodeError, ...): all say the same here.
+    except Exception as error:
+        raise ArtifactError(
+            f"Cannot read '{path}': its zip structure is broken ({error}). {_DAMAGED}"
+        ) from error
+
+
+def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size: int) -> None:
+    names = [entry.filename for entry in entries]
+    for entry in entries:
+        name = entry.filename
+        if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name:
+            raise ArtifactError(
+                f"Cannot read '{path}': member name {name!r} points outside the file. {_DAMAGED}"
+            )
+        if names.count(name) > 1:
+            raise ArtifactError(f"Cannot read '{path}': member {name!r} is there more than once. {_DAMAGED}")
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise ArtifactError(
+                f"Cannot read '{path}': member {name!r} is compressed, artifacts are stored plain. {_DAMAGED}"
+            )
+        # A stored member fits in the file; a header that says otherwise must not make us reserve memory.
+        if entry.file_size > size or entry.compress_size != entry.file_size:
+            raise ArtifactError(f"Cannot read '{path}': member {name!r} has an impossible size. {_DAMAGED}")
+
+
+def _manifest(path: Path, members: dict[str, bytes]) -> dict[str, Any]:
+    if MANIFEST not in members:
+        raise ArtifactError(
+            f"'{path}' is not a clearset artifact: it is a zip without {MANIFEST}. {_FOREIGN}"
+        )
+    manifest = _json(path, MANIFEST, members[MANIFEST])
+    if manifest.get("format") != FORMAT:
+        raise ArtifactError(
+            f"'{path}' is not a clearset artifact: its format is {manifest.get('format')!r}. {_FOREIGN}"
+        )
+    version = manifest.get("version")
+    if type(version) is not int or version < 1:
+        raise ArtifactError(
+            f"Cannot read '{path}': its format version is {version!r}, not a number. {_DAMAGED}"
+        )
+    if version > VERSION:
+        raise ArtifactError(
+            f"Cannot read '{path}': it has format version {version} (written by clearset "
+            f"{manifest.get('clearset')}), this clearset reads up to {VERSION}. Upgrade clearset."
+        )
+    if not isinstance(manifest.get("kind"), str) or not isinstance(manifest.get("sha256"), dict):
+        raise ArtifactError(f"Cannot read '{path}': {MANIFEST} lacks its kind or checksums. {_DAMAGED}")
+    return manifest
+
+
+def _json(path: Path, name: str, content: bytes) -> dict[str, Any]:
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"{constant} is not JSON")
+
+    try:
+        document = json.loads(content.decode("utf-8"), parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(
+            f"Cannot read '{path}': {name} is not valid JSON ({error}). {_DAMAGED}"
+        ) from error
+    if not isinstance(document, dict):
+        raise ArtifactError(f"Cannot read '{path}': {name} is not a JSON object. {_DAMAGED}")
+    return document
+
+
+def _arrays(path: Path, content: bytes) -> Arrays:
+    try:
+        # Copies, because arrays read in place cannot be written to, which torch warns about.
+        return {name: array.copy() for name, array in load(content).items()}
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"Cannot read '{path}': {ARRAYS} is not valid ({error}). {_DAMAGED}") from error

@@ -1,0 +1,139 @@
+"""Writing an artifact: the whole file or nothing."""
+
+import hashlib
+import io
+import json
+import os
+import uuid
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import save
+
+from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, ArtifactError
+
+# The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
+_DATE = (1980, 1, 1, 0, 0, 0)
+_DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
+
+
+def write_artifact(
+    path: str | os.PathLike[str],
+    kind: str,
+    document: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+) -> None:
+    """Write an artifact; a failure leaves an existing file at `path` as it was.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, by habit ``*.clearset``. Its folder must exist.
+    kind : str
+        What the content is, such as ``"SetRegressor"``.
+    document : mapping
+        JSON values with string keys; no nan and no infinity.
+    arrays : mapping of str to ndarray
+        Arrays of float64, float32, int64, int32, uint8 or bool.
+
+    Raises
+    ------
+    ArtifactError
+        If the content is not of this form.
+    OSError
+        If the file cannot be written there.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np
+    >>> from clearset.artifact import read_artifact, write_artifact
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "example.clearset"
+    ...     write_artifact(path, "example", {"width": 1}, {"vertices": np.array([-1.0, 1.0])})
+    ...     artifact = read_artifact(path)
+    >>> artifact.kind, artifact.document, artifact.arrays["vertices"].tolist()
+    ('example', {'width': 1}, [-1.0, 1.0])
+    """
+    target = Path(path)
+    _check_target(target)
+    members = {DOCUMENT: _json(document), ARRAYS: _tensors(arrays)}
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "clearset": version("clearset"),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
+    }
+    _replace(target, _zip({MANIFEST: _json(manifest), **members}))
+
+
+def _check_target(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"Cannot save to '{path}': it is a folder. Give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"Cannot save to '{path}': there is no folder '{path.parent}'. Make it first."
+        )
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    try:
+        text = json.dumps(document, allow_nan=False, sort_keys=True, ensure_ascii=False, indent=1)
+        content = text.encode()
+    except (TypeError, ValueError) as error:
+        raise ArtifactError(
+            f"The document cannot be written as JSON: {error}. Use strings, finite numbers, lists and dicts."
+        ) from error
+    if json.loads(text) != document:
+        raise ArtifactError(
+            "The document would not be read back as it is. Use string keys, and lists instead of tuples."
+        )
+    return content
+
+
+def _tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    for name, array in arrays.items():
+        received = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        if not isinstance(array, np.ndarray) or array.dtype.name not in _DTYPES:
+            raise ArtifactError(
+                f"Array '{name}' is of type {received}; an artifact holds {', '.join(_DTYPES)}."
+            )
+    # safetensors writes the memory as it lies, so a view or a foreign byte order must be laid out first.
+    laid_out = {
+        name: np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+        for name, array in sorted(arrays.items())
+    }
+    return bytes(save(laid_out))
+
+
+def _zip(members: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.create_system = 3  # the same on every platform
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
+    return buffer.getvalue()
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Put `content` at `target` in one step, through a temporary file in the same folder."""
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except PermissionError as error:
+        raise PermissionError(
+            f"Cannot save to '{target}': no permission to write in '{target.parent}'. Choose another folder."
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)

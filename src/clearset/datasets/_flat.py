@@ -1,0 +1,27 @@
+"""What the generators share: sizes of sets, list columns, and the check of a count."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Seed = int | np.random.Generator | None
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse everything but a positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number, got {value!r} ({type(value).__name__}).")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}.")
+
+
+def offsets_of(sizes: Ints) -> Ints:
+    """Where each set begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def list_column(values: Floats, offsets: Ints) -> pa.ListArray:
+    """Flat values as one list a set; NaN becomes null."""
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, from_pandas=True))
