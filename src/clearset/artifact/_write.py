@@ -60,7 +60,7 @@ def write_artifact(
     ('example', {'width': 1}, [-1.0, 1.0])
     """
     target = Path(path)
-    _check_target(target)
+    check_target(target)
     members = {DOCUMENT: _json(document), ARRAYS: _tensors(arrays)}
     manifest = {
         "format": FORMAT,
@@ -72,7 +72,18 @@ def write_artifact(
     _replace(target, _zip({MANIFEST: _json(manifest), **members}))
 
 
-def _check_target(path: Path) -> None:
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise OSError unless a file can be put at `path`; to be asked before long work starts.
+
+    Examples
+    --------
+    >>> from clearset.artifact import check_target
+    >>> check_target("no_folder/model.clearset")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: Cannot save to 'no_folder/model.clearset': there is no folder 'no_folder'. ...
+    """
+    path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"Cannot save to '{path}': it is a folder. Give the name of a file in it.")
     if not path.parent.is_dir():

@@ -1,3 +1,5 @@
-"""cli."""
-def main() -> None:
-    """Run the command line."""
+"""The command line: ``clearset demo | fit | predict | verify``."""
+
+from clearset.cli._app import main
+
+__all__ = ["main"]

@@ -1,1 +1,25 @@
-"""sets."""
+"""Sets as data: declared features, readers of frames and arrays, keypoints and positions."""
+
+from ._binning import Binning
+from ._columns import is_frame
+from ._data import SetData
+from ._features import SIZE, Feature
+from ._frames import read_sets
+from ._long import from_long
+from ._positions import Positions
+from ._resolve import resolve_features
+from ._trust import Trust, check_trusts
+
+__all__ = [
+    "SIZE",
+    "Binning",
+    "Feature",
+    "Positions",
+    "SetData",
+    "Trust",
+    "check_trusts",
+    "from_long",
+    "is_frame",
+    "read_sets",
+    "resolve_features",
+]

@@ -1,0 +1,62 @@
+"""The commands together, and what becomes of their errors."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from clearset.cli._demo import demo
+from clearset.cli._fit import fit
+from clearset.cli._predict import predict
+from clearset.cli._verify import verify
+
+app = typer.Typer(
+    help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False
+)
+for command in (demo, fit, predict, verify):
+    app.command()(command)
+
+# Typer brings its own copy of click in newer versions; this base of BadParameter is right in all of them.
+_UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What was typed after ``clearset``; by default what the process was started with.
+
+    Returns
+    -------
+    int
+        0; 1 after an error; 2 after a wrong call; 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> import contextlib, io
+    >>> from clearset.cli import main
+    >>> with contextlib.redirect_stderr(io.StringIO()) as errors:
+    ...     status = main(["verify", "nothing.clearset"])
+    >>> status, errors.getvalue().startswith("clearset: Cannot read 'nothing.clearset'")
+    (1, True)
+    """
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = app(typed or ["--help"], prog_name="clearset", standalone_mode=False)
+    except _UsageError as error:
+        return _fail(f"{error.format_message()} See 'clearset --help'.", 2)
+    except (ValueError, TypeError, OSError) as error:
+        return _fail(str(error), 1)
+    except (KeyboardInterrupt, typer.Abort):
+        status = _INTERRUPTED
+    if status == _INTERRUPTED:
+        return _fail("interrupted.", _INTERRUPTED)
+    return int(status or 0)
+
+
+def _fail(message: str, status: int) -> int:
+    print("clearset:", " ".join(message.split()), file=sys.stderr)
+    return status

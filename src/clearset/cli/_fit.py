@@ -1,0 +1,145 @@
+"""``clearset fit``: train a set function on a table and save it."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Task(StrEnum):
+    """What the label is."""
+
+    regression = "regression"
+    classification = "classification"
+
+
+def fit(
+    data: Annotated[
+        Path, typer.Argument(help="CSV or Parquet: one row a set, or with --by one row a token.")
+    ],
+    label: Annotated[str, typer.Option(help="Column to predict.")],
+    features: Annotated[
+        Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
+    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
+    task: Annotated[Task | None, typer.Option(help="By default what the label looks like.")] = None,
+    output: Annotated[Path, typer.Option(help="Where to save the model.")] = Path("model.clearset"),
+    validation: Annotated[
+        Path | None, typer.Option(help="Table to validate on, of the form of DATA.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column with the weight of each set.")] = None,
+    width: Annotated[int | None, typer.Option(help="Number of scores of a token.")] = None,
+    loss: Annotated[str | None, typer.Option(help="What training minimises.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Largest number of passes over the data.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Step size of the optimizer.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Sets in a step.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of threads.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
+) -> None:
+    """Train a set function on a table and save it."""
+    from rich.console import Console
+
+    import clearset as cs
+    from clearset.artifact import check_target
+    from clearset.cli._features_file import Declarations, check_keys, read_declarations
+    from clearset.cli._tables import count_tokens, names_in
+
+    check_target(output)
+    declared = read_declarations(features) if features else Declarations()
+    reader = _Reader(label, weight, by, names_in(set_columns))
+    X, y, weights = reader.read(data)
+    held_out = reader.read(validation)[:2] if validation else None
+
+    reason = "" if task else f", because {_look(y)}"
+    task = task or _guess(y)
+    estimator = cs.SetClassifier if task is Task.classification else cs.SetRegressor
+    known = [name for name in estimator().get_params() if name not in ("features", "trusts")]
+    check_keys(declared.model, known, f"'{features}': model")
+    typed = {
+        "width": width,
+        "loss": loss,
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "batch_size": batch_size,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": 0 if quiet else None,
+    }
+    options = {"verbose": 1, **declared.model, **{k: v for k, v in typed.items() if v is not None}}
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console.print(f"{task.capitalize()} of '{label}'{reason}: {len(y):,} sets, {count_tokens(X):,} tokens.")
+    model = estimator(declared.features, trusts=declared.trusts, **options)
+    model.fit(X, y, sample_weight=weights, validation_data=held_out)
+    model.save(output)
+    _summarise(console, model, output)
+
+
+class _Reader:
+    """Reads tables and takes label and weight out of them."""
+
+    def __init__(self, label: str, weight: str | None, by: str | None, set_columns: list[str]) -> None:
+        self.by = by
+        self.label = label
+        self.weight = weight
+        self.set_columns = set_columns
+
+    def read(self, path: Path) -> tuple["pa.Table", Any, Any]:
+        """Return sets, labels and weights (or None)."""
+        from clearset.cli._tables import check_column, read_sets
+
+        taken = [self.label] if self.weight is None else [self.label, self.weight]
+        # As columns of whole sets, label and weight are checked to be constant within each set.
+        of_sets = list(dict.fromkeys([*self.set_columns, *taken])) if self.by else self.set_columns
+        table = read_sets(path, self.by, of_sets)
+        for name in taken:
+            check_column(table, name, path)
+        weights = None if self.weight is None else _plain(table, self.weight, path)
+        dropped = [name for name in (*taken, self.by) if name]
+        return table.drop_columns(dropped), _plain(table, self.label, path), weights
+
+
+def _plain(table: "pa.Table", name: str, path: Path) -> Any:
+    """Return a column of single, present values as a numpy array."""
+    import pyarrow as pa
+
+    from clearset.cli._tables import list_columns
+
+    if name in list_columns(table):
+        raise ValueError(f"Column {name!r} of '{path}' holds lists; a label or weight is one value a set.")
+    column = table[name]
+    if missing := column.null_count:
+        raise ValueError(f"Column {name!r} of '{path}' has {missing} missing values. Remove these sets.")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    values = column.to_numpy()
+    return values.astype(str) if values.dtype.kind == "O" else values
+
+
+def _guess(y: Any) -> Task:
+    import numpy as np
+
+    return Task.classification if y.dtype.kind in "bU" or len(np.unique(y)) == 2 else Task.regression
+
+
+def _look(y: Any) -> str:
+    if y.dtype.kind in "bU":
+        return "the label is no number"
+    return "the label has two values" if _guess(y) is Task.classification else "the label is a number"
+
+
+def _summarise(console: Any, model: Any, output: Path) -> None:
+    if model.interrupted_:
+        console.print("Interrupted: this is the best model so far.")
+    losses = [
+        epoch["validation_loss"] for epoch in model.history_ if epoch.get("validation_loss") is not None
+    ]
+    best = f", best validation loss {min(losses):.4g}" if losses else ""
+    console.print(f"{model.n_iter_} epochs{best}.\n")
+    console.print(str(model.verify()), markup=False)
+    console.print(f"\nSaved to {output}. Next: clearset predict {output} DATA", markup=False)

@@ -1,0 +1,107 @@
+"""Tables on disk: CSV and Parquet, one row a set or one row a token."""
+
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+_PARQUET = (".parquet", ".pq")
+
+
+def names_in(text: str) -> list[str]:
+    """Split the ``a,b`` of an option into names."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_sets(path: Path, by: str | None, set_columns: Sequence[str]) -> pa.Table:
+    """Read a table with one row a set; with `by`, a long table is brought to that form."""
+    import clearset as cs
+
+    table = read_table(path)
+    if by is None:
+        if set_columns:
+            raise ValueError("Set columns are named only for a long table. Give its key with --by as well.")
+        return table
+    for name in (by, *set_columns):
+        check_column(table, name, path)
+    # A table with list columns has one row a set already: its key is only carried along.
+    return table if list_columns(table) else cs.from_long(table, by=by, set_columns=tuple(set_columns))
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a CSV or Parquet file, told apart by the extension."""
+    check_format(path)
+    if not path.is_file():
+        what = "it is a folder" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
+    try:
+        if path.suffix.lower() in _PARQUET:
+            table = pa.parquet.read_table(path)
+        else:
+            table = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(strings_can_be_null=True))
+    except pa.ArrowException as error:
+        raise ValueError(f"Cannot read '{path}': {error}") from error
+    names = table.column_names
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"'{path}' has more than one column named {', '.join(map(repr, twice))}. Rename them."
+        )
+    if len(table) == 0:
+        raise ValueError(f"'{path}' has no rows.")
+    return table
+
+
+def write_table(table: pa.Table, path: Path | None) -> None:
+    """Write CSV or Parquet by the extension, or CSV to standard output if there is no path."""
+    if path is not None and path.suffix.lower() in _PARQUET:
+        pa.parquet.write_table(table, path)
+        return
+    buffer = io.BytesIO()
+    pa.csv.write_csv(table, buffer, pa.csv.WriteOptions(quoting_style="needed"))
+    if path is None:
+        sys.stdout.write(buffer.getvalue().decode())
+    else:
+        path.write_bytes(buffer.getvalue())
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file name whose extension is neither CSV's nor Parquet's."""
+    if path.suffix.lower() not in (".csv", *_PARQUET):
+        raise ValueError(f"'{path}' is neither CSV nor Parquet by its name. Use .csv or .parquet.")
+
+
+def check_column(table: pa.Table, name: str, path: Path) -> None:
+    """Refuse the name of a column that is not there."""
+    if name not in table.column_names:
+        raise ValueError(f"'{path}' has no column {name!r}. {did_you_mean(name, table.column_names)}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Point from an unknown name to the nearest known one, or to all of them."""
+    names = list(known)
+    if close := get_close_matches(name, names, n=1):
+        return f"Did you mean {close[0]!r}?"
+    return f"There are: {', '.join(names)}."
+
+
+def list_columns(table: pa.Table) -> list[str]:
+    """Names of the columns that hold one list a row."""
+    return [
+        field.name
+        for field in table.schema
+        if pa.types.is_list(field.type)
+        or pa.types.is_large_list(field.type)
+        or pa.types.is_fixed_size_list(field.type)
+    ]
+
+
+def count_tokens(table: pa.Table) -> int:
+    """Count the tokens of all sets; a row without list columns is a set of one token."""
+    lists = list_columns(table)
+    return pc.sum(pc.list_value_length(table[lists[0]])).as_py() or 0 if lists else len(table)

@@ -1,0 +1,122 @@
+"""Arrow columns into flat NumPy arrays: numbers, or codes of categories, and the lengths of lists."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from ._categories import Category, as_category
+from ._features import Feature
+
+
+def is_list(type_: pa.DataType) -> bool:
+    """Tell whether every row of a column of this type is a list."""
+    return bool(
+        types.is_list(type_)
+        or types.is_large_list(type_)
+        or types.is_fixed_size_list(type_)
+        or types.is_list_view(type_)
+        or types.is_large_list_view(type_)
+    )
+
+
+def is_number(type_: pa.DataType) -> bool:
+    """Tell whether values of this type are numbers or booleans."""
+    return bool(
+        types.is_integer(type_)
+        or types.is_floating(type_)
+        or types.is_boolean(type_)
+        or types.is_decimal(type_)
+    )
+
+
+def is_string(type_: pa.DataType) -> bool:
+    """Tell whether values of this type are strings."""
+    return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
+
+
+def unnest(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64] | None]:
+    """Return the elements of all lists and each row's length; of a plain column itself and None.
+
+    A null list is an empty one, whatever stands behind it in memory.
+    """
+    if not is_list(column.type):
+        return column, None
+    elements = pa.chunked_array([chunk.flatten() for chunk in column.chunks], type=column.type.value_type)
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    return elements, lengths.astype(np.int64)
+
+
+def decode(elements: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a dictionary-encoded column; any other column as it is."""
+    return elements.cast(elements.type.value_type) if types.is_dictionary(elements.type) else elements
+
+
+def to_numbers(elements: pa.ChunkedArray, feature: Feature) -> npt.NDArray[np.float64]:
+    """Return numbers as float64, NaN where they are null."""
+    elements = decode(elements)
+    if not (is_number(elements.type) or types.is_null(elements.type)):
+        raise TypeError(_wrong_type(elements, feature))
+    # Unsafe only in that integers beyond 2^53 are rounded.
+    floats = elements.cast(pa.float64(), safe=False)
+    array: npt.NDArray[np.float64] = floats.to_numpy()
+    return array
+
+
+def to_codes(
+    elements: pa.ChunkedArray, feature: Feature
+) -> tuple[npt.NDArray[np.float64], tuple[Category, ...]]:
+    """Return the place of every value in the distinct values, NaN where it is null, and those values."""
+    elements = decode(elements)
+    if types.is_null(elements.type):
+        return np.full(len(elements), np.nan), ()
+    if not (is_number(elements.type) or is_string(elements.type)):
+        raise TypeError(_wrong_type(elements, feature))
+    if not len(elements):
+        return np.empty(0), ()
+    encoded = elements.dictionary_encode().combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    places: dict[Category, int] = {}
+    code_of = np.full(len(encoded.dictionary), np.nan)
+    for place, value in enumerate(encoded.dictionary.to_pylist()):
+        if isinstance(value, float) and math.isnan(value):
+            continue
+        if isinstance(value, float) and math.isinf(value):
+            raise ValueError(
+                f"Feature {feature.name!r} holds {value}, but a category is a string or a finite number. "
+                "Mark it as missing (NaN, null)."
+            )
+        code_of[place] = places.setdefault(as_category(value), len(places))
+    known = encoded.indices.is_valid().to_numpy(zero_copy_only=False)
+    codes = code_of.take(encoded.indices.fill_null(0).to_numpy(), mode="clip") if len(code_of) else np.nan
+    return np.where(known, codes, np.nan), tuple(places)
+
+
+def _wrong_type(elements: pa.ChunkedArray, feature: Feature) -> str:
+    type_ = elements.type
+    advice = "Convert it to numbers, or leave the feature out."
+    if is_list(type_):
+        what = "lists in lists"
+        advice = "A row is one set and an element of its list one token: unnest one level."
+    elif is_string(type_):
+        what = "strings"
+        advice = "Convert it to numbers, or declare it kind='categorical'."
+    elif types.is_temporal(type_):
+        what = f"dates or times ({type_})"
+        advice = "Convert it to numbers, e.g. to days since a date."
+    else:
+        what = f"values of type {type_}"
+    declared = f"declared {feature.monotonic}" if feature.direction else feature.kind
+    return (
+        f"Feature {feature.name!r} is {declared} but column {feature.name!r} holds {what}"
+        f"{_first(elements)}. {advice}"
+    )
+
+
+def _first(elements: pa.ChunkedArray) -> str:
+    present: Any = elements.drop_null()
+    return f" (first: {str(present[0].as_py())[:40]!r})" if len(present) else ""

@@ -1,0 +1,234 @@
+"""Keypoints and categories of every feature, and where tokens stand among them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._categories import Category, places_of_codes, sorted_categories
+from ._data import SetData
+from ._features import Feature
+from ._frames import read_sets
+from ._hints import unknown_name
+from ._keypoints import choose_keypoints
+from ._positions import Positions
+from ._ragged import IntArray, offsets_from_sizes
+
+FloatArray = npt.NDArray[np.float64]
+
+_MOST_VALUES = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Binning:
+    """The slots of every feature: one per keypoint or category, then one for "missing".
+
+    Made by `Binning.fit`.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    keypoints : tuple with, per feature, a float64 array, or None where it is categorical
+    categories : tuple with, per feature, the tuple of its categories, or None where it is numeric
+    slot_offsets : (D+1,) int64 array
+        Where the slots of each feature begin.
+
+    Examples
+    --------
+    >>> from clearset.sets import Binning, Feature, SetData
+    >>> data = SetData([1.0, 2.0, 4.0], offsets=[0, 2, 3], feature_names=["stars"])
+    >>> binning = Binning.fit(data, [Feature("stars")])
+    >>> binning.keypoints
+    (array([1., 2., 4.]),)
+    >>> later = SetData([3.0, float("nan")], offsets=[0, 1, 2], feature_names=["stars"])
+    >>> positions = binning.positions(later)
+    >>> positions.slots, positions.fractions
+    (array([[1, 3]], dtype=int32), array([[0.5, 0. ]], dtype=float32))
+    """
+
+    features: tuple[Feature, ...]
+    keypoints: tuple[FloatArray | None, ...]
+    categories: tuple[tuple[Category, ...] | None, ...]
+    slot_offsets: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = [
+            len(keypoints if keypoints is not None else categories or ())
+            for keypoints, categories in zip(self.keypoints, self.categories, strict=True)
+        ]
+        object.__setattr__(self, "slot_offsets", offsets_from_sizes(np.array(sizes, dtype=np.int64) + 1))
+
+    def __repr__(self) -> str:
+        return f"Binning({len(self.features)} features, {self.n_slots} slots)"
+
+    @classmethod
+    def fit(
+        cls,
+        data: SetData,
+        features: Sequence[Feature],
+        *,
+        keypoints: int = 10,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> "Binning":
+        """Choose keypoints at quantiles of the training data, and collect categories.
+
+        Parameters
+        ----------
+        data : SetData
+        features : sequence of Feature
+        keypoints : int, default=10
+            Number of keypoints of a numeric feature that declares none. There are fewer where there are fewer
+            distinct values.
+        sample_weight : array-like of shape (B,), optional
+            Weights of the sets. A whole weight counts as so many copies of the set, zero as its absence
+            (exactly up to a million values of a feature, of which more are sampled).
+        """
+        if keypoints < 2:
+            raise ValueError(f"keypoints={keypoints!r}, but at least 2 are needed.")
+        data = read_sets(data, features)
+        weight = None if sample_weight is None else _checked_weight(sample_weight, len(data))
+        chosen: list[FloatArray | None] = []
+        categories: list[tuple[Category, ...] | None] = []
+        for feature in features:
+            values, value_weight = _observed(data, feature.name, weight)
+            if feature.kind == "categorical":
+                chosen.append(None)
+                observed = {data.categories[feature.name][code] for code in np.unique(values).astype(np.intp)}
+                named = {category for pair in feature.pairs for category in pair}
+                categories.append(sorted_categories(feature.name, observed, named))
+            else:
+                values, value_weight = _sample(values, value_weight)
+                n_keypoints = feature.keypoints or keypoints
+                chosen.append(
+                    choose_keypoints(values, value_weight, n_keypoints, feature.bounds or (None, None))
+                )
+                categories.append(None)
+        return cls(tuple(features), tuple(chosen), tuple(categories))
+
+    @property
+    def n_slots(self) -> int:
+        """Number of slots of all features together."""
+        return int(self.slot_offsets[-1])
+
+    def slots_of(self, name: str) -> slice:
+        """Return the slots of a feature's keypoints or categories; the slot after them is for "missing"."""
+        names = [feature.name for feature in self.features]
+        if name not in names:
+            raise ValueError(unknown_name("Feature", name, names))
+        place = names.index(name)
+        return slice(int(self.slot_offsets[place]), int(self.slot_offsets[place + 1]) - 1)
+
+    def positions(self, data: SetData, dtype: npt.DTypeLike = np.float32) -> Positions:
+        """Find where every token of `data` stands.
+
+        Values outside the keypoints stand at the nearest end; unknown categories are missing; an empty set
+        becomes one token whose token features are missing.
+        """
+        data = read_sets(data, self.features)
+        sizes = np.maximum(data.sizes, 1)
+        offsets = offsets_from_sizes(sizes)
+        shape = (len(self.features), int(offsets[-1]))
+        slots = np.empty(shape, dtype=np.int32)
+        fractions = np.zeros(shape, dtype=dtype)
+        present = None
+        if (empty := data.sizes == 0).any():
+            present = np.ones(shape[1], dtype=bool)
+            present[offsets[:-1][empty]] = False
+        for place, feature in enumerate(self.features):
+            values, per_set = data.column(feature.name)
+            slot, fraction = self._place(place, data, values, fractions.dtype)
+            if per_set:
+                slots[place] = np.repeat(slot, sizes)
+                fractions[place] = np.repeat(fraction, sizes)
+            elif present is None:
+                slots[place], fractions[place] = slot, fraction
+            else:
+                slots[place] = self.slot_offsets[place + 1] - 1
+                slots[place, present] = slot
+                fractions[place, present] = fraction
+        return Positions(slots, fractions, offsets)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dict that `json` can write and read back without loss."""
+        return {
+            "features": [asdict(feature) for feature in self.features],
+            "keypoints": [None if points is None else points.tolist() for points in self.keypoints],
+            "categories": [None if found is None else list(found) for found in self.categories],
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "Binning":
+        """Return the binning that `to_json` wrote."""
+        return cls(
+            tuple(Feature(**feature) for feature in document["features"]),
+            tuple(
+                None if points is None else np.array(points, dtype=np.float64)
+                for points in document["keypoints"]
+            ),
+            tuple(None if found is None else tuple(found) for found in document["categories"]),
+        )
+
+    def _place(
+        self, place: int, data: SetData, values: FloatArray, dtype: np.dtype[Any]
+    ) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]:
+        first, missing = int(self.slot_offsets[place]), int(self.slot_offsets[place + 1]) - 1
+        keypoints = self.keypoints[place]
+        if keypoints is not None:
+            slots, fractions = _between_keypoints(values, keypoints, dtype)
+            slots += first
+            absent = np.isnan(values)
+            slots[absent] = missing
+            fractions[absent] = 0
+            return slots, fractions
+        name = self.features[place].name
+        table = first + places_of_codes(name, self.categories[place] or (), data.categories[name])
+        codes = np.where(np.isnan(values), len(table) - 1, values).astype(np.intp)
+        return table[codes], np.zeros(len(values), dtype=dtype)
+
+
+def _between_keypoints(
+    values: FloatArray, keypoints: FloatArray, dtype: np.dtype[Any]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.floating]]:
+    clamped = np.clip(values, keypoints[0], keypoints[-1])
+    slots = np.searchsorted(keypoints[1:-1], clamped, side="right")
+    # Halved first: the difference of two finite numbers may overflow, that of their halves cannot.
+    halves = keypoints / 2
+    fractions = ((clamped / 2 - halves[slots]) / np.diff(halves)[slots]).astype(dtype)
+    # One position has one name: a fraction that rounds to 1 is the next keypoint.
+    full = fractions == 1
+    slots += full
+    fractions[full] = 0
+    return slots, fractions
+
+
+def _checked_weight(sample_weight: npt.ArrayLike, n_sets: int) -> FloatArray:
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_sets,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but its shape must be ({n_sets},): one weight per set."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError("sample_weight must be finite and not negative, and not zero for every set.")
+    return weight
+
+
+def _observed(data: SetData, name: str, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+    """Return the values that are not missing, and their weights, zero weights left out."""
+    values, per_set = data.column(name)
+    present = ~np.isnan(values)
+    if weight is None:
+        return values[present], None
+    value_weight = weight if per_set else np.repeat(weight, data.sizes)
+    present &= value_weight > 0
+    return values[present], value_weight[present]
+
+
+def _sample(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+    if len(values) <= _MOST_VALUES:
+        return values, weight
+    # Equal steps could fall in step with sets of equal size; a fixed seed is as repeatable.
+    chosen = np.random.default_rng(0).integers(len(values), size=_MOST_VALUES)
+    chosen[:2] = values.argmin(), values.argmax()
+    return values[chosen], None if weight is None else weight[chosen]

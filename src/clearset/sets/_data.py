@@ -1,0 +1,217 @@
+"""The flat form of sets: token values, offsets, and the values of whole sets beside them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._categories import Category
+from ._features import SIZE
+from ._hints import unknown_name
+from ._ragged import IntArray, gather
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class SetData:
+    """Sets in flat form: the tokens of all sets one after the other, never padded.
+
+    Parameters
+    ----------
+    values : array-like of shape (T, D)
+        Token values; NaN is missing. One-dimensional where there is one token feature.
+    offsets : array-like of shape (B + 1,)
+        Set b holds the tokens `offsets[b]` up to `offsets[b + 1]`.
+    feature_names : sequence of str
+        Names of the D token features.
+    set_values : array-like of shape (B, E), optional
+        Values of whole sets. One-dimensional where there is one set feature.
+    set_feature_names : sequence of str, default=()
+        Names of the E set features.
+    categories : mapping from name to categories, optional
+        Features whose values are codes, that is, places in the given categories.
+
+    Examples
+    --------
+    >>> from clearset.sets import SetData
+    >>> data = SetData([5, 4, 1], offsets=[0, 2, 3], feature_names=["stars"])
+    >>> data
+    SetData(2 sets, 3 tokens, features=['stars'])
+    >>> data[0].values
+    array([[5.],
+           [4.]])
+    """
+
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        feature_names: Sequence[str],
+        *,
+        set_values: npt.ArrayLike | None = None,
+        set_feature_names: Sequence[str] = (),
+        categories: Mapping[str, Sequence[Category]] | None = None,
+    ) -> None:
+        self.feature_names = _names(feature_names, "feature_names")
+        self.set_feature_names = _names(set_feature_names, "set_feature_names")
+        self.values = _matrix(values, self.feature_names, "values")
+        self.offsets = _offsets(offsets, len(self.values))
+        if set_values is None:
+            set_values = np.empty((len(self), 0))
+        self.set_values = _matrix(set_values, self.set_feature_names, "set_values")
+        self.categories = {name: tuple(found) for name, found in (categories or {}).items()}
+        self._check()
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        per_set = f", set_features={list(self.set_feature_names)}" if self.set_feature_names else ""
+        return (
+            f"SetData({len(self)} sets, {self.n_tokens} tokens, features={list(self.feature_names)}{per_set})"
+        )
+
+    def __getitem__(self, key: Any) -> "SetData":
+        """Return the chosen sets: an int, a slice, an array of ints or a boolean mask."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                return self._between(start, max(start, stop))
+            return self._gathered(np.arange(start, stop, step))
+        chosen = np.asarray(key)
+        if chosen.ndim == 0 and chosen.dtype.kind in "iu":
+            number = int(chosen)
+            if not -len(self) <= number < len(self):
+                raise IndexError(f"There is no set {number}: there are {len(self)} sets.")
+            start = number % len(self)
+            return self._between(start, start + 1)
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
+            raise TypeError(
+                "Sets are chosen by an int, a slice, a one-dimensional array of ints or a boolean mask; "
+                f"received {type(key).__name__}."
+            )
+        if chosen.dtype.kind == "b":
+            if len(chosen) != len(self):
+                raise IndexError(f"The mask has {len(chosen)} entries, but there are {len(self)} sets.")
+            return self._gathered(np.flatnonzero(chosen))
+        chosen = chosen.astype(np.int64)
+        if chosen.size and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
+            raise IndexError(
+                f"Sets {chosen.min()} to {chosen.max()} were asked for: there are {len(self)} sets."
+            )
+        return self._gathered(np.where(chosen < 0, chosen + len(self), chosen))
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all sets together."""
+        return len(self.values)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of tokens of each set."""
+        return np.diff(self.offsets)
+
+    def column(self, name: str) -> tuple[FloatArray, bool]:
+        """Return the values of a feature, and whether there is one per set (else one per token)."""
+        if name == SIZE:
+            return self.sizes.astype(np.float64), True
+        if name in self.feature_names:
+            return self.values[:, self.feature_names.index(name)], False
+        if name in self.set_feature_names:
+            return self.set_values[:, self.set_feature_names.index(name)], True
+        raise ValueError(unknown_name("Feature", name, (*self.feature_names, *self.set_feature_names)))
+
+    def _between(self, start: int, stop: int) -> "SetData":
+        offsets = self.offsets[start : stop + 1]
+        tokens = slice(offsets[0], offsets[-1])
+        return self._part(self.values[tokens], offsets - offsets[0], self.set_values[start:stop])
+
+    def _gathered(self, sets: IntArray) -> "SetData":
+        tokens, offsets = gather(self.offsets, sets)
+        # The transposed take keeps each feature contiguous.
+        return self._part(
+            self.values.T.take(tokens, axis=1).T, offsets, self.set_values.T.take(sets, axis=1).T
+        )
+
+    def _part(self, values: FloatArray, offsets: IntArray, set_values: FloatArray) -> "SetData":
+        # A part of checked data needs no second check.
+        part = object.__new__(SetData)
+        part.feature_names, part.set_feature_names = self.feature_names, self.set_feature_names
+        part.values, part.offsets, part.set_values = values, offsets, set_values
+        part.categories = self.categories
+        return part
+
+    def _check(self) -> None:
+        names = (*self.feature_names, *self.set_feature_names)
+        if not self.feature_names:
+            raise ValueError("feature_names is empty, but sets need at least one token feature.")
+        if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+            raise ValueError(f"The name {twice[0]!r} is used twice. Give every feature its own name.")
+        if SIZE in names:
+            raise ValueError(f"The name {SIZE!r} is reserved for the number of tokens. Rename the feature.")
+        if len(self.set_values) != len(self):
+            raise ValueError(f"set_values has {len(self.set_values)} rows, but there are {len(self)} sets.")
+        for name in names:
+            values, per_set = self.column(name)
+            if (infinite := np.isinf(values)).any():
+                place = int(np.argmax(infinite))
+                number = place if per_set else int(np.searchsorted(self.offsets, place, side="right")) - 1
+                raise ValueError(
+                    f"Feature {name!r} holds {values[place]} in set {number} (counted from 0), but only "
+                    "finite numbers and missing values (NaN, null) are allowed. Clip it, or make it missing."
+                )
+        for name, categories in self.categories.items():
+            self._check_codes(name, categories)
+
+    def _check_codes(self, name: str, categories: tuple[Category, ...]) -> None:
+        if len(set(categories)) != len(categories):
+            raise ValueError(f"The categories of feature {name!r} are not distinct.")
+        codes, _ = self.column(name)
+        codes = codes[~np.isnan(codes)]
+        wrong = (codes < 0) | (codes >= len(categories)) | (codes != np.floor(codes))
+        if wrong.any():
+            raise ValueError(
+                f"Feature {name!r} holds {codes[np.argmax(wrong)]}, but with categories its values are codes "
+                f"from 0 to {len(categories) - 1}, or NaN."
+            )
+
+
+def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{argument} is a sequence of strings; received {names!r}.")
+    return tuple(str(name) for name in names)
+
+
+def _matrix(values: npt.ArrayLike, names: tuple[str, ...], argument: str) -> FloatArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{argument} holds {array.dtype} values, but only real numbers are allowed.")
+    if array.ndim == 1 and len(names) == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or array.shape[1] != len(names):
+        raise ValueError(
+            f"{argument} has shape {array.shape}, but there are {len(names)} names {list(names)}: its shape "
+            f"must be (rows, {len(names)})."
+        )
+    # Everything downstream goes feature by feature, so features are contiguous.
+    return np.asarray(array, dtype=np.float64, order="F")
+
+
+def _offsets(offsets: npt.ArrayLike, n_tokens: int) -> IntArray:
+    array = np.asarray(offsets)
+    if array.dtype.kind not in "iu" or array.ndim != 1 or not len(array):
+        raise TypeError(
+            "offsets is a one-dimensional array of B + 1 ints; received "
+            f"dtype {array.dtype} and shape {array.shape}."
+        )
+    array = array.astype(np.int64)
+    if array[0] != 0 or array[-1] != n_tokens:
+        raise ValueError(
+            f"offsets runs from {array[0]} to {array[-1]}, but must begin with 0 and end with the number of "
+            f"tokens, {n_tokens}."
+        )
+    if (falls := np.diff(array) < 0).any():
+        place = int(np.argmax(falls))
+        raise ValueError(f"offsets falls from {array[place]} to {array[place + 1]} at set {place}.")
+    return array

@@ -1,0 +1,158 @@
+"""Reading frames and arrays into SetData: list columns are token features, plain columns set features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ._arrow import is_list, to_codes, to_numbers, unnest
+from ._categories import Category
+from ._columns import Columns, columns_of
+from ._data import FloatArray, SetData
+from ._features import SIZE, Feature
+from ._ragged import IntArray, offsets_from_sizes
+
+
+def read_sets(X: object, features: Sequence[Feature]) -> SetData:
+    """Read the declared features of `X`, and nothing else of it.
+
+    Parameters
+    ----------
+    X : frame, two-dimensional array or SetData
+        A row of a frame is a set: list columns are token features, plain columns set features. A table of
+        plain columns only, or an array with columns x0, x1, ..., holds sets of one token.
+    features : sequence of Feature
+        The columns to read. Null and NaN are missing; a null list is an empty one.
+
+    Returns
+    -------
+    SetData
+        The sets, in the order of the rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from clearset.sets import Feature, read_sets
+    >>> frame = pa.table({"stars": [[5, 4], None, [1]], "price": [9.9, 5.0, None]})
+    >>> data = read_sets(frame, [Feature("stars"), Feature("price")])
+    >>> data
+    SetData(3 sets, 3 tokens, features=['stars'], set_features=['price'])
+    >>> data.sizes
+    array([2, 0, 1])
+    """
+    if isinstance(X, SetData):
+        _require_sets(len(X))
+        return _read_set_data(X, features)
+    columns = columns_of(X)
+    _require_sets(columns.n_rows)
+    read = [_read_column(columns, feature) for feature in features if feature.name != SIZE]
+    lengths = {column.name: column.lengths for column in read if column.lengths is not None}
+    if not lengths:
+        _require_no_lists(columns, features)
+        return _assemble(read, [], np.arange(columns.n_rows + 1))
+    tokens = [column for column in read if column.name in lengths]
+    plain = [column for column in read if column.name not in lengths]
+    return _assemble(tokens, plain, offsets_from_sizes(_common_lengths(lengths)))
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    values: FloatArray
+    lengths: IntArray | None
+    categories: tuple[Category, ...] | None
+
+
+def _read_column(columns: Columns, feature: Feature) -> _Column:
+    elements, lengths = unnest(columns.read(feature.name))
+    if feature.kind == "categorical":
+        values, categories = to_codes(elements, feature)
+        return _Column(feature.name, values, lengths, categories)
+    return _Column(feature.name, to_numbers(elements, feature), lengths, None)
+
+
+def _assemble(tokens: list[_Column], sets: list[_Column], offsets: IntArray) -> SetData:
+    return SetData(
+        _stack(tokens, int(offsets[-1])),
+        offsets,
+        [column.name for column in tokens],
+        set_values=_stack(sets, len(offsets) - 1),
+        set_feature_names=[column.name for column in sets],
+        categories={
+            column.name: column.categories for column in (*tokens, *sets) if column.categories is not None
+        },
+    )
+
+
+def _stack(columns: list[_Column], n_rows: int) -> FloatArray:
+    stacked = np.empty((n_rows, len(columns)), order="F")
+    for place, column in enumerate(columns):
+        stacked[:, place] = column.values
+    return stacked
+
+
+def _read_set_data(data: SetData, features: Sequence[Feature]) -> SetData:
+    new_codes: dict[str, FloatArray] = {}
+    categories = dict(data.categories)
+    for feature in features:
+        values, _ = data.column(feature.name)
+        if feature.kind == "numeric" and feature.name in categories:
+            raise TypeError(
+                f"Feature {feature.name!r} is numeric but the SetData holds categories of it. Declare it "
+                "kind='categorical'."
+            )
+        if feature.kind == "categorical" and feature.name not in categories:
+            new_codes[feature.name], categories[feature.name] = to_codes(
+                pa.chunked_array([pa.array(values)]), feature
+            )
+    if not new_codes:
+        return data
+    return SetData(
+        _with_codes(data.values, data.feature_names, new_codes),
+        data.offsets,
+        data.feature_names,
+        set_values=_with_codes(data.set_values, data.set_feature_names, new_codes),
+        set_feature_names=data.set_feature_names,
+        categories=categories,
+    )
+
+
+def _with_codes(values: FloatArray, names: tuple[str, ...], new_codes: dict[str, FloatArray]) -> FloatArray:
+    values = values.copy(order="F")
+    for place, name in enumerate(names):
+        if name in new_codes:
+            values[:, place] = new_codes[name]
+    return values
+
+
+def _require_sets(n_sets: int) -> None:
+    if n_sets == 0:
+        raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
+
+
+def _common_lengths(lengths: dict[str, IntArray]) -> IntArray:
+    (first, expected), *others = lengths.items()
+    for other, found in others:
+        if (differ := found != expected).any():
+            row = int(np.argmax(differ))
+            raise ValueError(
+                f"Row {row} (counted from 0): column {first!r} holds {expected[row]} token(s) but column "
+                f"{other!r} holds {found[row]}. The list columns of a row describe the same tokens, so they "
+                "must have one length."
+            )
+    return expected
+
+
+def _require_no_lists(columns: Columns, features: Sequence[Feature]) -> None:
+    declared = [feature.name for feature in features]
+    if declared == [SIZE] or not declared:
+        raise ValueError("No column is declared. Declare at least one token feature, with or without SIZE.")
+    if SIZE in declared:
+        # SIZE would be 1 everywhere, which nobody means who has lists in the frame.
+        for name in columns.names:
+            if name not in declared and is_list(columns.type_of(name)):
+                raise ValueError(
+                    f"SIZE counts the tokens of list columns, but none is declared. Declare {name!r}, or "
+                    "leave SIZE out."
+                )

@@ -1,0 +1,85 @@
+"""Choosing the keypoints of a numeric feature from its training values."""
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+_TINY = np.finfo(np.float64).tiny
+
+
+def choose_keypoints(
+    values: FloatArray,
+    weights: FloatArray | None,
+    n_keypoints: int,
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> FloatArray:
+    """Return at least two and at most `n_keypoints` increasing keypoints.
+
+    The first and last keypoint are the bounds, or the extremes where there is none. Those between are
+    observed values at equal steps of the weight that lies between, where a value that holds more than a step
+    counts as one step, so that no spike takes two.
+
+    Parameters
+    ----------
+    values : (n,) array without NaN
+    weights : (n,) array of positive weights, optional
+    n_keypoints : int, at least 2
+    bounds : (low, high), optional
+    """
+    if not len(values):
+        values, weights = np.zeros(1), None
+    low = -np.inf if bounds[0] is None else bounds[0]
+    high = np.inf if bounds[1] is None else bounds[1]
+    distinct, weight = _distinct(np.clip(values, low, high), weights)
+    first = distinct[0] if bounds[0] is None else low
+    last = distinct[-1] if bounds[1] is None else high
+    # The ends take keypoints of their own, so their weight takes no part in what lies between.
+    inner = (first < distinct) & (distinct < last)
+    between = distinct[inner]
+    if len(between) > n_keypoints - 2:
+        between = between[_equal_steps(weight[inner], n_keypoints - 2)]
+    below = bounds[0] is None and bounds[1] is not None
+    return _apart(np.array([first, *between, last]), grow_below=below)
+
+
+def _distinct(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    if weights is None:
+        distinct, counts = np.unique(values, return_counts=True)
+        return distinct, counts.astype(np.float64)
+    order = np.argsort(values)
+    values = values[order]
+    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+    return values[starts], np.add.reduceat(weights[order], starts)
+
+
+def _equal_steps(weight: FloatArray, n_chosen: int) -> npt.NDArray[np.int64]:
+    """Choose `n_chosen` of more places, at equal steps of their clipped weight."""
+    n_steps = n_chosen + 1
+    # The step c solves c = sum(min(weight, c)) / n_steps. With the k heaviest clipped that is the sum of the
+    # others / (n_steps - k); k is the first number at which the next one is no heavier than that.
+    ascending = np.sort(weight)
+    rest = np.cumsum(ascending)[::-1][:n_steps]
+    steps = rest / np.arange(n_steps, 0, -1)
+    step = steps[np.argmax(ascending[::-1][:n_steps] <= steps)]
+    reached = np.cumsum(np.minimum(weight, step))
+    chosen = np.searchsorted(reached, step * np.arange(1, n_steps))
+    # No place holds more than a step, so the places differ, but for rounding.
+    ranks = np.arange(n_chosen)
+    chosen = np.maximum.accumulate(chosen - ranks) + ranks
+    latest: npt.NDArray[np.int64] = np.minimum(chosen, len(weight) - n_chosen + ranks)
+    return latest
+
+
+def _apart(keypoints: FloatArray, *, grow_below: bool) -> FloatArray:
+    """Merge keypoints whose distance underflows; of a single one make two."""
+    apart = np.diff(keypoints / 2) >= _TINY
+    merged = keypoints[np.concatenate(([True], apart))]
+    if len(merged) > 1:
+        merged[-1] = keypoints[-1]
+        return merged
+    value = keypoints[-1] if grow_below else keypoints[0]
+    step = max(1.0, abs(value) / 1024)
+    if grow_below or value > np.finfo(np.float64).max / 2:
+        return np.array([value - step, value])
+    return np.array([value, value + step])

@@ -1,0 +1,68 @@
+import subprocess
+import sys
+
+import pytest
+
+from clearset.cli import main
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert all(command in out for command in ("demo", "fit", "predict", "verify"))
+
+
+@pytest.mark.parametrize("command", ["demo", "fit", "predict", "verify"])
+def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert "Usage" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "No such command 'nothing'"),
+        (["fit", "a.csv"], "Missing option '--label'"),
+        (["fit", "a.csv", "--label", "y", "--widht", "2"], "No such option"),
+        (["fit", "a.csv", "--label", "y", "--width", "two"], "'two' is not a valid"),
+        (["fit", "a.csv", "--label", "y", "--task", "ranking"], "'ranking' is not one of"),
+        (["predict"], "Missing argument 'MODEL'"),
+    ],
+)
+def test_wrong_calls(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("clearset: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "no.csv", "--label", "y"], "Cannot read 'no.csv': there is no such file"),
+        (["fit", "no.csv", "--label", "y", "--output", "no/model"], "there is no folder 'no'"),
+        (["fit", "no.csv", "--label", "y", "--features", "no.yaml"], "There is no features file 'no.yaml'"),
+        (["predict", "no.clearset", "no.csv"], "Cannot read 'no.clearset'"),
+        (["predict", "no.clearset", "no.csv", "--output", "a.txt"], "neither CSV nor Parquet"),
+        (["predict", "no.clearset", "no.csv", "--by", "prediction"], "Rename it"),
+        (["verify", "no.clearset", "--by", "k"], "no DATA was given"),
+    ],
+)
+def test_errors_are_one_line(arguments, message: str, capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("clearset: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = (
+        "import sys; from clearset.cli import main; main(['fit', '--help']); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pyarrow')))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL).returncode == 0  # noqa: S603

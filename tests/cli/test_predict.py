@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import clearset as cs
+from clearset.cli import main
+
+LONG = ["--by", "product", "--set-columns", "price"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize(("data", "options"), [("sets.parquet", ["--by", "product"]), ("long.csv", LONG)])
+def test_regression(folder: Path, tmp_path: Path, name: str, data: str, options: list[str]) -> None:
+    out = tmp_path / name
+    assert (
+        main(["predict", str(folder / "regressor"), str(folder / data), "--output", str(out), *options]) == 0
+    )
+    table = pa.csv.read_csv(out) if out.suffix == ".csv" else pa.parquet.read_table(out)
+    assert table.column_names == ["product", "prediction"]
+    assert table["product"].to_pylist() == list(range(150))
+    expected = cs.load(folder / "regressor").predict(pa.parquet.read_table(folder / "sets.parquet"))
+    np.testing.assert_allclose(table["prediction"].to_numpy(), expected, rtol=1e-9)
+
+
+def test_classes_on_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", str(folder / "classifier"), str(folder / "classes.parquet")]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header == '"prediction","proba_high","proba_low"'
+    assert len(rows) == 150
+    for row in rows:
+        name, high, low = row.split(",")
+        assert float(high) + float(low) == pytest.approx(1)
+        assert name == ("high" if float(high) > float(low) else "low")
+
+
+def test_a_missing_feature_is_named(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = pa.parquet.read_table(folder / "sets.parquet").drop_columns(["price"])
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    assert main(["predict", str(folder / "regressor"), str(tmp_path / "t.parquet")]) == 1
+    assert "price" in capsys.readouterr().err
+
+
+def test_a_foreign_file_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", str(folder / "features.yaml"), str(folder / "sets.parquet")]) == 1
+    assert "is not a clearset artifact" in capsys.readouterr().err
