@@ -1,1 +1,9 @@
-"""estimators."""
+"""Estimators over sets, with the conventions of scikit-learn."""
+
+from clearset.estimators._base import TokenScores
+from clearset.estimators._classifier import SetClassifier
+from clearset.estimators._curves import CalibratorCurve
+from clearset.estimators._load import load
+from clearset.estimators._regressor import SetRegressor
+
+__all__ = ["CalibratorCurve", "SetClassifier", "SetRegressor", "TokenScores", "load"]

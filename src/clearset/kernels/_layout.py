@@ -41,13 +41,17 @@ class Layout:
             if size < 2:
                 raise ValueError(f"Lattice size of feature {feature} is {size}; a size is at least 2.")
         if not self.subsets:
-            raise ValueError("Layout got no subsets; give one tuple of features per lattice, or use Layout.full.")
+            raise ValueError(
+                "Layout got no subsets; give one tuple of features per lattice, or use Layout.full."
+            )
         for lattice, subset in enumerate(self.subsets):
             self._check_subset(lattice, subset)
 
     def _check_subset(self, lattice: int, subset: tuple[int, ...]) -> None:
         if not subset or len(set(subset)) < len(subset):
-            raise ValueError(f"Lattice {lattice} has the features {subset}; name at least one, each of them once.")
+            raise ValueError(
+                f"Lattice {lattice} has the features {subset}; name at least one, each of them once."
+            )
         if min(subset) < 0 or max(subset) >= self.n_features:
             raise ValueError(
                 f"Lattice {lattice} has the features {subset}, but there are sizes for {self.n_features} features; "

@@ -44,7 +44,9 @@ class _PhiMean(torch.autograd.Function):
         layout: Layout,
         threads: int,
     ) -> Tensor:
-        inputs = [tensor.detach().contiguous() for tensor in (slots, fractions, offsets, calibration, vertices)]
+        inputs = [
+            tensor.detach().contiguous() for tensor in (slots, fractions, offsets, calibration, vertices)
+        ]
         means = calibration.new_empty((offsets.shape[0] - 1, calibration.shape[0]))
         if not _native.phi_forward(_native_layout(layout), *inputs, threads, means):
             raise slot_error(calibration.shape[1])

@@ -100,7 +100,9 @@ def _check_chains(
     if not starts.size:
         return
     if starts.min() < 0 or stops.max() > size or (starts > stops).any():
-        raise ValueError(f"Chains must satisfy 0 <= start <= stop <= {size}, the number of columns; check them.")
+        raise ValueError(
+            f"Chains must satisfy 0 <= start <= stop <= {size}, the number of columns; check them."
+        )
     if not (np.abs(directions) == 1).all():
         raise ValueError(f"Directions are {directions.tolist()}. Give +1 (never falls) or -1 (never rises).")
     order = np.argsort(starts, kind="stable")

@@ -66,12 +66,18 @@ class ConstraintSet:
     def __post_init__(self) -> None:
         check_bounds(self.lower, self.upper)
         if self.lower == self.upper:
-            raise ValueError(f"Both bounds are {self.lower}, which leaves nothing to learn. Give lower < upper.")
+            raise ValueError(
+                f"Both bounds are {self.lower}, which leaves nothing to learn. Give lower < upper."
+            )
         if "bounds" in self.groups:
-            raise ValueError("A group is named 'bounds', the name under which bounds are reported. Rename it.")
+            raise ValueError(
+                "A group is named 'bounds', the name under which bounds are reported. Rename it."
+            )
         rows = reduce(add, self.groups.values(), HalfSpaces(np.empty((0, 2), np.int32), np.empty((0, 2))))
         if rows.min_size > self.size:
-            raise ValueError(f"The rows touch column {rows.min_size - 1}, but vectors have only {self.size} columns.")
+            raise ValueError(
+                f"The rows touch column {rows.min_size - 1}, but vectors have only {self.size} columns."
+            )
         shaped = self._shaped_columns(rows)
         in_shaped = shaped[rows.indices[:, 0]]
         ordered = OrderedPart(rows.subset(~in_shaped), self.lower, self.upper)
@@ -103,7 +109,9 @@ class ConstraintSet:
         """Return the largest violation of each group, and of the "bounds", by any of ``values (N, size)``."""
         array = members(values, self.size)
         outside = max(self.lower - array.min(initial=np.inf), array.max(initial=-np.inf) - self.upper, 0.0)
-        return {name: rows.violation(array) for name, rows in self.groups.items()} | {"bounds": float(outside)}
+        return {name: rows.violation(array) for name, rows in self.groups.items()} | {
+            "bounds": float(outside)
+        }
 
     def state(self, n_members: int) -> ConstraintState:
         """Return a start for a sequence of projections of ``n_members`` vectors each."""

@@ -78,5 +78,8 @@ def projection_curvature(
     array([[1., 1., 1.]])
     """
     size = np.size(keypoints)
-    groups = {"curvature": curvature_rows(keypoints, curvature), "monotone": monotone_rows((size,), (monotonic,))}
+    groups = {
+        "curvature": curvature_rows(keypoints, curvature),
+        "monotone": monotone_rows((size,), (monotonic,)),
+    }
     return ConstraintSet(groups, lower, upper, size).project_exactly(values)

@@ -57,7 +57,9 @@ class HalfSpaces:
             raise ValueError("Rows of half-spaces need indices >= 0 and finite coefficients; check them.")
         used = np.where(coefficients != 0, indices, -1 - np.arange(indices.shape[1], dtype=np.int32))
         if (np.diff(np.sort(used, axis=1), axis=1) == 0).any() or (used < 0).all(axis=1).any():
-            raise ValueError("Every row of half-spaces needs a coefficient that is not 0, and each column only once.")
+            raise ValueError(
+                "Every row of half-spaces needs a coefficient that is not 0, and each column only once."
+            )
         object.__setattr__(self, "indices", indices)
         object.__setattr__(self, "coefficients", coefficients)
 
@@ -72,7 +74,8 @@ class HalfSpaces:
         width = max(self.indices.shape[1], other.indices.shape[1])
         left, right = self._widened(width), other._widened(width)
         return HalfSpaces(
-            np.concatenate([left.indices, right.indices]), np.concatenate([left.coefficients, right.coefficients])
+            np.concatenate([left.indices, right.indices]),
+            np.concatenate([left.coefficients, right.coefficients]),
         )
 
     def _widened(self, width: int) -> "HalfSpaces":

@@ -45,7 +45,9 @@ class Rows:
     @cached_property
     def groups(self) -> list[tuple[slice, list[tuple[npt.NDArray[np.int32], Array]]]]:
         """Each group's rows, and their columns and coefficients entry by entry."""
-        slices = [slice(start, stop) for start, stop in zip([0, *self.group_stops], self.group_stops, strict=False)]
+        slices = [
+            slice(start, stop) for start, stop in zip([0, *self.group_stops], self.group_stops, strict=False)
+        ]
         return [
             (rows, list(zip(self.indices[rows].T, self.coefficients[rows].T, strict=True))) for rows in slices
         ]
@@ -54,7 +56,9 @@ class Rows:
         """Return A."""
         count, width = self.indices.shape
         splits = np.arange(count + 1) * width
-        return sparse.csr_array((self.coefficients.ravel(), self.indices.ravel(), splits), shape=(count, size))
+        return sparse.csr_array(
+            (self.coefficients.ravel(), self.indices.ravel(), splits), shape=(count, size)
+        )
 
 
 def solve(
@@ -104,7 +108,13 @@ class _Dual:
     def only(self, kept: npt.NDArray[np.bool_]) -> "_Dual":
         """Return the problem of some of the members, where it stands."""
         other = _Dual(
-            self.rows, self.matrix, self.values[kept], self.duals[kept], self.lower, self.upper, self.limits[kept]
+            self.rows,
+            self.matrix,
+            self.values[kept],
+            self.duals[kept],
+            self.lower,
+            self.upper,
+            self.limits[kept],
         )
         other.x, other.pull = self.x[kept], self.pull[kept]
         return other

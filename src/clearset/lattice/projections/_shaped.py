@@ -52,7 +52,9 @@ class ShapedPart:
             values, self.lower, self.upper, state=state, tolerance=tolerance, max_sweeps=max_sweeps
         )
 
-    def project_exactly(self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int) -> Array:
+    def project_exactly(
+        self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int
+    ) -> Array:
         """Return the projection, moved inside by no more than what makes every violation exactly 0."""
         assert self.inside is not None  # noqa: S101
         start = self.project(values, state, tolerance, max_sweeps)
@@ -64,6 +66,8 @@ class ShapedPart:
         smallest = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=1.0)
         point = start
         while (violated := (self.rows.residuals(point) < 0).any(axis=1)).any():
-            point = np.where(violated[:, None], start + amounts[:, None] * way, start if point is start else point)
+            point = np.where(
+                violated[:, None], start + amounts[:, None] * way, start if point is start else point
+            )
             amounts = np.where(violated, np.maximum(2 * amounts, smallest), amounts)
         return point

@@ -1,0 +1,251 @@
+"""What every estimator over sets has in common."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from clearset.estimators._curves import CalibratorCurve, calibrator_curves
+from clearset.estimators._fitting import LabelledSets, Start, fit_set_function, split
+from clearset.estimators._input import check_weights, read_more_sets, read_training_sets
+from clearset.estimators._parameters import check_parameters, count_threads
+from clearset.estimators._persistence import save_estimator
+from clearset.estimators._progress import progress_bar
+from clearset.setfunction import Certificate, Loss, SetFunction, ShapeConstraints, certify, token_positions
+from clearset.sets import Binning, Feature, SetData, Trust
+
+# Sets are scored in pieces of about this many tokens, so that memory stays bounded.
+PIECE_TOKENS = 1_000_000
+
+
+class TokenScores(NamedTuple):
+    """Phi of every token, set after set.
+
+    Attributes
+    ----------
+    scores
+        ``(T, width)``; with several classes ``(T, classes, width)``.
+    offsets
+        ``(B + 1,)``: set b's tokens are ``scores[offsets[b]:offsets[b + 1]]``. An empty set has one token, all missing.
+    """
+
+    scores: np.ndarray
+    offsets: np.ndarray
+
+
+class SetEstimator(BaseEstimator):
+    """The shared part of `SetRegressor` and `SetClassifier`: fitting, scoring, looking inside.
+
+    Subclasses say what labels are: `_numbers` turns them into numbers, `_outputs` is how many set functions they need.
+    """
+
+    _losses: Sequence[str]
+
+    features: Sequence[str | Feature] | None
+    trusts: Sequence[Trust]
+    n_jobs: int | None
+    random_state: Any
+
+    features_: tuple[Feature, ...]
+    trusts_: tuple[Trust, ...]
+    binning_: Binning
+    set_function_: SetFunction
+    certificate_: Certificate
+    history_: list[dict[str, float]]
+    n_iter_: int
+    best_epoch_: int
+    interrupted_: bool
+
+    def _numbers(self, labels: Any, n_sets: int, *, reset: bool) -> np.ndarray:
+        raise TypeError("SetEstimator is abstract: use SetRegressor or SetClassifier.")
+
+    def _outputs(self) -> int:
+        return 1
+
+    def _loss(self) -> Loss:
+        parameters = self.get_params(deep=False)
+        return Loss(parameters["loss"], parameters.get("quantile", 0.5))
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
+    ) -> Self:
+        """Fit the set function.
+
+        Parameters
+        ----------
+        X
+            One row is one set: a frame (pandas, polars, Arrow) whose list columns are token features and whose plain columns
+            are set features, a `SetData`, or a 2-D array (sets of one token).
+        y
+            One label for each set.
+        sample_weight
+            One weight for each set; a weight of 2 counts as the set given twice, 0 as the set left out.
+        validation_data
+            ``(X, y)`` to choose the best epoch by, in place of a share of the training data.
+        """
+        options = self.get_params(deep=False)
+        check_parameters(options, self._losses)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        start = None
+        if options["warm_start"] and hasattr(self, "set_function_"):
+            start = Start(self.binning_, self.set_function_)
+            sets, features, trusts = read_more_sets(self, X), self.features_, self.trusts_
+        else:
+            sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
+        weights = check_weights(sample_weight, len(sets))
+        data = LabelledSets(sets, self._numbers(y, len(sets), reset=start is None), weights)
+        self._check_declarations(features, trusts)
+        self.features_, self.trusts_ = features, trusts
+        data = data[np.flatnonzero(weights)]
+        validation: LabelledSets | None = None
+        if validation_data is not None:
+            validation = self._validation(*validation_data)
+        elif options["early_stopping"]:
+            data, validation = split(
+                data, options["validation_fraction"], rng, stratify=hasattr(self, "classes_")
+            )
+        with progress_bar(options) as on_epoch, _one_torch_thread():
+            self.binning_, self.set_function_, progress = fit_set_function(
+                data,
+                validation,
+                features,
+                trusts,
+                outputs=self._outputs(),
+                loss=self._loss(),
+                options=options,
+                threads=count_threads(self.n_jobs),
+                rng=rng,
+                start=start,
+                on_epoch=on_epoch,
+            )
+        self.history_, self.n_iter_ = progress.history, len(progress.history)
+        self.best_epoch_, self.interrupted_ = progress.best_epoch, progress.interrupted
+        self.certificate_ = self.verify()
+        return self
+
+    def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust]) -> None:
+        """Refuse what cannot be promised, before any training; a single output can promise everything."""
+
+    def _validation(self, X: Any, y: Any) -> LabelledSets:
+        sets = read_more_sets(self, X)
+        return LabelledSets(sets, self._numbers(y, len(sets), reset=False), np.ones(len(sets)))
+
+    def _outputs_of(self, X: Any) -> np.ndarray:
+        """Give the set functions' ``(B, C)`` outputs."""
+        check_is_fitted(self)
+        sets = read_more_sets(self, X)
+        threads = count_threads(self.n_jobs)
+        with torch.no_grad(), _one_torch_thread():
+            pieces = [
+                self.set_function_(
+                    token_positions(self.binning_.positions(piece, np.float64)), threads
+                ).numpy()
+                for piece in _pieces(sets)
+            ]
+        return np.concatenate(pieces)
+
+    def phi(self, X: Any) -> TokenScores:
+        """Score every token.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+
+        Returns
+        -------
+        TokenScores
+            The scores, and where each set's begin. Their mean over a set's tokens is what rho turns into the output.
+        """
+        check_is_fitted(self)
+        positions = self.binning_.positions(read_more_sets(self, X), np.float64)
+        with torch.no_grad(), _one_torch_thread():
+            scores = self.set_function_.phi.scores(
+                token_positions(positions), count_threads(self.n_jobs)
+            ).numpy()
+        if self._outputs() > 1:
+            scores = scores.reshape(len(scores), self._outputs(), -1)
+        return TokenScores(scores, positions.offsets)
+
+    def rho(self, means: Any) -> np.ndarray:
+        """Apply rho to means of token scores.
+
+        Parameters
+        ----------
+        means
+            ``(B, width)`` values in [-1, 1], for one output; a single column may be given as ``(B,)``.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(B,)`` outputs in the unit of `decision_function` (classes) or of the model's output (numbers).
+        """
+        check_is_fitted(self)
+        rows = np.asarray(means, dtype=np.float64).reshape(-1, self.set_function_.phi.calibration.shape[0])
+        with torch.no_grad():
+            outputs: np.ndarray = self.set_function_.rho(torch.from_numpy(rows)).numpy()
+        return outputs[:, 0] if self._outputs() == 1 else outputs
+
+    def calibrators(self) -> dict[str, CalibratorCurve]:
+        """Give the curves of phi's calibrators, by feature."""
+        check_is_fitted(self)
+        return calibrator_curves(self.binning_, self.set_function_)
+
+    def verify(self, X: Any = None) -> Certificate:
+        """Check every declared constraint, in the parameters and by probing.
+
+        Parameters
+        ----------
+        X
+            Sets to probe with; random ones where None.
+        """
+        check_is_fitted(self)
+        positions = None if X is None else self.binning_.positions(read_more_sets(self, X), np.float64)
+        model = self.set_function_
+        shape = ShapeConstraints.of(model, self.binning_, self.trusts_)
+        return certify(model, shape, self.binning_, self.trusts_, positions)
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that holds no code; `clearset.load` reads it.
+
+        Parameters
+        ----------
+        path
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        check_is_fitted(self)
+        save_estimator(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "set_function_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _pieces(sets: SetData) -> Iterator[SetData]:
+    """Cut sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
+    offsets, start = sets.offsets, 0
+    while start < len(sets):
+        stop = int(np.searchsorted(offsets, offsets[start] + PIECE_TOKENS, side="right")) - 1
+        stop = min(max(stop, start + 1), len(sets))
+        yield sets[start:stop]
+        start = stop
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    """Let torch work alone: its operations here are small, and its parallel sums would depend on the number of threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

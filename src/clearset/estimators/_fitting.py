@@ -1,0 +1,159 @@
+"""From labelled sets to a trained set function."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearset.estimators._ensemble import choose_layout
+from clearset.setfunction import (
+    Loss,
+    Progress,
+    Schedule,
+    SetFunction,
+    ShapeConstraints,
+    TrainingSets,
+    fill_missing,
+    initial_set_function,
+    train,
+)
+from clearset.sets import Binning, Feature, SetData, Trust
+
+# Below this many values (tokens x features) training is in double precision: it costs nothing there.
+DOUBLE_PRECISION_VALUES = 1_000_000
+# A validation set of fewer sets says more about chance than about the model.
+SMALLEST_VALIDATION = 10
+
+
+@dataclass(frozen=True)
+class LabelledSets:
+    """Sets with a number (a label or the index of a class) and a weight each."""
+
+    sets: SetData
+    labels: np.ndarray
+    weights: np.ndarray
+
+    def __getitem__(self, chosen: np.ndarray) -> "LabelledSets":
+        return LabelledSets(self.sets[chosen], self.labels[chosen], self.weights[chosen])
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class Start(NamedTuple):
+    """A fitted set function to go on from."""
+
+    binning: Binning
+    model: SetFunction
+
+
+def fit_set_function(
+    data: LabelledSets,
+    validation: LabelledSets | None,
+    features: Sequence[Feature],
+    trusts: Sequence[Trust],
+    *,
+    outputs: int,
+    loss: Loss,
+    options: dict[str, Any],
+    threads: int,
+    rng: np.random.Generator,
+    start: Start | None = None,
+    on_epoch: Callable[[dict[str, float]], None] | None = None,
+) -> tuple[Binning, SetFunction, Progress]:
+    """Place keypoints, lay out the lattices, train (several times with restarts), and make the constraints exact.
+
+    Returns the binning, the set function in the labels' own unit, and how training went.
+
+    Parameters
+    ----------
+    data, validation
+        What to train on, and what to choose the epoch and the restart by.
+    features, trusts
+        The declarations.
+    outputs
+        Set functions side by side: 1, or one a class.
+    loss
+        What to minimise.
+    options
+        The estimator's parameters.
+    threads
+        Of the kernels; the result does not depend on it.
+    rng
+        Everything random comes from here.
+    start
+        A fitted set function to go on from.
+    on_epoch
+        Called after every epoch.
+    """
+    width, rho_keypoints = options["width"], options["rho_keypoints"]
+    if start is None:
+        binning = Binning.fit(data.sets, features, keypoints=options["keypoints"], sample_weight=data.weights)
+        layout = choose_layout(
+            features, trusts, lattices=options["lattices"], lattice_size=options["lattice_size"], rng=rng
+        )
+    else:
+        binning, layout = start.binning, start.model.phi.layout
+    shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
+    n_values = data.sets.n_tokens * len(features)
+    dtype = np.float64 if n_values < DOUBLE_PRECISION_VALUES else np.float32
+    centre, scale = loss.scaling(data.labels, data.weights)
+
+    def prepared(labelled: LabelledSets) -> TrainingSets:
+        weights = labelled.weights / labelled.weights.mean()
+        return TrainingSets(
+            binning.positions(labelled.sets, dtype), loss.scaled(labelled.labels, centre, scale), weights
+        )
+
+    training = prepared(data)
+    validating = None if validation is None else prepared(validation)
+    schedule = Schedule(
+        optimizer=options["optimizer"],
+        constraints=options["constraints"],
+        learning_rate=options["learning_rate"],
+        epochs=options["epochs"],
+        batch_size=options["batch_size"],
+        patience=options["patience"],
+        threads=threads,
+    )
+    best: Progress | None = None
+    for _ in range(options["restarts"] if start is None else 1):
+        if start is None:
+            initial = initial_set_function(
+                binning, layout, width=width, outputs=outputs, rho_keypoints=rho_keypoints, rng=rng
+            )
+        else:
+            initial = start.model.rescaled(-centre / scale, 1.0 / scale)
+        progress = train(initial, shape, loss, training, validating, schedule, rng, on_epoch)
+        if best is None or progress.best_loss < best.best_loss:
+            best = progress
+        if progress.interrupted:
+            best.interrupted = True
+            break
+    assert best is not None
+    for entry in best.history:
+        for name in ("loss", "validation_loss"):
+            if name in entry:
+                entry[name] = loss.in_units(entry[name], centre, scale)
+    model = best.best.double()
+    fill_missing(model, binning, training.positions)
+    model = model.rescaled(centre, scale)
+    shape.project_exactly(model)
+    return binning, model, best
+
+
+def split(
+    data: LabelledSets, fraction: float, rng: np.random.Generator, *, stratify: bool
+) -> tuple[LabelledSets, LabelledSets | None]:
+    """Set a random share of the sets aside for validation, of every class alike; of too few sets none."""
+    size = round(fraction * len(data))
+    if size < SMALLEST_VALIDATION:
+        return data, None
+    order = rng.permutation(len(data))
+    if stratify:
+        order = order[np.argsort(data.labels[order], kind="stable")]
+    # Every n-th set: where the classes lie end to end each gives its share.
+    chosen = np.zeros(len(data), dtype=bool)
+    chosen[order[np.arange(size) * len(data) // size]] = True
+    return data[~chosen], data[chosen]

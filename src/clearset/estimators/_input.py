@@ -1,0 +1,89 @@
+"""What comes in from users: sets, labels and weights, checked and in one form."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from clearset.sets import SIZE, Feature, SetData, Trust, check_trusts, is_frame, read_sets, resolve_features
+
+
+def read_training_sets(
+    estimator: Any, X: Any, features: Any, trusts: Any
+) -> tuple[SetData, tuple[Feature, ...], tuple[Trust, ...]]:
+    """Read the sets to fit on, and settle which features they have."""
+    X = _array_or_frame(estimator, X, reset=True)
+    resolved = resolve_features(X, features)
+    check_trusts(trusts, resolved)
+    data = read_sets(X, resolved)
+    if not hasattr(estimator, "n_features_in_"):
+        estimator.n_features_in_ = sum(feature.name != SIZE for feature in resolved)
+    return data, resolved, tuple(trusts)
+
+
+def read_more_sets(estimator: Any, X: Any) -> SetData:
+    """Read sets for a fitted estimator."""
+    return read_sets(_array_or_frame(estimator, X, reset=False), estimator.features_)
+
+
+def _array_or_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
+    if isinstance(X, SetData):
+        return X
+    if is_frame(X):
+        # scikit-learn's convention of column names in the same order is for estimators that take every column.
+        if estimator.features is None:
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+    return array.astype(np.float64, copy=False)
+
+
+def check_labels(y: Any, n_sets: int) -> np.ndarray:
+    """Give labels as a column, one for each set."""
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None. Pass one label for each set."
+        )
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_sets:
+        raise ValueError(f"y has {len(labels)} labels but X has {n_sets} sets; give one label for each set.")
+    return labels
+
+
+def check_numbers(labels: np.ndarray) -> np.ndarray:
+    """Give labels of a regression as finite float64."""
+    try:
+        numbers = labels.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y of a regression must hold numbers; received {labels[0]!r}. Convert it, or use SetClassifier for classes."
+        ) from error
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        first = int(np.argmax(bad))
+        kind = "NaN" if np.isnan(numbers[first]) else "infinity"
+        raise ValueError(
+            f"Input y contains {kind}: {int(bad.sum())} of {len(numbers)} labels are not finite, the first at position "
+            f"{first}. Remove those sets or fill in their labels."
+        )
+    return numbers
+
+
+def check_weights(sample_weight: Any, n_sets: int) -> np.ndarray:
+    """Give one weight per set, scaled to a mean of 1 over the sets that count."""
+    if sample_weight is None:
+        return np.ones(n_sets)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_sets, float(weights))
+    if weights.ndim != 1 or len(weights) != n_sets:
+        raise ValueError(
+            f"sample_weight has shape {weights.shape} but X has {n_sets} sets; give one weight for each set."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(
+            "sample_weight holds negative, NaN or infinite values; weights must be numbers of at least 0."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for every set; at least one set must count.")
+    return weights

@@ -1,0 +1,77 @@
+"""Checks of the estimators' parameters, all before any work."""
+
+import os
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+OPTIMIZERS = ("adam", "adagrad")
+CONSTRAINTS = ("project", "light_touch")
+LATTICES = ("auto", "full", "ensemble")
+DEVICES = ("auto", "cpu")
+
+# Rho's lattice has 2 ** width vertices.
+MAX_WIDTH = 12
+
+
+def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
+    """Raise the error that says what is wrong with an estimator's parameters, if something is."""
+    _check_choice(parameters, "loss", losses)
+    _check_choice(parameters, "optimizer", OPTIMIZERS)
+    _check_choice(parameters, "constraints", CONSTRAINTS)
+    _check_choice(parameters, "lattices", LATTICES)
+    _check_choice(parameters, "device", DEVICES)
+    _check_integer(parameters, "width", 1, MAX_WIDTH)
+    for name in ("keypoints", "rho_keypoints", "lattice_size"):
+        _check_integer(parameters, name, 2, 1000)
+    for name in ("epochs", "batch_size", "patience", "restarts"):
+        _check_integer(parameters, name, 1)
+    _check_integer(parameters, "verbose", 0)
+    _check_number(parameters, "learning_rate", 0.0, float("inf"))
+    _check_number(parameters, "validation_fraction", 0.0, 1.0)
+    if "quantile" in parameters:
+        _check_number(parameters, "quantile", 0.0, 1.0)
+    for name in ("early_stopping", "warm_start"):
+        if not isinstance(parameters[name], bool):
+            raise ValueError(f"{name} must be True or False; received {parameters[name]!r}.")
+    n_jobs = parameters["n_jobs"]
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs must be None, a positive number of threads, or -1 for all cores; received {n_jobs!r}."
+        )
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Give the number of threads: all cores for None and -1, all but one for -2, and so on.
+
+    None follows ``OMP_NUM_THREADS`` where it is set, as it is in joblib's workers.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _check_choice(parameters: dict[str, Any], name: str, allowed: Sequence[str]) -> None:
+    value = parameters[name]
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; received {value!r}.")
+
+
+def _check_integer(parameters: dict[str, Any], name: str, low: int, high: int | None = None) -> None:
+    value = parameters[name]
+    if (
+        not isinstance(value, Integral)
+        or isinstance(value, bool)
+        or value < low
+        or (high is not None and value > high)
+    ):
+        limits = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be a whole number {limits}; received {value!r}.")
+
+
+def _check_number(parameters: dict[str, Any], name: str, low: float, high: float) -> None:
+    value = parameters[name]
+    if not isinstance(value, Real) or isinstance(value, bool) or not low < value < high:
+        raise ValueError(f"{name} must be a number above {low:g} and below {high:g}; received {value!r}.")

@@ -1,0 +1,117 @@
+"""Saving and loading of fitted estimators: plain data and arrays, no code."""
+
+from dataclasses import asdict
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import torch
+
+from clearset.artifact import Artifact, ArtifactError, write_artifact
+from clearset.kernels import Layout
+from clearset.setfunction import Certificate, Phi, Rho, SetFunction
+from clearset.sets import Binning, Feature, Trust
+
+KIND = "set estimator"
+
+
+def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
+    """Write a fitted estimator as an artifact."""
+    model: SetFunction = estimator.set_function_
+    document = {
+        "estimator": type(estimator).__name__,
+        "parameters": {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "binning": estimator.binning_.to_json(),
+        "trusts": _plain(estimator.trusts_),
+        "layout": {"sizes": _plain(model.phi.layout.sizes), "subsets": _plain(model.phi.layout.subsets)},
+        "width": model.width,
+        "outputs": model.outputs,
+        "rho_keypoints": len(model.rho.output.keypoints),
+        "classes": _classes_to_json(estimator.classes_) if hasattr(estimator, "classes_") else None,
+        "certificate": estimator.certificate_.to_json(),
+        "history": estimator.history_,
+        "best_epoch": estimator.best_epoch_,
+        "interrupted": estimator.interrupted_,
+        "n_features_in": int(estimator.n_features_in_),
+        "feature_names_in": _plain(getattr(estimator, "feature_names_in_", None)),
+    }
+    arrays = {name: parameter.detach().numpy() for name, parameter in model.tables.items()}
+    write_artifact(path, KIND, document, arrays)
+
+
+def restore_estimator(artifact: Artifact, classes: dict[str, type], path: str | PathLike[str]) -> Any:
+    """Make a fitted estimator from an artifact; ``classes`` are the estimators there are, by name."""
+    document = artifact.document
+    try:
+        return _restored(document, artifact.arrays, classes[document["estimator"]])
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
+        raise ArtifactError(
+            f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
+            "Load it with the version that wrote it, or fit the model again."
+        ) from error
+
+
+def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type) -> Any:
+    parameters = dict(document["parameters"])
+    if parameters["features"] is not None:
+        parameters["features"] = [f if isinstance(f, str) else Feature(**f) for f in parameters["features"]]
+    parameters["trusts"] = tuple(Trust(**trust) for trust in parameters["trusts"])
+    estimator = cls(**parameters)
+    estimator.binning_ = Binning.from_json(document["binning"])
+    estimator.features_ = estimator.binning_.features
+    estimator.trusts_ = tuple(Trust(**trust) for trust in document["trusts"])
+    estimator.set_function_ = _model(document, arrays, estimator.binning_)
+    if document["classes"] is not None:
+        estimator.classes_ = np.array(document["classes"]["labels"], dtype=document["classes"]["dtype"])
+    estimator.certificate_ = Certificate.from_json(document["certificate"])
+    estimator.history_ = document["history"]
+    estimator.n_iter_ = len(estimator.history_)
+    estimator.best_epoch_ = document["best_epoch"]
+    estimator.interrupted_ = document["interrupted"]
+    estimator.n_features_in_ = document["n_features_in"]
+    if document["feature_names_in"] is not None:
+        estimator.feature_names_in_ = np.array(document["feature_names_in"], dtype=object)
+    return estimator
+
+
+def _model(document: dict[str, Any], arrays: dict[str, np.ndarray], binning: Binning) -> SetFunction:
+    layout = Layout(
+        tuple(document["layout"]["sizes"]), tuple(tuple(subset) for subset in document["layout"]["subsets"])
+    )
+    rows = document["width"] * document["outputs"]
+    if layout.n_features != len(binning.features):
+        raise ValueError(f"the layout has {layout.n_features} features, the binning {len(binning.features)}")
+    phi = Phi(layout, torch.zeros(rows, binning.n_slots), torch.zeros(rows, layout.n_vertices))
+    model = SetFunction(phi, Rho(document["width"], document["outputs"], document["rho_keypoints"])).double()
+    expected = {name: tuple(parameter.shape) for name, parameter in model.tables.items()}
+    received = {name: array.shape for name, array in arrays.items()}
+    if expected != received:
+        raise ValueError(f"arrays {received} do not fit {expected}")
+    with torch.no_grad():
+        for name, parameter in model.tables.items():
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"array {name!r} holds NaN or infinity")
+            parameter.copy_(torch.from_numpy(arrays[name].copy()))
+    return model
+
+
+def _plain(value: Any) -> Any:
+    """Turn a parameter into JSON's types."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, Feature | Trust):
+        return {name: _plain(part) for name, part in asdict(value).items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None  # a generator has moved on since; a seed is kept
+    raise TypeError(f"Parameter {value!r} of type {type(value).__name__} cannot be saved; use plain values.")
+
+
+def _classes_to_json(classes: np.ndarray) -> dict[str, Any]:
+    return {"labels": [_plain(label) for label in classes.tolist()], "dtype": classes.dtype.str}

@@ -1,0 +1,158 @@
+"""Shape constraints: everything that the parameters of a set function must obey, and how they are kept to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from clearset.kernels import Layout
+from clearset.lattice.projections import ConstraintState, projection_chains
+from clearset.setfunction._blocks import Block, calibrator_blocks, lattice_blocks, rho_blocks
+from clearset.setfunction._module import SetFunction
+from clearset.sets import Binning, Trust
+
+
+@dataclass
+class _Table:
+    """The blocks of one table, sorted by how they are projected."""
+
+    blocks: list[Block]
+    lower: float
+    upper: float
+    starts: np.ndarray
+    stops: np.ndarray
+    others: list[Block]
+    pinned: list[Block]
+    states: list[ConstraintState] | None = None
+
+
+class ShapeConstraints:
+    """Every constraint of a set function.
+
+    Parameters
+    ----------
+    binning
+        The features and their slots.
+    trusts
+        Which feature says how far to trust which.
+    layout
+        The lattices of phi.
+    width
+        K.
+    rho_keypoints
+        Keypoints of rho's calibrators.
+    """
+
+    def __init__(
+        self, binning: Binning, trusts: Sequence[Trust], layout: Layout, *, width: int, rho_keypoints: int
+    ) -> None:
+        self.blocks = (
+            *calibrator_blocks(binning, trusts),
+            *lattice_blocks(binning.features, trusts, layout),
+            *rho_blocks(width, rho_keypoints),
+        )
+        names = dict.fromkeys(block.table for block in self.blocks)
+        self._tables = {
+            name: _sorted([block for block in self.blocks if block.table == name]) for name in names
+        }
+
+    @classmethod
+    def of(cls, model: SetFunction, binning: Binning, trusts: Sequence[Trust]) -> "ShapeConstraints":
+        """Give the constraints of an existing set function."""
+        keypoints = len(model.rho.output.keypoints)
+        return cls(binning, trusts, model.phi.layout, width=model.width, rho_keypoints=keypoints)
+
+    @torch.no_grad()
+    def project(self, model: SetFunction) -> None:
+        """Move the parameters to the nearest that satisfy all constraints, to the precision of training.
+
+        Each call starts from where the last one ended, so one object serves one training.
+        """
+        for name, parameter in model.tables.items():
+            table = self._tables[name]
+            values = _project_chains(table, parameter)
+            if table.states is None:
+                table.states = [block.constraints.state(len(values)) for block in table.others]
+            for block, state in zip(table.others, table.states, strict=True):
+                values[:, block.columns] = block.constraints.project(values[:, block.columns], state)
+            _pin(table, values)
+            parameter.copy_(torch.from_numpy(values))
+
+    @torch.no_grad()
+    def project_exactly(self, model: SetFunction) -> None:
+        """Move float64 parameters to the nearest that satisfy all constraints without any remainder."""
+        for name, parameter in model.tables.items():
+            table = self._tables[name]
+            values = _project_chains(table, parameter)
+            for block in table.others:
+                values[:, block.columns] = block.constraints.project_exactly(values[:, block.columns])
+            _pin(table, values)
+            parameter.copy_(torch.from_numpy(values))
+
+    @torch.no_grad()
+    def project_bounds(self, model: SetFunction) -> None:
+        """Move each parameter into its range, whatever its neighbours are."""
+        for name, parameter in model.tables.items():
+            parameter.clamp_(self._tables[name].lower, self._tables[name].upper)
+
+    def violations(self, model: SetFunction) -> list[tuple[str, str, float]]:
+        """List (constraint, layer, largest violation)."""
+        found = []
+        for name, parameter in model.tables.items():
+            table, values = self._tables[name], parameter.detach().double().numpy()
+            for block in table.blocks:
+                violations = block.constraints.violations(values[:, block.columns])
+                found += [(group, block.layer, violations[group]) for group in block.constraints.groups]
+            outside = max(table.lower - values.min(), values.max() - table.upper, 0.0)
+            if np.isfinite(table.upper):
+                found.append(
+                    (f"range {table.lower:g} to {table.upper:g}", table.blocks[0].layer, float(outside))
+                )
+        return found
+
+    def flat_rows(self, model: SetFunction) -> tuple[np.ndarray, np.ndarray]:
+        """Give all half-spaces over the tables laid end to end: ``(R, 4)`` indices, and coefficients padded by 0."""
+        start = 0
+        indices, coefficients = [np.zeros((0, 4), dtype=np.int64)], [np.zeros((0, 4))]
+        for name, parameter in model.tables.items():
+            n_rows, n_columns = parameter.shape
+            for block in self._tables[name].blocks:
+                rows = block.constraints.rows
+                n_entries = rows.indices.shape[1]
+                places = start + block.columns.start + n_columns * np.arange(n_rows)
+                index = np.zeros((n_rows, len(rows.indices), 4), dtype=np.int64)
+                index[:, :, :n_entries] = places[:, None, None] + rows.indices
+                coefficient = np.zeros(index.shape)
+                coefficient[:, :, :n_entries] = rows.coefficients
+                indices.append(index.reshape(-1, 4))
+                coefficients.append(coefficient.reshape(-1, 4))
+            start += parameter.numel()
+        return np.concatenate(indices), np.concatenate(coefficients)
+
+
+def _sorted(blocks: list[Block]) -> _Table:
+    chains = [block.columns for block in blocks if block.chain]
+    limits = blocks[0].constraints
+    return _Table(
+        blocks,
+        limits.lower,
+        limits.upper,
+        np.array([chain.start for chain in chains], dtype=np.int64),
+        np.array([chain.stop for chain in chains], dtype=np.int64),
+        [block for block in blocks if not block.chain and block.constraints.groups],
+        [block for block in blocks if block.pinned],
+    )
+
+
+def _project_chains(table: _Table, parameter: torch.Tensor) -> np.ndarray:
+    """Project onto the bounds and onto all chains of the table at once."""
+    values = parameter.double().numpy()
+    return projection_chains(values, table.starts, table.stops, table.lower, table.upper)
+
+
+def _pin(table: _Table, values: np.ndarray) -> None:
+    """Set the ends of pinned blocks; the nearest chain with given ends is the nearest chain, its ends replaced."""
+    for block in table.pinned:
+        values[:, block.columns.start] = table.lower
+        values[:, block.columns.stop - 1] = table.upper
