@@ -79,7 +79,6 @@ def to_codes(
     if not len(elements):
         return np.empty(0), ()
     encoded = elements.dictionary_encode().combine_chunks()
-    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
     places: dict[Category, int] = {}
     code_of = np.full(len(encoded.dictionary), np.nan)
     for place, value in enumerate(encoded.dictionary.to_pylist()):

@@ -74,6 +74,8 @@ class SetData:
 
     def __getitem__(self, key: Any) -> "SetData":
         """Return the chosen sets: an int, a slice, an array of ints or a boolean mask."""
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # as scikit-learn indexes what has a shape
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1:
@@ -101,6 +103,11 @@ class SetData:
                 f"Sets {chosen.min()} to {chosen.max()} were asked for: there are {len(self)} sets."
             )
         return self._gathered(np.where(chosen < 0, chosen + len(self), chosen))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of sets and of features: scikit-learn splits what has a shape by indexing it."""
+        return len(self), len(self.feature_names) + len(self.set_feature_names)
 
     @property
     def n_tokens(self) -> int:

@@ -60,7 +60,7 @@ def from_long(frame: FrameT, by: str | Sequence[str], set_columns: str | Sequenc
     order = np.argsort(codes, kind="stable")
     offsets = pa.array(offsets_from_sizes(np.bincount(codes)))
     lists = {
-        name: pa.LargeListArray.from_arrays(offsets, _combined(columns.read(name).take(order)))
+        name: pa.LargeListArray.from_arrays(offsets, columns.read(name).take(order).combine_chunks())
         for name in token_columns
     }
     whole: FrameT = _with_lists(narwhal.select(*keys, *per_set)[first_rows], lists)
@@ -106,7 +106,7 @@ def _codes(columns: Columns, name: str) -> IntArray:
     if types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     try:
-        encoded = _combined(column.dictionary_encode())
+        encoded = column.dictionary_encode().combine_chunks()
     except pa.ArrowNotImplementedError:
         raise TypeError(
             f"Column {name!r} holds values of type {column.type}, which cannot be compared. A key or set "
@@ -130,11 +130,6 @@ def _require_constant(
             f"{column[int(first_rows[codes[row]])].as_py()!r} and, in row {row} (counted from 0), "
             f"{column[row].as_py()!r}. Leave it out of set_columns to make it a token feature."
         )
-
-
-def _combined(column: pa.ChunkedArray) -> pa.Array:
-    column = column.unify_dictionaries().combine_chunks()
-    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
 
 def _with_lists(frame: nw.DataFrame[Any], lists: dict[str, pa.Array]) -> Any:

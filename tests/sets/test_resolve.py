@@ -1,0 +1,81 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from clearset.sets import SIZE, Feature, SetData, resolve_features
+
+COLUMNS = {
+    "lists": [[1, 2], []],
+    "floats": [[0.5], [None]],
+    "words": [["a"], ["b"]],
+    "name": ["u", "v"],
+    "flag": [True, None],
+    "number": [1.5, 2.5],
+    "none": [None, None],
+}
+NUMERIC = ["lists", "floats", "flag", "number"]
+
+
+def names(features):
+    return [feature.name for feature in features]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.table(COLUMNS),
+        pl.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS).assign(flag=[True, False], odd=[{1: 2}, "x"]),
+        pa.table(COLUMNS).to_pandas(types_mapper=pd.ArrowDtype),
+    ],
+)
+def test_none_takes_every_numeric_column(frame):
+    resolved = resolve_features(frame, None)
+    assert names(resolved) == NUMERIC
+    assert set(resolved) == {Feature(name) for name in NUMERIC}
+
+
+def test_none_of_arrays_and_set_data():
+    assert names(resolve_features(np.zeros((2, 3)), None)) == ["x0", "x1", "x2"]
+    data = SetData(
+        [[0, 1]], [0, 1], ["a", "c"], set_values=[2], set_feature_names=["p"], categories={"c": "uv"}
+    )
+    assert names(resolve_features(data, None)) == ["a", "p"]
+
+
+def test_names_and_features_keep_their_order():
+    stars = Feature("number", monotonic="increasing")
+    assert resolve_features(pa.table(COLUMNS), [SIZE, stars, "lists"]) == (
+        Feature(SIZE),
+        stars,
+        Feature("lists"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "match"),
+    [
+        ([], ValueError, "features is empty"),
+        (["number", Feature("number")], ValueError, "declared twice"),
+        (["nunber"], ValueError, "Did you mean 'number'"),
+        ("number", TypeError, "Put it into a list"),
+        (Feature("number"), TypeError, "Put it into a list"),
+        ([3], TypeError, "neither a name nor a Feature"),
+    ],
+)
+def test_refuses(features, error, match):
+    with pytest.raises(error, match=match):
+        resolve_features(pa.table(COLUMNS), features)
+
+
+def test_refuses_frames_without_numbers_or_with_odd_names():
+    with pytest.raises(ValueError, match="No column holds numbers"):
+        resolve_features(pl.DataFrame({"a": ["u"]}), None)
+    with pytest.raises(TypeError, match="no string"):
+        resolve_features(pd.DataFrame([[1, 2]]), None)
+    with pytest.raises(ValueError, match="reserved"):
+        resolve_features(pl.DataFrame({SIZE: [1]}), None)
+    with pytest.raises(TypeError, match="collect"):
+        resolve_features(pl.LazyFrame({"a": [1]}), None)
