@@ -1,3 +1,4 @@
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +29,10 @@ def test_regression(folder: Path, tmp_path: Path, name: str, data: str, options:
 
 def test_classes_on_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", str(folder / "classifier"), str(folder / "classes.parquet")]) == 0
-    header, *rows = capsys.readouterr().out.splitlines()
-    assert header == '"prediction","proba_high","proba_low"'
+    header, *rows = csv.reader(capsys.readouterr().out.splitlines())
+    assert header == ["prediction", "proba_high", "proba_low"]
     assert len(rows) == 150
-    for row in rows:
-        name, high, low = row.split(",")
+    for name, high, low in rows:
         assert float(high) + float(low) == pytest.approx(1)
         assert name == ("high" if float(high) > float(low) else "low")
 

@@ -7,8 +7,10 @@ import typer
 
 
 def verify(
-    model: Annotated[Path, typer.Argument(help="A saved model.")],
-    data: Annotated[Path | None, typer.Argument(help="CSV or Parquet to probe the model on as well.")] = None,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet to probe the model on as well.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
 ) -> None:
