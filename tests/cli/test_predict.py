@@ -27,6 +27,15 @@ def test_regression(folder: Path, tmp_path: Path, name: str, data: str, options:
     np.testing.assert_allclose(table["prediction"].to_numpy(), expected, rtol=1e-9)
 
 
+def test_key_and_label_may_stay_in_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, data = str(folder / "plain"), str(folder / "long.csv")
+    options = ["--label", "sales", "--epochs", "2", "--quiet", "--output", model]
+    assert main(["fit", data, *LONG, *options]) == 0
+    assert main(["predict", model, data, *LONG]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 151
+    assert main(["verify", model, data, *LONG]) == 0
+
+
 def test_classes_on_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", str(folder / "classifier"), str(folder / "classes.parquet")]) == 0
     header, *rows = csv.reader(capsys.readouterr().out.splitlines())
