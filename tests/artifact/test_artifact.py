@@ -95,13 +95,18 @@ def test_any_array_comes_back(tmp_path_factory: pytest.TempPathFactory, array: n
     assert back["plain"].flags.writeable
 
 
+def test_tuples_become_lists(path: Path) -> None:
+    write_artifact(path, "example", {"pairs": (("a", 1), {"b": (2, 3)})}, {})
+    assert read_artifact(path).document == {"pairs": [["a", 1], {"b": [2, 3]}]}
+
+
 @pytest.mark.parametrize(
     ("document", "arrays", "message"),
     [
         ({"loss": float("nan")}, {}, "finite numbers"),
         ({"a": {1, 2}}, {}, "JSON"),
-        ({"a": (1, 2)}, {}, "lists instead of tuples"),
-        ({1: "a"}, {}, "string keys"),
+        ({1: "a"}, {}, "strings as keys"),
+        ({"a": [{1: "a"}]}, {}, "strings as keys"),
         ({}, {"names": np.array(["a"], dtype=object)}, "'names' is of type object"),
         ({}, {"list": [1.0]}, "'list' is of type list"),
     ],

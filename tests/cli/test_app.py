@@ -25,7 +25,7 @@ def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> 
         (["nothing"], "No such command 'nothing'"),
         (["fit", "a.csv"], "Missing option '--label'"),
         (["fit", "a.csv", "--label", "y", "--widht", "2"], "No such option"),
-        (["fit", "a.csv", "--label", "y", "--width", "two"], "'two' is not a valid"),
+        (["fit", "a.csv", "--label", "y", "--width", "two"], "Invalid value for '--width'"),
         (["fit", "a.csv", "--label", "y", "--task", "ranking"], "'ranking' is not one of"),
         (["predict"], "Missing argument 'MODEL'"),
     ],

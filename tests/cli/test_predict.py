@@ -1,3 +1,4 @@
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -26,13 +27,21 @@ def test_regression(folder: Path, tmp_path: Path, name: str, data: str, options:
     np.testing.assert_allclose(table["prediction"].to_numpy(), expected, rtol=1e-9)
 
 
+def test_key_and_label_may_stay_in_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, data = str(folder / "plain"), str(folder / "long.csv")
+    options = ["--label", "sales", "--epochs", "2", "--quiet", "--output", model]
+    assert main(["fit", data, *LONG, *options]) == 0
+    assert main(["predict", model, data, *LONG]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 151
+    assert main(["verify", model, data, *LONG]) == 0
+
+
 def test_classes_on_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", str(folder / "classifier"), str(folder / "classes.parquet")]) == 0
-    header, *rows = capsys.readouterr().out.splitlines()
-    assert header == '"prediction","proba_high","proba_low"'
+    header, *rows = csv.reader(capsys.readouterr().out.splitlines())
+    assert header == ["prediction", "proba_high", "proba_low"]
     assert len(rows) == 150
-    for row in rows:
-        name, high, low = row.split(",")
+    for name, high, low in rows:
         assert float(high) + float(low) == pytest.approx(1)
         assert name == ("high" if float(high) > float(low) else "low")
 

@@ -37,7 +37,7 @@ def write_artifact(
     kind : str
         What the content is, such as ``"SetRegressor"``.
     document : mapping
-        JSON values with string keys; no nan and no infinity.
+        JSON values with string keys; no nan and no infinity. Tuples are read back as lists.
     arrays : mapping of str to ndarray
         Arrays of float64, float32, int64, int32, uint8 or bool.
 
@@ -92,7 +92,8 @@ def check_target(path: str | os.PathLike[str]) -> None:
         )
 
 
-def _json(document: Mapping[str, Any]) -> bytes:
+def _json(given: Mapping[str, Any]) -> bytes:
+    document = _with_lists(given)
     try:
         text = json.dumps(document, allow_nan=False, sort_keys=True, ensure_ascii=False, indent=1)
         content = text.encode()
@@ -101,10 +102,15 @@ def _json(document: Mapping[str, Any]) -> bytes:
             f"The document cannot be written as JSON: {error}. Use strings, finite numbers, lists and dicts."
         ) from error
     if json.loads(text) != document:
-        raise ArtifactError(
-            "The document would not be read back as it is. Use string keys, and lists instead of tuples."
-        )
+        raise ArtifactError("The document would not be read back as it is. Use strings as keys.")
     return content
+
+
+def _with_lists(value: Any) -> Any:
+    """Turn tuples, which JSON does not know, into lists."""
+    if isinstance(value, Mapping):
+        return {key: _with_lists(item) for key, item in value.items()}
+    return [_with_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

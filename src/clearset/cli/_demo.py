@@ -55,14 +55,15 @@ def demo(
     _show_errors(console, model.predict(test), reviews.sales[:cut], reviews.sales[cut:], reviews.truth[cut:])
     _show_product(console, model, test, reviews.sales[cut:])
     console.rule("[bold]Is it true to what we declared?")
-    console.print(str(model.verify(test)), markup=False)
+    console.print(str(model.verify(test)), markup=False, soft_wrap=True)
 
     model.save(output / "reviews.clearset")
     write_table(test, output / "test.parquet")
     console.rule("[bold]Next")
     console.print(f"The model is in {output / 'reviews.clearset'}. Try:", soft_wrap=True, markup=False)
-    command = f"clearset predict {output / 'reviews.clearset'} {output / 'test.parquet'} --by product"
-    console.print(f"  {command}", soft_wrap=True, markup=False)
+    for command in ("predict", "verify"):
+        line = f"  clearset {command} {output / 'reviews.clearset'} {output / 'test.parquet'} --by product"
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def _show_calibrators(console: "Console", model: Any) -> None:

@@ -19,7 +19,8 @@ class Task(StrEnum):
 
 def fit(
     data: Annotated[
-        Path, typer.Argument(help="CSV or Parquet: one row a set, or with --by one row a token.")
+        Path,
+        typer.Argument(metavar="DATA", help="CSV or Parquet: one row a set, or with --by one row a token."),
     ],
     label: Annotated[str, typer.Option(help="Column to predict.")],
     features: Annotated[
@@ -77,6 +78,8 @@ def fit(
     model = estimator(declared.features, trusts=declared.trusts, **options)
     model.fit(X, y, sample_weight=weights, validation_data=held_out)
     model.save(output)
+    if model.interrupted_:
+        typer.echo("Interrupted: this is the best model so far.", err=True)
     _summarise(console, model, output)
 
 
@@ -134,8 +137,6 @@ def _look(y: Any) -> str:
 
 
 def _summarise(console: Any, model: Any, output: Path) -> None:
-    if model.interrupted_:
-        console.print("Interrupted: this is the best model so far.")
     losses = [
         epoch["validation_loss"] for epoch in model.history_ if epoch.get("validation_loss") is not None
     ]

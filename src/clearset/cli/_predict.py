@@ -7,8 +7,10 @@ import typer
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A saved model.")],
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet, of the form the model was trained on.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="CSV or Parquet, of the form the model was trained on.")
+    ],
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
     output: Annotated[
@@ -20,7 +22,7 @@ def predict(
 
     import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._tables import check_format, names_in, read_sets, write_table
+    from clearset.cli._tables import check_format, columns_of_fit, names_in, read_sets, write_table
 
     if by == "prediction":
         raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
@@ -29,9 +31,10 @@ def predict(
         check_target(output)
     fitted = cs.load(model)
     table = read_sets(data, by, names_in(set_columns))
+    X = columns_of_fit(table, fitted)
     columns = {} if by is None else {by: table[by]}
-    columns["prediction"] = pa.array(fitted.predict(table))
+    columns["prediction"] = pa.array(fitted.predict(X))
     if hasattr(fitted, "predict_proba"):
-        shares = fitted.predict_proba(table)
+        shares = fitted.predict_proba(X)
         columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(fitted.classes_)}
     write_table(pa.table(columns), output)

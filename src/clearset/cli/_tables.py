@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +33,16 @@ def read_sets(path: Path, by: str | None, set_columns: Sequence[str]) -> pa.Tabl
         check_column(table, name, path)
     # A table with list columns has one row a set already: its key is only carried along.
     return table if list_columns(table) else cs.from_long(table, by=by, set_columns=tuple(set_columns))
+
+
+def columns_of_fit(table: pa.Table, model: Any) -> pa.Table:
+    """Leave out what `model` was not fitted on, such as the key and the label.
+
+    A model with declared features picks them itself; one without has taken every column it was given.
+    """
+    if not hasattr(model, "feature_names_in_"):
+        return table
+    return table.select([name for name in model.feature_names_in_ if name in table.column_names])
 
 
 def read_table(path: Path) -> pa.Table:

@@ -7,19 +7,24 @@ import typer
 
 
 def verify(
-    model: Annotated[Path, typer.Argument(help="A saved model.")],
-    data: Annotated[Path | None, typer.Argument(help="CSV or Parquet to probe the model on as well.")] = None,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet to probe the model on as well.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
 ) -> None:
     """Print the certificate of a model; exit status 1 if it does not hold."""
     import clearset as cs
-    from clearset.cli._tables import names_in, read_sets
+    from clearset.cli._tables import columns_of_fit, names_in, read_sets
 
     if data is None and (by or set_columns):
         raise ValueError("--by and --set-columns say how to read DATA, but no DATA was given.")
     fitted = cs.load(model)
-    certificate = fitted.verify(None if data is None else read_sets(data, by, names_in(set_columns)))
+    if data is None:
+        certificate = fitted.verify()
+    else:
+        certificate = fitted.verify(columns_of_fit(read_sets(data, by, names_in(set_columns)), fitted))
     print(certificate)
     if not certificate:
         raise ValueError(f"'{model}' breaks a declared constraint. Train it again and do not use this file.")
