@@ -113,7 +113,7 @@ def fit_set_function(
         constraints=options["constraints"],
         learning_rate=options["learning_rate"],
         epochs=options["epochs"],
-        batch_size=options["batch_size"],
+        batch_size=_batch_size(options["batch_size"], len(data)),
         patience=options["patience"],
         threads=threads,
     )
@@ -141,6 +141,10 @@ def fit_set_function(
     model = model.rescaled(centre, scale)
     shape.project_exactly(model)
     return binning, model, best
+
+
+def _batch_size(wanted: int | str, n_sets: int) -> int:
+    return min(max(n_sets // 16, 32), 1024) if wanted == "auto" else int(wanted)
 
 
 def split(

@@ -24,8 +24,10 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
     _check_integer(parameters, "width", 1, MAX_WIDTH)
     for name in ("keypoints", "rho_keypoints", "lattice_size"):
         _check_integer(parameters, name, 2, 1000)
-    for name in ("epochs", "batch_size", "patience", "restarts"):
+    for name in ("epochs", "patience", "restarts"):
         _check_integer(parameters, name, 1)
+    if parameters["batch_size"] != "auto":
+        _check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
     _check_integer(parameters, "verbose", 0)
     _check_number(parameters, "learning_rate", 0.0, float("inf"))
     _check_number(parameters, "validation_fraction", 0.0, 1.0)
@@ -59,7 +61,9 @@ def _check_choice(parameters: dict[str, Any], name: str, allowed: Sequence[str])
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; received {value!r}.")
 
 
-def _check_integer(parameters: dict[str, Any], name: str, low: int, high: int | None = None) -> None:
+def _check_integer(
+    parameters: dict[str, Any], name: str, low: int, high: int | None = None, hint: str = ""
+) -> None:
     value = parameters[name]
     if (
         not isinstance(value, Integral)
@@ -68,7 +72,7 @@ def _check_integer(parameters: dict[str, Any], name: str, low: int, high: int | 
         or (high is not None and value > high)
     ):
         limits = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}; received {value!r}.")
+        raise ValueError(f"{name} must be a whole number {limits}{hint}; received {value!r}.")
 
 
 def _check_number(parameters: dict[str, Any], name: str, low: float, high: float) -> None:

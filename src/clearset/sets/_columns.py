@@ -45,6 +45,8 @@ class Columns:
 def is_frame(X: object) -> bool:
     """Tell whether `X` is a data frame: pandas, polars, an Arrow table, or another that narwhals knows.
 
+    A pandas frame with numbered columns is no more than an array, as it is for scikit-learn.
+
     Examples
     --------
     >>> import numpy as np, pyarrow as pa
@@ -52,7 +54,10 @@ def is_frame(X: object) -> bool:
     >>> is_frame(pa.table({"stars": [[5, 4], [1]]})), is_frame(np.zeros((2, 3)))
     (True, False)
     """
-    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return all(isinstance(name, str) for name in frame.columns)
+    return isinstance(frame, nw.LazyFrame)
 
 
 def as_frame(X: object) -> nw.DataFrame[Any]:
