@@ -160,12 +160,23 @@ class HalfSpaceSolver {
     return largest;
   }
 
-  // Conjugate gradients on the duals that are positive, coordinates at a bound held there; then a projected line search.
+  // Minimises over the duals that are positive, as far as they stay so.
   void minimise_on_face(double* duals, double limit) {
     face_.clear();
     for (size_t row = 0; row < rows_; ++row) {
       if (duals[row] > 0.0) face_.push_back(row);
     }
+    step_towards_minimum(limit);
+    double furthest = 1.0;
+    for (size_t k = 0; k < face_.size(); ++k) {
+      if (step_[k] < 0.0) furthest = std::min(furthest, -duals[face_[k]] / step_[k]);
+    }
+    // Steps that drop many duals at once are tried first; the last one, to the first dual that vanishes, needs no luck.
+    if (!accept(duals, 1.0) && !accept(duals, 0.25)) accept(duals, furthest);
+  }
+
+  // Conjugate gradients on the face, coordinates at a bound held there.
+  void step_towards_minimum(double limit) {
     const size_t count = face_.size();
     gradient_.resize(count);
     rest_.resize(count);
@@ -198,10 +209,6 @@ class HalfSpaceSolver {
       for (size_t k = 0; k < count; ++k) direction_[k] = rest_[k] + ratio * direction_[k];
       rest_square = next_square;
     }
-    double length = 1.0;
-    for (int attempt = 0; attempt < 4; ++attempt, length *= 0.25) {
-      if (accept(duals, length)) return;
-    }
   }
 
   // Takes the step if the dual objective falls. Its change is summed from differences, so it is reliable down to rounding.
@@ -220,7 +227,8 @@ class HalfSpaceSolver {
     if (!(change < 0.0)) return false;
     for (size_t k = 0; k < face_.size(); ++k) {
       double& dual = duals[face_[k]];
-      dual = std::max(0.0, dual + length * step_[k]);
+      // The same comparison as above, so that a dual that is stopped at 0 is 0 without rounding.
+      dual = length * step_[k] <= -dual ? 0.0 : dual + length * step_[k];
     }
     for (size_t i = 0; i < size_; ++i) {
       x_[i] = clip(trial_[i]);
