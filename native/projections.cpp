@@ -73,8 +73,8 @@ class HalfSpaceSolver {
       : indices_(indices), coefficients_(coefficients), rows_(rows), size_(size), lower_(lower), upper_(upper),
         boxed_(std::isfinite(lower) || std::isfinite(upper)), x_(size), free_point_(size), pull_(size), trial_(size) {}
 
-  // Overwrites values by their projection and duals by its multipliers; true once no step of a sweep exceeds the tolerance.
-  bool solve(double* values, double* duals, double tolerance, int64_t max_sweeps) {
+  // Overwrites values by their projection and duals by its multipliers; done once no step of a sweep exceeds the tolerance.
+  void solve(double* values, double* duals, double tolerance, int64_t max_sweeps) {
     double largest_value = 0.0, largest_point = 0.0;
     for (size_t i = 0; i < size_; ++i) {
       x_[i] = clip(values[i]);
@@ -86,25 +86,23 @@ class HalfSpaceSolver {
     if (feasible(limit)) {
       std::copy(x_.begin(), x_.end(), values);
       std::fill(duals, duals + rows_, 0.0);
-      return true;
+      return;
     }
     restart(values, duals);
-    bool converged = false;
     for (int64_t sweeps = 1; sweeps <= max_sweeps; ++sweeps) {
-      converged = sweep(duals) <= limit;
-      if (converged) break;
+      if (sweep(duals) <= limit) break;
       if (sweeps % kSweepsPerFace == 0) {
         restart(values, duals);
         minimise_on_face(duals, 0.1 * limit);
       }
     }
     std::copy(x_.begin(), x_.end(), values);
-    return converged;
   }
 
  private:
   static constexpr int64_t kSweepsPerFace = 3;
   static constexpr size_t kMaxConjugateSteps = 200;
+  static constexpr double kFlat = 1e-14;
 
   double clip(double value) const { return std::min(std::max(value, lower_), upper_); }
 
@@ -192,12 +190,16 @@ class HalfSpaceSolver {
     for (size_t iteration = 0; iteration < most && rest_square > limit * limit; ++iteration) {
       std::fill(trial_.begin(), trial_.end(), 0.0);
       for (size_t k = 0; k < count; ++k) add_row(face_[k], direction_[k], trial_.data());
-      double curvature = 0.0;
+      double curvature = 0.0, direction_square = 0.0;
+      for (size_t k = 0; k < count; ++k) direction_square += direction_[k] * direction_[k];
       for (size_t i = 0; i < size_; ++i) {
         if (pull_[i] != 0.0) trial_[i] = 0.0;
         curvature += trial_[i] * trial_[i];
       }
-      if (curvature <= 1e-30 * rest_square) break;
+      if (curvature <= kFlat * direction_square) {
+        step_to_release();
+        return;
+      }
       const double length = rest_square / curvature;
       double next_square = 0.0;
       for (size_t k = 0; k < count; ++k) {
@@ -209,6 +211,23 @@ class HalfSpaceSolver {
       for (size_t k = 0; k < count; ++k) direction_[k] = rest_[k] + ratio * direction_[k];
       rest_square = next_square;
     }
+  }
+
+  // Where bounds hold all that a direction would move, f falls along it in a line, until it sets a coordinate free.
+  void step_to_release() {
+    std::vector<double>& held = trial_;
+    std::copy(pull_.begin(), pull_.end(), held.begin());
+    std::vector<double> image(size_, 0.0);
+    for (size_t k = 0; k < face_.size(); ++k) {
+      add_row(face_[k], -step_[k], held.data());
+      add_row(face_[k], direction_[k], image.data());
+    }
+    double length = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < size_; ++i) {
+      if (pull_[i] != 0.0 && held[i] * image[i] > 0.0) length = std::min(length, held[i] / image[i]);
+    }
+    if (!std::isfinite(length)) return;
+    for (size_t k = 0; k < face_.size(); ++k) step_[k] += length * direction_[k];
   }
 
   // Takes the step if the dual objective falls. Its change is summed from differences, so it is reliable down to rounding.
@@ -248,18 +267,16 @@ class HalfSpaceSolver {
 };
 
 template <int width>
-bool project_members(Matrix& values, Matrix& duals, ConstIndices& indices, ConstMatrix& coefficients, double lower,
+void project_members(Matrix& values, Matrix& duals, ConstIndices& indices, ConstMatrix& coefficients, double lower,
                      double upper, double tolerance, int64_t max_sweeps) {
   const size_t size = values.shape(1), rows = indices.shape(0);
   HalfSpaceSolver<width> solver(indices.data(), coefficients.data(), rows, size, lower, upper);
-  bool converged = true;
   for (size_t member = 0; member < values.shape(0); ++member) {
-    converged &= solver.solve(values.data() + member * size, duals.data() + member * rows, tolerance, max_sweeps);
+    solver.solve(values.data() + member * size, duals.data() + member * rows, tolerance, max_sweeps);
   }
-  return converged;
 }
 
-bool project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
+void project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
                          double upper, double tolerance, int64_t max_sweeps) {
   switch (indices.shape(1)) {
     case 2:
@@ -282,5 +299,5 @@ void bind_projections(nb::module_& module) {
   module.def("project_half_spaces", &project_half_spaces, nb::arg("values").noconvert(), nb::arg("duals").noconvert(),
              nb::arg("indices"), nb::arg("coefficients"), nb::arg("lower"), nb::arg("upper"), nb::arg("tolerance"),
              nb::arg("max_sweeps"), nb::call_guard<nb::gil_scoped_release>(),
-             "Project every row of values onto normalised half-spaces and a box in place; true if all converged.");
+             "Project every row of values onto normalised half-spaces and a box in place.");
 }

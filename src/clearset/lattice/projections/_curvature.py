@@ -15,9 +15,9 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     r"""Return rows that keep the slopes between neighbouring keypoints in order.
 
     With :math:`h_1` and :math:`h_2` the distances to the keypoints before and after, slopes that grow mean
-    :math:`(v_2 - v_1)/h_2 - (v_1 - v_0)/h_1 \ge 0`. Times :math:`h_1 h_2 / (h_1 + h_2)` this says that the
-    value in the middle lies below the line through its neighbours; no coefficient exceeds 1, however close the
-    keypoints.
+    :math:`(v_2 - v_1)/h_2 - (v_1 - v_0)/h_1 \ge 0`. Times :math:`h_1 h_2 / (h_1 + h_2)` this says that
+    the value in the middle lies below the line through its neighbours; no coefficient exceeds 1, however
+    close the keypoints.
 
     Parameters
     ----------

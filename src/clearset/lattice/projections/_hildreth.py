@@ -31,6 +31,7 @@ except ImportError:
 _NATIVE_WIDTHS = (2, 3, 4)
 _SWEEPS_PER_FACE = 3
 _MAX_CONJUGATE_STEPS = 200
+_FLAT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,19 +142,34 @@ class _Dual:
         step, rest = np.zeros_like(gradient), -gradient
         direction, square = rest.copy(), (rest**2).sum(axis=1)
         most = np.minimum(2 * on_face.sum(axis=1), _MAX_CONJUGATE_STEPS)
+        going = np.ones(len(self.x), dtype=bool)
         for iteration in range(int(most.max())):
-            image = np.where(self.pull == 0, direction @ self.matrix, 0.0)
-            curvature = (image**2).sum(axis=1)
-            going = (iteration < most) & (square > (0.1 * self.limits) ** 2) & (curvature > 1e-30 * square)
+            image = direction @ self.matrix
+            moved = np.where(self.pull == 0, image, 0.0)
+            curvature = (moved**2).sum(axis=1)
+            going &= (iteration < most) & (square > (0.1 * self.limits) ** 2)
+            flat = going & (curvature <= _FLAT * (direction**2).sum(axis=1))
+            step[flat] += self.step_to_release(step, direction, image)[flat]
+            going &= ~flat
             if not going.any():
                 break
             length = np.divide(square, curvature, out=np.zeros_like(square), where=going)[:, None]
             step += length * direction
-            rest -= length * np.where(on_face, image @ self.matrix.T, 0.0)
-            previous, square = square, np.where(going, (rest**2).sum(axis=1), 0.0)
+            rest -= length * np.where(on_face, moved @ self.matrix.T, 0.0)
+            previous, square = square, (rest**2).sum(axis=1)
             ratio = np.divide(square, previous, out=np.zeros_like(square), where=going)[:, None]
             direction = rest + ratio * direction
         self.search(gradient, step)
+
+    def step_to_release(self, step: Array, direction: Array, image: Array) -> Array:
+        """Return the part of the direction that sets a value free which a bound holds.
+
+        Where bounds hold all that a direction would move, f falls along it in a line up to there.
+        """
+        held = np.where(self.pull == 0, 0.0, self.pull - step @ self.matrix)
+        lengths = np.divide(held, image, out=np.full_like(held, np.inf), where=held * image > 0)
+        length = lengths.min(axis=1, initial=np.inf)[:, None]
+        return np.where(np.isfinite(length), length, 0.0) * direction
 
     def search(self, gradient: Array, step: Array) -> None:
         """Take the step, multipliers stopped at 0, or a quarter of it, or the part up to the first 0.
