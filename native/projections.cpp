@@ -73,8 +73,8 @@ class HalfSpaceSolver {
       : indices_(indices), coefficients_(coefficients), rows_(rows), size_(size), lower_(lower), upper_(upper),
         boxed_(std::isfinite(lower) || std::isfinite(upper)), x_(size), free_point_(size), pull_(size), trial_(size) {}
 
-  // Overwrites values by their projection and duals by its multipliers; true once no step of a sweep exceeds the tolerance.
-  bool solve(double* values, double* duals, double tolerance, int64_t max_sweeps) {
+  // Overwrites values by their projection and duals by its multipliers; done once no step of a sweep exceeds the tolerance.
+  void solve(double* values, double* duals, double tolerance, int64_t max_sweeps) {
     double largest_value = 0.0, largest_point = 0.0;
     for (size_t i = 0; i < size_; ++i) {
       x_[i] = clip(values[i]);
@@ -86,25 +86,23 @@ class HalfSpaceSolver {
     if (feasible(limit)) {
       std::copy(x_.begin(), x_.end(), values);
       std::fill(duals, duals + rows_, 0.0);
-      return true;
+      return;
     }
     restart(values, duals);
-    bool converged = false;
     for (int64_t sweeps = 1; sweeps <= max_sweeps; ++sweeps) {
-      converged = sweep(duals) <= limit;
-      if (converged) break;
+      if (sweep(duals) <= limit) break;
       if (sweeps % kSweepsPerFace == 0) {
         restart(values, duals);
         minimise_on_face(duals, 0.1 * limit);
       }
     }
     std::copy(x_.begin(), x_.end(), values);
-    return converged;
   }
 
  private:
   static constexpr int64_t kSweepsPerFace = 3;
   static constexpr size_t kMaxConjugateSteps = 200;
+  static constexpr double kFlat = 1e-14;
 
   double clip(double value) const { return std::min(std::max(value, lower_), upper_); }
 
@@ -160,12 +158,23 @@ class HalfSpaceSolver {
     return largest;
   }
 
-  // Conjugate gradients on the duals that are positive, coordinates at a bound held there; then a projected line search.
+  // Minimises over the duals that are positive, as far as they stay so.
   void minimise_on_face(double* duals, double limit) {
     face_.clear();
     for (size_t row = 0; row < rows_; ++row) {
       if (duals[row] > 0.0) face_.push_back(row);
     }
+    step_towards_minimum(limit);
+    double furthest = 1.0;
+    for (size_t k = 0; k < face_.size(); ++k) {
+      if (step_[k] < 0.0) furthest = std::min(furthest, -duals[face_[k]] / step_[k]);
+    }
+    // Steps that drop many duals at once are tried first; the last one, to the first dual that vanishes, needs no luck.
+    if (!accept(duals, 1.0) && !accept(duals, 0.25)) accept(duals, furthest);
+  }
+
+  // Conjugate gradients on the face, coordinates at a bound held there.
+  void step_towards_minimum(double limit) {
     const size_t count = face_.size();
     gradient_.resize(count);
     rest_.resize(count);
@@ -181,12 +190,16 @@ class HalfSpaceSolver {
     for (size_t iteration = 0; iteration < most && rest_square > limit * limit; ++iteration) {
       std::fill(trial_.begin(), trial_.end(), 0.0);
       for (size_t k = 0; k < count; ++k) add_row(face_[k], direction_[k], trial_.data());
-      double curvature = 0.0;
+      double curvature = 0.0, direction_square = 0.0;
+      for (size_t k = 0; k < count; ++k) direction_square += direction_[k] * direction_[k];
       for (size_t i = 0; i < size_; ++i) {
         if (pull_[i] != 0.0) trial_[i] = 0.0;
         curvature += trial_[i] * trial_[i];
       }
-      if (curvature <= 1e-30 * rest_square) break;
+      if (curvature <= kFlat * direction_square) {
+        step_to_release();
+        return;
+      }
       const double length = rest_square / curvature;
       double next_square = 0.0;
       for (size_t k = 0; k < count; ++k) {
@@ -198,10 +211,23 @@ class HalfSpaceSolver {
       for (size_t k = 0; k < count; ++k) direction_[k] = rest_[k] + ratio * direction_[k];
       rest_square = next_square;
     }
-    double length = 1.0;
-    for (int attempt = 0; attempt < 4; ++attempt, length *= 0.25) {
-      if (accept(duals, length)) return;
+  }
+
+  // Where bounds hold all that a direction would move, f falls along it in a line, until it sets a coordinate free.
+  void step_to_release() {
+    std::vector<double>& held = trial_;
+    std::copy(pull_.begin(), pull_.end(), held.begin());
+    std::vector<double> image(size_, 0.0);
+    for (size_t k = 0; k < face_.size(); ++k) {
+      add_row(face_[k], -step_[k], held.data());
+      add_row(face_[k], direction_[k], image.data());
     }
+    double length = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < size_; ++i) {
+      if (pull_[i] != 0.0 && held[i] * image[i] > 0.0) length = std::min(length, held[i] / image[i]);
+    }
+    if (!std::isfinite(length)) return;
+    for (size_t k = 0; k < face_.size(); ++k) step_[k] += length * direction_[k];
   }
 
   // Takes the step if the dual objective falls. Its change is summed from differences, so it is reliable down to rounding.
@@ -220,7 +246,8 @@ class HalfSpaceSolver {
     if (!(change < 0.0)) return false;
     for (size_t k = 0; k < face_.size(); ++k) {
       double& dual = duals[face_[k]];
-      dual = std::max(0.0, dual + length * step_[k]);
+      // The same comparison as above, so that a dual that is stopped at 0 is 0 without rounding.
+      dual = length * step_[k] <= -dual ? 0.0 : dual + length * step_[k];
     }
     for (size_t i = 0; i < size_; ++i) {
       x_[i] = clip(trial_[i]);
@@ -240,18 +267,16 @@ class HalfSpaceSolver {
 };
 
 template <int width>
-bool project_members(Matrix& values, Matrix& duals, ConstIndices& indices, ConstMatrix& coefficients, double lower,
+void project_members(Matrix& values, Matrix& duals, ConstIndices& indices, ConstMatrix& coefficients, double lower,
                      double upper, double tolerance, int64_t max_sweeps) {
   const size_t size = values.shape(1), rows = indices.shape(0);
   HalfSpaceSolver<width> solver(indices.data(), coefficients.data(), rows, size, lower, upper);
-  bool converged = true;
   for (size_t member = 0; member < values.shape(0); ++member) {
-    converged &= solver.solve(values.data() + member * size, duals.data() + member * rows, tolerance, max_sweeps);
+    solver.solve(values.data() + member * size, duals.data() + member * rows, tolerance, max_sweeps);
   }
-  return converged;
 }
 
-bool project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
+void project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
                          double upper, double tolerance, int64_t max_sweeps) {
   switch (indices.shape(1)) {
     case 2:
@@ -274,5 +299,5 @@ void bind_projections(nb::module_& module) {
   module.def("project_half_spaces", &project_half_spaces, nb::arg("values").noconvert(), nb::arg("duals").noconvert(),
              nb::arg("indices"), nb::arg("coefficients"), nb::arg("lower"), nb::arg("upper"), nb::arg("tolerance"),
              nb::arg("max_sweeps"), nb::call_guard<nb::gil_scoped_release>(),
-             "Project every row of values onto normalised half-spaces and a box in place; true if all converged.");
+             "Project every row of values onto normalised half-spaces and a box in place.");
 }

@@ -1,5 +1,6 @@
 """Projections onto chains: values that never fall (or never rise) along consecutive columns."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,8 @@ from scipy.optimize import isotonic_regression
 
 from clearset.lattice.projections._members import Array, check_bounds, members
 
-_native: Any
 try:
-    from clearset import _native
+    _native: Any = import_module("clearset._native")
 except ImportError:
     _native = None
 
@@ -18,9 +18,9 @@ except ImportError:
 def projection_chain(values: npt.ArrayLike, lower: float = -np.inf, upper: float = np.inf) -> Array:
     r"""Project onto :math:`\{x : lower \le x_1 \le x_2 \le \dots \le x_n \le upper\}`.
 
-    Pool adjacent violators, then clip. The clip is exact: it keeps the order, it keeps equal values equal, so every
-    multiplier of the unbounded projection stays complementary, and what it adds points inwards at a bound that is
-    reached. These are the optimality conditions of the bounded problem.
+    Pool adjacent violators, then clip. The clip is exact: it keeps the order; it keeps equal values equal, so
+    that every multiplier of the unbounded projection stays complementary; and what it adds points inwards at
+    a bound that is reached. These are the optimality conditions of the bounded problem.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def projection_chains(
     values : array-like of shape (N, S)
         Members of a batch, projected independently.
     starts, stops : array-like of int of shape (C,)
-        Chain c is the columns ``starts[c]`` to ``stops[c] - 1``. Chains do not overlap. Columns outside all chains are
-        only clipped.
+        Chain c is the columns ``starts[c]`` to ``stops[c] - 1``. Chains stand from left to right and do not
+        overlap. Columns outside all chains are only clipped.
     lower, upper : float
         Bounds of all columns; infinities stand for none.
     directions : array-like of int of shape (C,), optional
@@ -97,14 +97,11 @@ def _check_chains(
             f"Starts, stops and directions have shapes {starts.shape}, {stops.shape} and {directions.shape}. "
             "Give one entry of each per chain."
         )
-    if not starts.size:
-        return
-    if starts.min() < 0 or stops.max() > size or (starts > stops).any():
+    edges = np.stack([starts, stops], axis=1).ravel()
+    if edges.size and (edges[0] < 0 or edges[-1] > size or (edges[1:] < edges[:-1]).any()):
         raise ValueError(
-            f"Chains must satisfy 0 <= start <= stop <= {size}, the number of columns; check them."
+            f"Chains start at {starts.tolist()} and stop at {stops.tolist()}. "
+            f"Give them from left to right, without overlap, within the {size} columns."
         )
-    if not (np.abs(directions) == 1).all():
+    if (np.abs(directions) != 1).any():
         raise ValueError(f"Directions are {directions.tolist()}. Give +1 (never falls) or -1 (never rises).")
-    order = np.argsort(starts, kind="stable")
-    if (stops[order][:-1] > starts[order][1:]).any():
-        raise ValueError("Chains overlap. Give each column to one chain at most.")

@@ -7,8 +7,8 @@ import numpy.typing as npt
 def colour_rows(indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Give rows that share a column different colours, greedily.
 
-    A row joins the first colour in which no earlier row needs one of its columns. All rows of a colour that do not wait for an
-    earlier one are found at once, so the work is a few vector operations for lattices, whatever their size.
+    A row joins the first colour in which no earlier row has one of its columns. Rows of a colour that wait
+    for no earlier one are found at once, so that lattices take a few vector operations, whatever their size.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from clearset.lattice.projections._ordered import OrderedPart, is_pair
 from clearset.lattice.projections._shaped import ShapedPart, interior
 
 _EXACT = 1e-12
-_EXACT_SWEEPS = 100_000
+_EXACT_SWEEPS = 10_000
 _TRAINING = 1e-7
 _TRAINING_SWEEPS = 300
 
@@ -33,8 +33,8 @@ class ConstraintState:
 class ConstraintSet:
     """Named groups of half-spaces, and bounds, on vectors of one length.
 
-    Columns fall into two parts that share no row and are projected independently: one in which every row only orders two values, and
-    one with all other rows.
+    Columns fall into two parts that share no row and are projected independently: one in which every row only
+    orders two values, and one with all other rows.
 
     Parameters
     ----------
@@ -66,17 +66,15 @@ class ConstraintSet:
     def __post_init__(self) -> None:
         check_bounds(self.lower, self.upper)
         if self.lower == self.upper:
-            raise ValueError(
-                f"Both bounds are {self.lower}, which leaves nothing to learn. Give lower < upper."
-            )
+            raise ValueError(f"Both bounds are {self.lower}: nothing is left to learn. Give lower < upper.")
         if "bounds" in self.groups:
             raise ValueError(
-                "A group is named 'bounds', the name under which bounds are reported. Rename it."
+                "A group is named 'bounds', the name that the bounds themselves have. Rename it."
             )
         rows = reduce(add, self.groups.values(), HalfSpaces(np.empty((0, 2), np.int32), np.empty((0, 2))))
         if rows.min_size > self.size:
             raise ValueError(
-                f"The rows touch column {rows.min_size - 1}, but vectors have only {self.size} columns."
+                f"The rows touch column {rows.min_size - 1}, but size is {self.size}. Check one of them."
             )
         shaped = self._shaped_columns(rows)
         in_shaped = shaped[rows.indices[:, 0]]
@@ -109,23 +107,22 @@ class ConstraintSet:
         """Return the largest violation of each group, and of the "bounds", by any of ``values (N, size)``."""
         array = members(values, self.size)
         outside = max(self.lower - array.min(initial=np.inf), array.max(initial=-np.inf) - self.upper, 0.0)
-        return {name: rows.violation(array) for name, rows in self.groups.items()} | {
-            "bounds": float(outside)
-        }
+        groups = {name: rows.violation(array) for name, rows in self.groups.items()}
+        return groups | {"bounds": float(outside)}
 
     def state(self, n_members: int) -> ConstraintState:
         """Return a start for a sequence of projections of ``n_members`` vectors each."""
         return ConstraintState([part.rows.state(n_members) for part in self._parts])
 
     def project(self, values: npt.ArrayLike, state: ConstraintState | None = None) -> Array:
-        """Project to within 1e-7 of the largest absolute value: for training, where the next step moves everything again.
+        """Project to within 1e-7 of the largest value, for training: the next step moves everything again.
 
         Parameters
         ----------
         values : array-like of shape (N, size)
             Members of a batch, projected independently.
         state : ConstraintState, optional
-            From :meth:`state`. With the same object in every call, each projection starts where the last one ended.
+            From :meth:`state`. With the same object in every call, each starts where the last one ended.
 
         Returns
         -------
@@ -170,7 +167,7 @@ class ConstraintSet:
         return joined
 
     def _shaped_columns(self, rows: HalfSpaces) -> npt.NDArray[np.bool_]:
-        """Say of each column whether rows that do more than order two values reach it, directly or through others."""
+        """Say of each column whether rows other than pairs reach it, directly or through other columns."""
         first, others = rows.indices[:, :1], rows.indices[:, 1:]
         edges = (np.broadcast_to(first, others.shape).ravel(), others.ravel())
         graph = sparse.coo_array((np.ones(others.size), edges), shape=(self.size, self.size))
@@ -189,6 +186,6 @@ class ConstraintSet:
     def _conflict(self, names: list[str]) -> str:
         listed = ", ".join(repr(name) for name in names)
         return (
-            f"The constraints {listed} contradict each other: together they force values to be equal or to lie on a line. "
-            "Drop or relax one of them."
+            f"The constraints {listed} contradict each other: together they force values to be "
+            "equal or to lie on a line. Drop or relax one of them."
         )

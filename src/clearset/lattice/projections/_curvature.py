@@ -15,8 +15,9 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     r"""Return rows that keep the slopes between neighbouring keypoints in order.
 
     With :math:`h_1` and :math:`h_2` the distances to the keypoints before and after, slopes that grow mean
-    :math:`(v_2 - v_1)/h_2 - (v_1 - v_0)/h_1 \ge 0`. Times :math:`h_1 h_2 / (h_1 + h_2)` this says that the value in the middle lies
-    below the line through its neighbours, and no coefficient exceeds 1, however close the keypoints stand.
+    :math:`(v_2 - v_1)/h_2 - (v_1 - v_0)/h_1 \ge 0`. Times :math:`h_1 h_2 / (h_1 + h_2)` this says that
+    the value in the middle lies below the line through its neighbours; no coefficient exceeds 1, however
+    close the keypoints.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
         raise ValueError(f"The curvature is {curvature!r}. Give 'convex' or 'concave'.")
     share = gaps[1:] / (gaps[:-1] + gaps[1:])
     coefficients = np.stack([share, -np.ones_like(share), 1.0 - share], axis=1)
-    indices = np.arange(points.size - 2, dtype=np.int32)[:, None] + np.arange(3, dtype=np.int32)
+    indices = np.add.outer(np.arange(points.size - 2), np.arange(3)).astype(np.int32)
     return HalfSpaces(indices, coefficients if curvature == "convex" else -coefficients)
 
 

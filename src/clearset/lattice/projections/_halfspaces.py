@@ -15,7 +15,7 @@ from clearset.lattice.projections._members import Array, check_bounds, members
 class ProjectionState:
     """The multipliers of the last projection, from which the next one starts.
 
-    Any multipliers are a valid start, so the result is the projection of the values at hand; good ones only save sweeps.
+    Any multipliers are a valid start and lead to the projection of the values at hand; good ones save sweeps.
     """
 
     duals: Array
@@ -51,14 +51,14 @@ class HalfSpaces:
         coefficients = np.ascontiguousarray(self.coefficients, dtype=np.float64)
         if indices.ndim != 2 or indices.shape != coefficients.shape:
             raise ValueError(
-                f"Indices have shape {indices.shape} and coefficients {coefficients.shape}. Give both as (R, w)."
+                f"Indices have shape {indices.shape}, coefficients {coefficients.shape}. Give both as (R, w)."
             )
         if (indices < 0).any() or not np.isfinite(coefficients).all():
             raise ValueError("Rows of half-spaces need indices >= 0 and finite coefficients; check them.")
         used = np.where(coefficients != 0, indices, -1 - np.arange(indices.shape[1], dtype=np.int32))
         if (np.diff(np.sort(used, axis=1), axis=1) == 0).any() or (used < 0).all(axis=1).any():
             raise ValueError(
-                "Every row of half-spaces needs a coefficient that is not 0, and each column only once."
+                "Every row of half-spaces needs a coefficient other than 0, and each column once only."
             )
         object.__setattr__(self, "indices", indices)
         object.__setattr__(self, "coefficients", coefficients)
@@ -73,10 +73,8 @@ class HalfSpaces:
         """Return the intersection of both sets: the rows of this one, then those of the other."""
         width = max(self.indices.shape[1], other.indices.shape[1])
         left, right = self._widened(width), other._widened(width)
-        return HalfSpaces(
-            np.concatenate([left.indices, right.indices]),
-            np.concatenate([left.coefficients, right.coefficients]),
-        )
+        indices = np.concatenate([left.indices, right.indices])
+        return HalfSpaces(indices, np.concatenate([left.coefficients, right.coefficients]))
 
     def _widened(self, width: int) -> "HalfSpaces":
         missing = width - self.indices.shape[1]
@@ -118,10 +116,10 @@ class HalfSpaces:
         )
 
     def residuals(self, values: npt.ArrayLike) -> Array:
-        """Return what each row's sum is at each of ``values (N, n)``: ``(N, R)``, negative where a row is violated."""
+        """Return the sum of each row for each of ``values (N, n)``: ``(N, R)``, negative where violated."""
         array = members(values)
         self._check_size(array.shape[1])
-        # Multiplied and added in the order of the columns, so that the result is the same bits wherever it is computed.
+        # Multiplied and added one after the other: no fused operation, so the same bits on every machine.
         total = np.zeros((len(array), len(self)))
         for column, coefficient in zip(self.indices.T, self.coefficients.T, strict=True):
             total += coefficient * array[:, column]
@@ -170,8 +168,8 @@ class HalfSpaces:
         duals = (self.state(len(array)) if state is None else state).duals
         if duals.shape != (len(array), len(self)):
             raise ValueError(
-                f"The state belongs to {duals.shape[0]} members and {duals.shape[1]} rows, but there are {len(array)} "
-                f"members and {len(self)} rows. Make a new one with .state({len(array)})."
+                f"The state is one of {duals.shape[0]} members and {duals.shape[1]} rows, but there are "
+                f"{len(array)} members and {len(self)} rows. Make a new one with .state({len(array)})."
             )
         solve(self.normalised, array, duals, lower, upper, tolerance, max_sweeps)
         return array
@@ -179,5 +177,6 @@ class HalfSpaces:
     def _check_size(self, size: int) -> None:
         if size < self.min_size:
             raise ValueError(
-                f"Values have {size} columns, but the rows touch column {self.min_size - 1}. Give at least {self.min_size}."
+                f"Values have {size} columns, but the rows touch column {self.min_size - 1}. "
+                f"Give at least {self.min_size} columns."
             )

@@ -1,18 +1,20 @@
 r"""Projection onto half-spaces and a box: Hildreth's sweeps, sped up by conjugate gradients.
 
-The projection of y onto :math:`\{x : Ax \ge 0, l \le x \le u\}` is :math:`x = clip(z)` with :math:`z = y + A^T \lambda`, where the
-multipliers :math:`\lambda \ge 0` minimise the dual objective
+The projection of y onto :math:`\{x : Ax \ge 0, l \le x \le u\}` is :math:`x = clip(z)` with
+:math:`z = y + A^T \lambda`, where the multipliers :math:`\lambda \ge 0` minimise the dual objective
 
 .. math:: f(\lambda) = \tfrac12 \|z\|^2 - \tfrac12 \|z - clip(z)\|^2, \qquad \nabla f = A\, clip(z).
 
-A sweep minimises f over one multiplier after the other and then over the box (Dykstra's algorithm, for half-spaces known as
-Hildreth's). It soon finds which multipliers are positive but may take very long to find their values: with a chain of n values the
-error shrinks by 1 - O(1/n^2) a sweep, with curvature by 1 - O(1/n^4). So every few sweeps f, which is quadratic as long as the same
-multipliers are positive and the same values are at a bound, is minimised over these by conjugate gradients.
+A sweep minimises f over one multiplier after the other and then over the box (Dykstra's algorithm, for
+half-spaces known as Hildreth's). It soon finds which multipliers are positive but may take very long to find
+their values: with a chain of n values the error shrinks by 1 - O(1/n^2) a sweep, with curvature by 1 -
+O(1/n^4). So every few sweeps f, which is quadratic as long as the same multipliers are positive and the same
+values are at a bound, is minimised over these by conjugate gradients.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,21 +23,20 @@ from scipy import sparse
 
 from clearset.lattice.projections._members import Array
 
-_native: Any
 try:
-    from clearset import _native
+    _native: Any = import_module("clearset._native")
 except ImportError:
     _native = None
 
 _NATIVE_WIDTHS = (2, 3, 4)
 _SWEEPS_PER_FACE = 3
 _MAX_CONJUGATE_STEPS = 200
-_LINE_SEARCH = (1.0, 0.25, 0.0625, 0.015625)
+_FLAT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of length one, sorted into groups that share no column; ``order`` says which row each was before."""
+    """Rows of length one, sorted into groups that share no column; ``order`` has their former places."""
 
     indices: npt.NDArray[np.int32]
     coefficients: Array
@@ -45,9 +46,8 @@ class Rows:
     @cached_property
     def groups(self) -> list[tuple[slice, list[tuple[npt.NDArray[np.int32], Array]]]]:
         """Each group's rows, and their columns and coefficients entry by entry."""
-        slices = [
-            slice(start, stop) for start, stop in zip([0, *self.group_stops], self.group_stops, strict=False)
-        ]
+        starts = [0, *self.group_stops[:-1]]
+        slices = [slice(start, stop) for start, stop in zip(starts, self.group_stops, strict=True)]
         return [
             (rows, list(zip(self.indices[rows].T, self.coefficients[rows].T, strict=True))) for rows in slices
         ]
@@ -55,16 +55,14 @@ class Rows:
     def matrix(self, size: int) -> sparse.csr_array:
         """Return A."""
         count, width = self.indices.shape
-        splits = np.arange(count + 1) * width
-        return sparse.csr_array(
-            (self.coefficients.ravel(), self.indices.ravel(), splits), shape=(count, size)
-        )
+        entries = (self.coefficients.ravel(), self.indices.ravel(), np.arange(count + 1) * width)
+        return sparse.csr_array(entries, shape=(count, size))
 
 
 def solve(
     rows: Rows, values: Array, duals: Array, lower: float, upper: float, tolerance: float, max_sweeps: int
 ) -> None:
-    """Overwrite ``values (N, n)`` by their projections and ``duals (N, R)``, the start, by the multipliers."""
+    """Overwrite ``values (N, n)`` by projections and ``duals (N, R)``, a start, by the multipliers."""
     if _native is not None and rows.indices.shape[1] in _NATIVE_WIDTHS:
         _native.project_half_spaces(
             values, duals, rows.indices, rows.coefficients, lower, upper, tolerance, max_sweeps
@@ -77,7 +75,7 @@ def solve(
     violated = ((points @ matrix.T) < -limits[:, None]).any(axis=1)
     duals[~violated] = 0.0
     values[~violated] = points[~violated]
-    # Members are dropped as they are solved, so each of them sees the same sweeps whatever else is in the batch.
+    # Members are dropped as they are solved: each sees the same sweeps whatever else is in the batch.
     left = np.flatnonzero(violated)
     face = _Dual(rows, matrix, values[left], duals[left], lower, upper, limits[left])
     for sweep in range(1, max_sweeps + 1):
@@ -107,15 +105,8 @@ class _Dual:
 
     def only(self, kept: npt.NDArray[np.bool_]) -> "_Dual":
         """Return the problem of some of the members, where it stands."""
-        other = _Dual(
-            self.rows,
-            self.matrix,
-            self.values[kept],
-            self.duals[kept],
-            self.lower,
-            self.upper,
-            self.limits[kept],
-        )
+        parts = (self.values[kept], self.duals[kept], self.lower, self.upper, self.limits[kept])
+        other = _Dual(self.rows, self.matrix, *parts)
         other.x, other.pull = self.x[kept], self.pull[kept]
         return other
 
@@ -145,44 +136,62 @@ class _Dual:
         return largest
 
     def minimise_on_face(self) -> None:
-        """Conjugate gradients on the positive multipliers, values at a bound held there; then a line search."""
+        """Minimise over the positive multipliers by conjugate gradients, values at a bound held there."""
         on_face = self.duals > 0
         gradient = np.where(on_face, self.x @ self.matrix.T, 0.0)
         step, rest = np.zeros_like(gradient), -gradient
         direction, square = rest.copy(), (rest**2).sum(axis=1)
         most = np.minimum(2 * on_face.sum(axis=1), _MAX_CONJUGATE_STEPS)
+        going = np.ones(len(self.x), dtype=bool)
         for iteration in range(int(most.max())):
-            image = np.where(self.pull == 0, direction @ self.matrix, 0.0)
-            curvature = (image**2).sum(axis=1)
-            going = (iteration < most) & (square > (0.1 * self.limits) ** 2) & (curvature > 1e-30 * square)
+            image = direction @ self.matrix
+            moved = np.where(self.pull == 0, image, 0.0)
+            curvature = (moved**2).sum(axis=1)
+            going &= (iteration < most) & (square > (0.1 * self.limits) ** 2)
+            flat = going & (curvature <= _FLAT * (direction**2).sum(axis=1))
+            step[flat] += self.step_to_release(step, direction, image)[flat]
+            going &= ~flat
             if not going.any():
                 break
             length = np.divide(square, curvature, out=np.zeros_like(square), where=going)[:, None]
             step += length * direction
-            rest -= length * np.where(on_face, image @ self.matrix.T, 0.0)
-            previous, square = square, np.where(going, (rest**2).sum(axis=1), 0.0)
+            rest -= length * np.where(on_face, moved @ self.matrix.T, 0.0)
+            previous, square = square, (rest**2).sum(axis=1)
             ratio = np.divide(square, previous, out=np.zeros_like(square), where=going)[:, None]
             direction = rest + ratio * direction
         self.search(gradient, step)
 
-    def search(self, gradient: Array, step: Array) -> None:
-        """Shorten the step, and stop it at 0, until f falls.
+    def step_to_release(self, step: Array, direction: Array, image: Array) -> Array:
+        """Return the part of the direction that sets a value free which a bound holds.
 
-        The change of f is summed from differences, so that it is reliable down to rounding.
+        Where bounds hold all that a direction would move, f falls along it in a line up to there.
         """
+        held = np.where(self.pull == 0, 0.0, self.pull - step @ self.matrix)
+        lengths = np.divide(held, image, out=np.full_like(held, np.inf), where=held * image > 0)
+        length = lengths.min(axis=1, initial=np.inf)[:, None]
+        return np.where(np.isfinite(length), length, 0.0) * direction
+
+    def search(self, gradient: Array, step: Array) -> None:
+        """Take the step, multipliers stopped at 0, or a quarter of it, or the part up to the first 0.
+
+        The first of these that lowers f is taken; the last needs no luck. The change of f is summed from
+        differences, so that it is reliable down to rounding.
+        """
+        lengths = np.divide(-self.duals, step, out=np.ones_like(step), where=step < 0)
+        furthest = lengths.min(axis=1, initial=1.0)
         waiting = np.ones(len(self.x), dtype=bool)
         z, duals = self.z.copy(), self.duals.copy()
-        for length in _LINE_SEARCH:
-            steps = np.maximum(length * step, -self.duals)
+        for length in (np.ones_like(furthest), np.full_like(furthest, 0.25), furthest):
+            wanted = length[:, None] * step
+            steps = np.maximum(wanted, -self.duals)
             trial = self.z + steps @ self.matrix
             inside = np.clip(trial, self.lower, self.upper)
             moved = inside - self.x
             change = (steps * gradient).sum(axis=1) + (moved * (0.5 * moved + (trial - inside))).sum(axis=1)
             accepted = waiting & (change < 0)
             z[accepted] = trial[accepted]
-            duals[accepted] = np.maximum(0.0, self.duals[accepted] + length * step[accepted])
+            # A multiplier that is stopped at 0 is 0 without rounding.
+            duals[accepted] = np.where(wanted <= -self.duals, 0.0, self.duals + steps)[accepted]
             waiting &= ~accepted
-            if not waiting.any():
-                break
         self.duals = duals
         self.move_to(z)

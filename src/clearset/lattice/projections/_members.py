@@ -12,7 +12,7 @@ def members(values: npt.ArrayLike, size: int | None = None) -> Array:
     if array.ndim != 2 or (size is not None and array.shape[1] != size):
         expected = "(N, n)" if size is None else f"(N, {size})"
         raise ValueError(
-            f"Values have shape {array.shape}, but a projection takes {expected}, one member of the batch a row. "
+            f"Values have shape {array.shape}, but a projection takes {expected}, one member a row. "
             "Reshape a single vector with values[None, :]."
         )
     if not np.isfinite(array).all():

@@ -21,8 +21,9 @@ def is_pair(rows: HalfSpaces) -> npt.NDArray[np.bool_]:
 class OrderedPart:
     """Projection onto an order cone within bounds.
 
-    The bounds are uniform, so the clip that follows the projection onto the cone is exact: it keeps the order and keeps equal values
-    equal, so that the cone's multipliers stay complementary, and what it adds points inwards at bounds that are reached.
+    The bounds are the same for all values, so a clip after the projection onto the cone is exact: it keeps
+    the order; it keeps equal values equal, so that the cone's multipliers stay complementary; and what it
+    adds points inwards at bounds that are reached.
     """
 
     def __init__(self, rows: HalfSpaces, lower: float, upper: float) -> None:
@@ -51,11 +52,11 @@ class OrderedPart:
         cone = self._pool(values, cone, state.duals)
         # Pools are apart only by rounding here, so what rises to restore the order rises by that much.
         while (cone[:, self.low] > cone[:, self.high]).any():
-            np.maximum.at(cone, (slice(None), self.high), cone[:, self.low])
+            np.maximum.at(cone.T, self.high, cone.T[self.low])
         return np.clip(cone, self.lower, self.upper, out=cone)
 
     def _pool(self, values: Array, cone: Array, duals: Array) -> Array:
-        """Give values that positive multipliers tie together their common mean, which is what they converge to."""
+        """Give values that positive multipliers tie together their mean, to which they converge."""
         count, size = values.shape
         member, row = np.nonzero(duals > 0)
         row = self.rows.normalised.order[row]

@@ -1,4 +1,4 @@
-"""The part of a constraint set with rows that do more than order values, such as curvature and Edgeworth trust."""
+"""The part of a constraint set with rows that do more than order values, such as curvature."""
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,7 @@ _LEAST_MARGIN = 1e-9
 
 
 def interior(rows: HalfSpaces, lower: float, upper: float, size: int) -> Array | None:
-    """Return the point farthest from all half-spaces' planes and bounds (at most 1 from each), or None if there is no inside."""
+    """Return the point farthest from all planes and bounds (at most 1), or None if there is no inside."""
     normalised = rows.normalised
     # Columns that no row touches and bounds that are infinite need no margin.
     planes = sparse.hstack([-normalised.matrix(size), np.ones((len(rows), 1))])
@@ -33,7 +33,7 @@ def interior(rows: HalfSpaces, lower: float, upper: float, size: int) -> Array |
 
 
 class ShapedPart:
-    """Projection onto half-spaces within bounds, and the way inside that removes what rounding leaves of a violation."""
+    """Projection onto half-spaces within bounds, and the way inside that removes what rounding leaves."""
 
     def __init__(self, rows: HalfSpaces, lower: float, upper: float, size: int) -> None:
         self.rows, self.lower, self.upper = rows, lower, upper
@@ -56,18 +56,20 @@ class ShapedPart:
         self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int
     ) -> Array:
         """Return the projection, moved inside by no more than what makes every violation exactly 0."""
-        assert self.inside is not None  # noqa: S101
+        if self.inside is None:
+            raise ValueError("The half-spaces have no inside. Drop or relax some of them.")
         start = self.project(values, state, tolerance, max_sweeps)
         way = self.inside - start if self.bounded else np.broadcast_to(self.inside, start.shape)
         residuals = self.rows.residuals(start)
         gains = self.rows.residuals(start + way) - residuals
-        short = np.maximum(-residuals, 0.0)
-        amounts = np.divide(short, gains, out=np.zeros_like(short), where=gains > 0).max(axis=1, initial=0.0)
+        lacking = np.maximum(-residuals, 0.0)
+        amounts = np.divide(lacking, gains, out=np.zeros_like(lacking), where=gains > 0).max(
+            axis=1, initial=0.0
+        )
+        # The amounts are right but for rounding, which doubling overcomes.
         smallest = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=1.0)
-        point = start
-        while (violated := (self.rows.residuals(point) < 0).any(axis=1)).any():
-            point = np.where(
-                violated[:, None], start + amounts[:, None] * way, start if point is start else point
-            )
-            amounts = np.where(violated, np.maximum(2 * amounts, smallest), amounts)
+        point = start.copy()
+        while len(violated := np.flatnonzero((self.rows.residuals(point) < 0).any(axis=1))):
+            point[violated] = start[violated] + amounts[violated, None] * way[violated]
+            amounts[violated] = np.maximum(2 * amounts, smallest)[violated]
         return point

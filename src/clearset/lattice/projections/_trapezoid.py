@@ -14,8 +14,8 @@ from clearset.lattice.projections._vertices import check_trust, neighbours, vert
 def trapezoid_rows(sizes: Sequence[int], main: int, by: int, direction: int = 1) -> HalfSpaces:
     """Return rows that let the range along ``main`` only widen as ``by`` grows.
 
-    With direction +1 the value at the low end of ``main`` never rises and the value at its high end never falls as ``by``
-    grows; with direction -1 it is the other way round.
+    With direction +1 the value at the low end of ``main`` never rises, and the value at its high end never
+    falls, as ``by`` grows; with direction -1 it is the other way round.
 
     Parameters
     ----------
