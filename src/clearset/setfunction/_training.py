@@ -15,8 +15,9 @@ from clearset.setfunction._module import SetFunction
 from clearset.setfunction._shape import ShapeConstraints
 from clearset.sets import Positions
 
-# The share of the past that the averaged parameters keep at a step, once training is under way.
-AVERAGING = 0.98
+# How strongly the averaged parameters favour late steps: the last (1 / (1 + RECENCY)) of all steps so far make up most
+# of the average, however long training has been.
+RECENCY = 3.0
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,6 @@ def _decay(progress: float) -> float:
 
 @torch.no_grad()
 def _average(average: SetFunction, model: SetFunction, step: int) -> None:
-    share = max(1.0 - AVERAGING, 1.0 / step)
+    share = (1.0 + RECENCY) / (step + RECENCY)
     for kept, new in zip(average.tables.values(), model.tables.values(), strict=True):
         kept.lerp_(new, share)
