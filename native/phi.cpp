@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -102,7 +103,10 @@ void run_slices(int n_slices, int n_workers, Work work) {
     for (int slice = next++; slice < n_slices; slice = next++) work(slice, worker);
   };
   std::vector<std::thread> others;
-  for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
+  try {
+    for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
+  } catch (const std::system_error&) {  // no more threads to be had: those that run do all the work
+  }
   run(0);
   for (std::thread& other : others) other.join();
 }
