@@ -1,7 +1,7 @@
 """Speed of phi and its mean, forward and backward together: the native kernel against the torch reference.
 
-One thread, single precision, positions already found, sets of about ten tokens. Time is the processor's time, which
-on a machine of its own is the clock's: what other programs take from a shared machine is not counted.
+One thread, single precision, positions already found, sets of about ten tokens. Time is processor time, so that
+what other programs take from a shared machine is not counted.
 """
 
 from __future__ import annotations
