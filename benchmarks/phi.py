@@ -1,7 +1,7 @@
 """Speed of phi and its mean, forward and backward together: the native kernel against the torch reference.
 
-One thread, single precision, positions already found, sets of about ten tokens. Time is processor time, so that
-what other programs take from a shared machine is not counted.
+One thread, single precision, positions already found, sets of about ten tokens. Time is processor time, so
+that what other programs take from a shared machine is not counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CASES = (Case(3, 1, 500_000), Case(6, 1, 500_000), Case(6, 4, 250_000), Case(10,
 
 
 def make_positions(n_features: int, n_tokens: int, generator: torch.Generator) -> TokenPositions:
-    """Draw tokens that are spread evenly over ten segments of every calibrator."""
+    """Draw tokens that are spread evenly over the nine segments of every calibrator."""
     shape = (n_features, n_tokens)
     first_slots = SLOTS_PER_FEATURE * torch.arange(n_features)[:, None]
     slots = torch.randint(0, SLOTS_PER_FEATURE - 2, shape, generator=generator) + first_slots

@@ -122,7 +122,8 @@ static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T
 }
 
 template <bool backward, class T>
-static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, typename Vector<T>::type* vertex_lanes, double* gradient) {
+static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, typename Vector<T>::type* vertex_lanes,
+                         double* gradient) {
   for (int e = 0; e < phi.n_lattices; ++e) {
     const Lattice& lattice = phi.lattices[e];
     const int64_t first = output * phi.n_vertices + lattice.first_vertex;
