@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -102,7 +103,10 @@ void run_slices(int n_slices, int n_workers, Work work) {
     for (int slice = next++; slice < n_slices; slice = next++) work(slice, worker);
   };
   std::vector<std::thread> others;
-  for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
+  try {
+    for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
+  } catch (const std::system_error&) {  // no more threads to be had: those that run do all the work
+  }
   run(0);
   for (std::thread& other : others) other.join();
 }
@@ -111,7 +115,7 @@ void run_slices(int n_slices, int n_workers, Work work) {
 template <class T>
 struct Call {
   Phi<T> phi;
-  std::vector<T> table;
+  std::vector<TableEntry<T>> table;
   std::vector<SliceOfSets> slices;
   std::vector<AlignedMemory> scratch;
 
@@ -137,12 +141,11 @@ struct Call {
   // Reads the calibration as if it ended in one more slot, with the value of the last.
   void fill_table(const T* calibration) {
     const int64_t rows = phi.n_outputs, slots = phi.n_slots;
-    table.resize(static_cast<size_t>(2 * rows * slots));
+    table.reserve(static_cast<size_t>(rows * slots));
     for (int64_t k = 0; k < rows; ++k)
       for (int64_t s = 0; s < slots; ++s) {
         const T value = calibration[k * slots + s];
-        table[2 * (k * slots + s)] = value;
-        table[2 * (k * slots + s) + 1] = s + 1 < slots ? calibration[k * slots + s + 1] - value : T(0);
+        table.push_back({value, s + 1 < slots ? calibration[k * slots + s + 1] - value : T(0)});
       }
     phi.table = table.data();
   }

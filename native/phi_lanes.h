@@ -17,6 +17,13 @@ struct Lattice {
   bool single_cell;  // every size is 2, so that all tokens have the same corners
 };
 
+// A slot's calibrated value, and the step to the next slot's.
+template <class T>
+struct TableEntry {
+  T value;
+  T step;
+};
+
 // One call: everything that its slices share. Shapes in row-major order.
 template <class T>
 struct Phi {
@@ -29,7 +36,7 @@ struct Phi {
   const int32_t* slots;    // (features, tokens)
   const T* fractions;      // (features, tokens)
   const int64_t* offsets;  // (sets + 1)
-  const T* table;          // (outputs, slots, 2): a slot's value and the step to the next slot's value
+  const TableEntry<T>* table;  // (outputs, slots)
   const T* vertices;       // (outputs, vertices)
   const int32_t* sizes;    // (features)
   const Lattice* lattices;

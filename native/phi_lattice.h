@@ -14,13 +14,23 @@
 template <class T>
 struct Vector {
   typedef T type __attribute__((vector_size(kLaneBytes)));
-  static constexpr int lanes = kLaneBytes / sizeof(T);
 };
+
+// Tokens side by side: two registers, so that what is shared by all tokens is loaded once for both.
 template <class T>
-using Lanes = typename Vector<T>::type;
+struct Lanes {
+  static constexpr int count = 2 * kLaneBytes / sizeof(T);
+  typename Vector<T>::type low, high;
+
+  friend Lanes operator+(const Lanes& x, const Lanes& y) { return {x.low + y.low, x.high + y.high}; }
+  friend Lanes operator-(const Lanes& x, const Lanes& y) { return {x.low - y.low, x.high - y.high}; }
+  friend Lanes operator*(const Lanes& x, const Lanes& y) { return {x.low * y.low, x.high * y.high}; }
+  friend Lanes operator*(T x, const Lanes& y) { return {x * y.low, x * y.high}; }
+  Lanes& operator+=(const Lanes& other) { return *this = *this + other; }
+};
 
 template <class T>
-static inline Lanes<T> load(const T* from) {
+static inline const Lanes<T>& load(const T* from) {
   return *reinterpret_cast<const Lanes<T>*>(from);
 }
 
@@ -40,7 +50,7 @@ struct Tile {
 
 template <int N, class V>
 static inline void spread(const V* within, V* weights) {
-  weights[1] = V{} + 1;
+  weights[1] = {1 + V{}.low, 1 + V{}.high};
   for (int level = 0; level < N; ++level)
     for (int j = 1 << level; j < 2 << level; ++j) {
       weights[2 * j + 1] = weights[j] * within[level];
@@ -74,11 +84,11 @@ static inline void fold_slopes(const V* within, const V* weights, V* values, V* 
 template <class T>
 struct SharedCorners {
   const T* vertices;
-  Lanes<T>* gradient;
+  typename Vector<T>::type* gradient;
 
   void enter(const Tile<T>&, int) {}
-  Lanes<T> at(int corner) const { return Lanes<T>{} + vertices[corner]; }
-  void add(int corner, Lanes<T> value) { gradient[corner] += value; }
+  T at(int corner) const { return vertices[corner]; }
+  void add(int corner, const Lanes<T>& value) { gradient[corner] += value.low + value.high; }
 };
 
 // The corners of the cell that each token stands in.
@@ -87,7 +97,7 @@ struct OwnCorners {
   const T* vertices;
   double* gradient;
   const Lattice* lattice;
-  int32_t lowest[Vector<T>::lanes];
+  int32_t lowest[Lanes<T>::count];
   int32_t corner_offsets[1 << kMaxLatticeFeatures];
 
   OwnCorners(const T* vertices, double* gradient, const Lattice& lattice)
@@ -100,19 +110,24 @@ struct OwnCorners {
       }
   }
   void enter(const Tile<T>& tile, int first) {
-    for (int lane = 0; lane < Vector<T>::lanes; ++lane) lowest[lane] = 0;
+    for (int lane = 0; lane < Lanes<T>::count; ++lane) lowest[lane] = 0;
     for (int i = 0; i < lattice->n_features; ++i)
-      for (int lane = 0; lane < Vector<T>::lanes; ++lane)
+      for (int lane = 0; lane < Lanes<T>::count; ++lane)
         lowest[lane] += lattice->strides[i] * tile.cells[lattice->features[i] * kTile + first + lane];
   }
   Lanes<T> at(int corner) const {
+    constexpr int half = Lanes<T>::count / 2;
+    const T* from = vertices + corner_offsets[corner];
     Lanes<T> values;
-    for (int lane = 0; lane < Vector<T>::lanes; ++lane) values[lane] = vertices[lowest[lane] + corner_offsets[corner]];
+    for (int lane = 0; lane < half; ++lane) values.low[lane] = from[lowest[lane]];
+    for (int lane = 0; lane < half; ++lane) values.high[lane] = from[lowest[half + lane]];
     return values;
   }
-  void add(int corner, Lanes<T> value) {
-    for (int lane = 0; lane < Vector<T>::lanes; ++lane)
-      gradient[lowest[lane] + corner_offsets[corner]] += static_cast<double>(value[lane]);
+  void add(int corner, const Lanes<T>& value) {
+    constexpr int half = Lanes<T>::count / 2;
+    double* to = gradient + corner_offsets[corner];
+    for (int lane = 0; lane < half; ++lane) to[lowest[lane]] += static_cast<double>(value.low[lane]);
+    for (int lane = 0; lane < half; ++lane) to[lowest[half + lane]] += static_cast<double>(value.high[lane]);
   }
 };
 
@@ -120,7 +135,7 @@ template <int D, class T, class Corners>
 static void read_lattice(const Tile<T>& tile, const int32_t* features, Corners& corners) {
   using V = Lanes<T>;
   constexpr int first_half = D / 2, second_half = D - first_half, rows = 1 << first_half, columns = 1 << second_half;
-  for (int t = 0; t < tile.padded; t += Vector<T>::lanes) {
+  for (int t = 0; t < tile.padded; t += Lanes<T>::count) {
     V within[D];
     for (int i = 0; i < D; ++i) within[i] = load(tile.within + features[i] * kTile + t);
     corners.enter(tile, t);
@@ -139,7 +154,7 @@ template <int D, class T, class Corners>
 static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corners& corners) {
   using V = Lanes<T>;
   constexpr int first_half = D / 2, second_half = D - first_half, rows = 1 << first_half, columns = 1 << second_half;
-  for (int t = 0; t < tile.padded; t += Vector<T>::lanes) {
+  for (int t = 0; t < tile.padded; t += Lanes<T>::count) {
     V within[D], slopes[D];
     for (int i = 0; i < D; ++i) within[i] = load(tile.within + features[i] * kTile + t);
     corners.enter(tile, t);
@@ -148,16 +163,23 @@ static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corne
     spread<first_half>(within, row_weights);
     spread<second_half>(within + first_half, column_weights);
     for (int b = 0; b < columns; ++b) column_values[columns + b] = V{};
-    for (int a = 0; a < rows; ++a) {
-      const V weight = row_weights[rows + a], weighted = weight * upstream;
-      V row = {};
+    // Two rows at a time, so that a column's weight and value are loaded and stored once for both.
+    constexpr int group = rows < 2 ? 1 : 2;
+    for (int a = 0; a < rows; a += group) {
+      V weighted[group], row[group] = {};
+      for (int i = 0; i < group; ++i) weighted[i] = row_weights[rows + a + i] * upstream;
       for (int b = 0; b < columns; ++b) {
-        const V corner = corners.at(a * columns + b);
-        row += corner * column_weights[columns + b];
-        column_values[columns + b] += corner * weight;
-        corners.add(a * columns + b, weighted * column_weights[columns + b]);
+        const V column_weight = column_weights[columns + b];
+        V column = column_values[columns + b];
+        for (int i = 0; i < group; ++i) {
+          const auto corner = corners.at((a + i) * columns + b);
+          row[i] += corner * column_weight;
+          column += corner * row_weights[rows + a + i];
+          corners.add((a + i) * columns + b, weighted[i] * column_weight);
+        }
+        column_values[columns + b] = column;
       }
-      row_values[rows + a] = row;
+      for (int i = 0; i < group; ++i) row_values[rows + a + i] = row[i];
     }
     fold_slopes<first_half>(within, row_weights, row_values, slopes);
     fold_slopes<second_half>(within + first_half, column_weights, column_values, slopes + first_half);

@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
-import importlib.util
-from types import ModuleType
+from importlib.util import find_spec
+from typing import Protocol
 
+import torch
 from torch import Tensor
 
 from clearset.kernels import _reference
 from clearset.kernels._inputs import TokenPositions, check_inputs
 from clearset.kernels._layout import Layout
 
-# Without the compiled module everything works, slower.
-_native: ModuleType | None = None
-if importlib.util.find_spec("clearset._native") is not None:
+
+class Kernel(Protocol):
+    """What a module of this package offers to be a kernel."""
+
+    def supports(self, device: torch.device, /) -> bool:
+        """Tell whether tensors on this device can be taken."""
+
+    def phi_mean(
+        self,
+        positions: TokenPositions,
+        calibration: Tensor,
+        vertices: Tensor,
+        layout: Layout,
+        threads: int,
+        /,
+    ) -> Tensor:
+        """Give the mean score of every set, (B, K)."""
+
+    def phi_scores(
+        self,
+        positions: TokenPositions,
+        calibration: Tensor,
+        vertices: Tensor,
+        layout: Layout,
+        threads: int,
+        /,
+    ) -> Tensor:
+        """Give every token's own score, (T, K)."""
+
+
+# The fastest first. Without the compiled module everything works, slower.
+_KERNELS: dict[str, Kernel] = {}
+if find_spec("clearset._native") is not None:
     from clearset.kernels import _native
+
+    _KERNELS["native"] = _native
+_KERNELS["reference"] = _reference
 
 
 def available_kernels() -> tuple[str, ...]:
-    """Name the kernels that work on this machine, the fastest first.
+    """Name the kernels that this installation has, the fastest first.
 
     Examples
     --------
     >>> available_kernels()[-1]
     'reference'
     """
-    return ("reference",) if _native is None else ("native", "reference")
+    return tuple(_KERNELS)
 
 
 def phi_mean(
@@ -74,11 +108,8 @@ def phi_mean(
             [0.0000]])
     """
     check_inputs(positions, calibration, vertices, layout)
-    native = _choose(kernel, calibration, threads)
-    if native is None:
-        return _reference.phi_mean(positions, calibration, vertices, layout)
-    means: Tensor = native.phi_mean(positions, calibration, vertices, layout, threads)
-    return means
+    chosen = _choose(kernel, calibration.device, threads)
+    return chosen.phi_mean(positions, calibration, vertices, layout, threads)
 
 
 def phi_scores(
@@ -115,20 +146,17 @@ def phi_scores(
             [0.]])
     """
     check_inputs(positions, calibration, vertices, layout)
-    native = _choose(kernel, calibration, threads)
-    if native is None:
-        return _reference.phi_scores(positions, calibration, vertices, layout)
-    scores: Tensor = native.phi_scores(positions, calibration, vertices, layout, threads)
-    return scores
+    chosen = _choose(kernel, calibration.device, threads)
+    return chosen.phi_scores(positions, calibration, vertices, layout, threads)
 
 
-def _choose(kernel: str | None, calibration: Tensor, threads: int) -> ModuleType | None:
-    """Give the native kernel's module, or None for the reference."""
+def _choose(name: str | None, device: torch.device, threads: int) -> Kernel:
     if threads < 1:
         raise ValueError(f"threads is {threads}; it must be at least 1.")
-    if kernel is not None and kernel not in available_kernels():
-        raise ValueError(f"kernel {kernel!r} is not available; choose one of {available_kernels()}, or None.")
-    on_cpu = calibration.device.type == "cpu"
-    if kernel == "native" and not on_cpu:
-        raise ValueError(f"kernel 'native' works on CPU tensors; received tensors on {calibration.device}.")
-    return _native if on_cpu and kernel != "reference" else None
+    if name is None:
+        return next(kernel for kernel in _KERNELS.values() if kernel.supports(device))
+    if name not in _KERNELS:
+        raise ValueError(f"kernel {name!r} is not available; choose one of {available_kernels()}, or None.")
+    if not _KERNELS[name].supports(device):
+        raise ValueError(f"kernel {name!r} cannot take tensors on {device}; move them, or use kernel=None.")
+    return _KERNELS[name]

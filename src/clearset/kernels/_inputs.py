@@ -65,17 +65,18 @@ def check_inputs(positions: TokenPositions, calibration: Tensor, vertices: Tenso
         )
     if slots.ndim != 2 or slots.shape[0] != layout.n_features or fractions.shape != slots.shape:
         raise ValueError(
-            f"slots and fractions have the shapes {tuple(slots.shape)} and {tuple(fractions.shape)}; the layout has "
-            f"{layout.n_features} features, so both must be ({layout.n_features}, number of tokens)."
+            f"slots and fractions have the shapes {tuple(slots.shape)} and {tuple(fractions.shape)}; "
+            f"with the layout's {layout.n_features} features both must be ({layout.n_features}, tokens)."
         )
     if calibration.ndim != 2 or calibration.shape[1] == 0:
         raise ValueError(
             f"calibration has the shape {tuple(calibration.shape)}; it must be (outputs, slots)."
         )
-    if vertices.shape != (calibration.shape[0], layout.n_vertices):
+    expected = (calibration.shape[0], layout.n_vertices)
+    if vertices.shape != expected:
         raise ValueError(
-            f"vertices have the shape {tuple(vertices.shape)}; calibration has {calibration.shape[0]} outputs and the "
-            f"layout {layout.n_vertices} vertices, so it must be ({calibration.shape[0]}, {layout.n_vertices})."
+            f"vertices have the shape {tuple(vertices.shape)}; with calibration {tuple(calibration.shape)} "
+            f"and the layout's {layout.n_vertices} vertices it must be {expected}."
         )
     if offsets.ndim != 1 or offsets.shape[0] == 0 or offsets[0] != 0 or offsets[-1] != positions.n_tokens:
         raise ValueError(

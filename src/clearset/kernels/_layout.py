@@ -41,27 +41,23 @@ class Layout:
             if size < 2:
                 raise ValueError(f"Lattice size of feature {feature} is {size}; a size is at least 2.")
         if not self.subsets:
-            raise ValueError(
-                "Layout got no subsets; give one tuple of features per lattice, or use Layout.full."
-            )
+            raise ValueError("subsets is empty; give a tuple of features per lattice, or use Layout.full.")
         for lattice, subset in enumerate(self.subsets):
             self._check_subset(lattice, subset)
 
     def _check_subset(self, lattice: int, subset: tuple[int, ...]) -> None:
         if not subset or len(set(subset)) < len(subset):
-            raise ValueError(
-                f"Lattice {lattice} has the features {subset}; name at least one, each of them once."
-            )
+            raise ValueError(f"Lattice {lattice} has the features {subset}; name at least one, each once.")
         if min(subset) < 0 or max(subset) >= self.n_features:
             raise ValueError(
-                f"Lattice {lattice} has the features {subset}, but there are sizes for {self.n_features} features; "
+                f"Lattice {lattice} has the features {subset}, but sizes are given for {self.n_features}; "
                 f"features are counted from 0 to {self.n_features - 1}."
             )
         n_vertices = math.prod(self.sizes[feature] for feature in subset)
         if n_vertices > MAX_VERTICES:
             raise ValueError(
-                f"A lattice over {len(subset)} features would have {n_vertices} vertices; at most {MAX_VERTICES} are "
-                "allowed. Use an ensemble of smaller lattices, each on a few of the features."
+                f"Lattice {lattice} over {len(subset)} features has {n_vertices} vertices; at most "
+                f"{MAX_VERTICES} are allowed. Use an ensemble of smaller lattices on subsets of the features."
             )
 
     @classmethod

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
-from clearset import _native
 from clearset.kernels._inputs import TokenPositions, slot_error
 from clearset.kernels._layout import Layout
+
+# By name, because `from clearset import _native` would read as an import of the whole package.
+_native = import_module("clearset._native")
+
+
+def supports(device: torch.device) -> bool:
+    """Tell whether tensors on this device can be taken."""
+    return device.type == "cpu"
 
 
 def phi_mean(
@@ -31,7 +39,7 @@ def phi_scores(
 
 
 class _PhiMean(torch.autograd.Function):
-    """Nothing is kept for the way back but the inputs: the lattices are read again, which is faster than memory."""
+    """Keeps nothing for the way back but the inputs: reading the lattices again is faster than memory."""
 
     @staticmethod
     def forward(
@@ -55,7 +63,7 @@ class _PhiMean(torch.autograd.Function):
         return means
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad_means: Tensor) -> tuple[Tensor | None, ...]:
         inputs = ctx.saved_tensors
         grad_calibration, grad_vertices = torch.empty_like(inputs[3]), torch.empty_like(inputs[4])

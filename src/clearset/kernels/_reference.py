@@ -12,19 +12,30 @@ from clearset.kernels._layout import Layout
 _PIECE = 2**16
 
 
-def phi_scores(positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> Tensor:
+def supports(_device: torch.device) -> bool:
+    """Tell whether tensors on this device can be taken."""
+    return True
+
+
+def phi_scores(
+    positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout, _threads: int = 1
+) -> Tensor:
     """Give every token's own score, (T, K)."""
     _check_slots(positions.slots, calibration.shape[1])
     pieces = [
         _piece_scores(slots, fractions, calibration, vertices, layout)
         for slots, fractions in zip(
-            positions.slots.split(_PIECE, dim=1), positions.fractions.split(_PIECE, dim=1), strict=True
+            torch.split(positions.slots, _PIECE, dim=1),
+            torch.split(positions.fractions, _PIECE, dim=1),
+            strict=True,
         )
     ]
     return torch.cat(pieces, dim=1).T
 
 
-def phi_mean(positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> Tensor:
+def phi_mean(
+    positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout, _threads: int = 1
+) -> Tensor:
     """Give the mean score of every set, (B, K)."""
     scores = phi_scores(positions, calibration, vertices, layout)
     sizes = positions.offsets.diff()

@@ -1,0 +1,1 @@
+"""Measurements: ``python -m benchmarks.<name>`` writes a table to ``benchmarks/results/``."""
