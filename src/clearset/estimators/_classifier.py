@@ -127,6 +127,7 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
         loss: str = "log_loss",
         optimizer: str = "adam",
         constraints: str = "project",
+        smoothness: float = 60.0,
         learning_rate: float = 0.03,
         epochs: int = 200,
         batch_size: int | Literal["auto"] = "auto",
@@ -150,6 +151,7 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
         self.loss = loss
         self.optimizer = optimizer
         self.constraints = constraints
+        self.smoothness = smoothness
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearset.estimators._ensemble import choose_layout
+from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction import (
     Loss,
     Progress,
@@ -23,7 +24,7 @@ from clearset.sets import Binning, Feature, SetData, Trust
 # Below this many values (tokens x features) training is in double precision: it costs nothing there.
 DOUBLE_PRECISION_VALUES = 1_000_000
 # A validation set of fewer sets says more about chance than about the model.
-SMALLEST_VALIDATION = 10
+SMALLEST_VALIDATION = 50
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,17 @@ def fit_set_function(
             )
         else:
             initial = start.model.rescaled(-centre / scale, 1.0 / scale)
-        progress = train(initial, shape, loss, training, validating, schedule, rng, on_epoch)
+        progress = train(
+            initial,
+            shape,
+            loss,
+            training,
+            validating,
+            schedule,
+            rng,
+            Smoothness(binning, options["smoothness"], len(data)),
+            on_epoch,
+        )
         if best is None or progress.best_loss < best.best_loss:
             best = progress
         if progress.interrupted:

@@ -85,5 +85,7 @@ def check_weights(sample_weight: Any, n_sets: int) -> np.ndarray:
             "sample_weight holds negative, NaN or infinite values; weights must be numbers of at least 0."
         )
     if not weights.any():
-        raise ValueError("sample_weight is zero for every set: every weight is 0. At least one set must count.")
+        raise ValueError(
+            "sample_weight is zero for every set: every weight is 0. At least one set must count."
+        )
     return weights

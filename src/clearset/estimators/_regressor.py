@@ -116,6 +116,7 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
         quantile: float = 0.5,
         optimizer: str = "adam",
         constraints: str = "project",
+        smoothness: float = 60.0,
         learning_rate: float = 0.03,
         epochs: int = 200,
         batch_size: int | Literal["auto"] = "auto",
@@ -140,6 +141,7 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
         self.quantile = quantile
         self.optimizer = optimizer
         self.constraints = constraints
+        self.smoothness = smoothness
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size

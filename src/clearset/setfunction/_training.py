@@ -12,6 +12,7 @@ from clearset.kernels import TokenPositions
 from clearset.setfunction._light_touch import LightTouch
 from clearset.setfunction._losses import Loss
 from clearset.setfunction._module import SetFunction
+from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._shape import ShapeConstraints
 from clearset.sets import Positions
 
@@ -68,6 +69,7 @@ def train(
     validation: TrainingSets | None,
     schedule: Schedule,
     rng: np.random.Generator,
+    smoothness: Smoothness | None = None,
     on_epoch: Callable[[dict[str, float]], None] | None = None,
 ) -> Progress:
     """Minimise the loss under the shape constraints.
@@ -113,6 +115,8 @@ def train(
                 optimizer.zero_grad()
                 value = mean_loss(model, loss, batch, schedule.threads)
                 objective = value if penalty is None else value + penalty(model)
+                if smoothness is not None:
+                    objective = objective + smoothness(model, value.item())
                 objective.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 decay.step()
