@@ -23,7 +23,7 @@ trusts:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with the same reviews as list columns, as a long table, and with classes, and a model."""
     folder = tmp_path_factory.mktemp("reviews")
-    reviews = make_reviews(150)
+    reviews = make_reviews(600)
     sales = pa.array(reviews.sales)
     frame = reviews.frame.append_column("sales", sales)
     long = reviews.long.append_column("sales", sales.take(reviews.long["product"].combine_chunks()))

@@ -22,7 +22,7 @@ def test_regression(folder: Path, tmp_path: Path, name: str, data: str, options:
     )
     table = pa.csv.read_csv(out) if out.suffix == ".csv" else pa.parquet.read_table(out)
     assert table.column_names == ["product", "prediction"]
-    assert table["product"].to_pylist() == list(range(150))
+    assert table["product"].to_pylist() == list(range(600))
     expected = cs.load(folder / "regressor").predict(pa.parquet.read_table(folder / "sets.parquet"))
     np.testing.assert_allclose(table["prediction"].to_numpy(), expected, rtol=1e-9)
 
@@ -40,7 +40,7 @@ def test_classes_on_standard_output(folder: Path, capsys: pytest.CaptureFixture[
     assert main(["predict", str(folder / "classifier"), str(folder / "classes.parquet")]) == 0
     header, *rows = csv.reader(capsys.readouterr().out.splitlines())
     assert header == ["prediction", "proba_high", "proba_low"]
-    assert len(rows) == 150
+    assert len(rows) == 600
     for name, high, low in rows:
         assert float(high) + float(low) == pytest.approx(1)
         assert name == ("high" if float(high) > float(low) else "low")

@@ -39,7 +39,7 @@ def test_normalises_what_it_is_given():
 
 
 def test_direction():
-    assert [feature.direction for feature in DECLARED] == [1, 0, 0, 0, -1]
+    assert [feature.direction for feature in DECLARED] == [1, 0, 0, 1, -1]
     assert Feature("x", monotonic="increasing").pairs == ()
 
 

@@ -1,5 +1,6 @@
 """What every estimator over sets has in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
@@ -38,7 +39,7 @@ class TokenScores(NamedTuple):
     offsets: np.ndarray
 
 
-class SetEstimator(BaseEstimator):
+class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """The shared part of `SetRegressor` and `SetClassifier`: fitting, scoring, looking inside.
 
     Subclasses say what labels are: `_numbers` turns them into numbers, `_outputs` is how many set functions they need.
@@ -61,8 +62,9 @@ class SetEstimator(BaseEstimator):
     best_epoch_: int
     interrupted_: bool
 
+    @abstractmethod
     def _numbers(self, labels: Any, n_sets: int, *, reset: bool) -> np.ndarray:
-        raise TypeError("SetEstimator is abstract: use SetRegressor or SetClassifier.")
+        """Check labels and give them as numbers; ``reset`` where they say which labels there are."""
 
     def _outputs(self) -> int:
         return 1
@@ -79,8 +81,8 @@ class SetEstimator(BaseEstimator):
         Parameters
         ----------
         X
-            One row is one set: a frame (pandas, polars, Arrow) whose list columns are token features and whose plain columns
-            are set features, a `SetData`, or a 2-D array (sets of one token).
+            One row is one set: a frame (pandas, polars, Arrow) whose list columns are token features and whose plain
+            columns are set features, a `SetData`, or a 2-D array (sets of one token).
         y
             One label for each set.
         sample_weight
@@ -242,7 +244,7 @@ def _pieces(sets: SetData) -> Iterator[SetData]:
 
 @contextmanager
 def _one_torch_thread() -> Iterator[None]:
-    """Let torch work alone: its operations here are small, and its parallel sums would depend on the number of threads."""
+    """Let torch use one thread: operations here are small, and its parallel sums would depend on the number."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -26,9 +26,10 @@ def _has_probabilities(estimator: "SetClassifier") -> bool:
 class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
     """Tell classes of sets apart.
 
-    Two classes: one set function, whose output is the log-odds of the second class, ``classes_[1]``; declared constraints are about it.
-    More classes: one set function a class, all trained together under a softmax. A probability among several classes rises or
-    falls with all of their outputs, so no constraint on it can be promised, and declared ones are refused.
+    Two classes: one set function, whose output is the log-odds of the second class, ``classes_[1]``; declared
+    constraints are about it. More classes: one set function a class, all trained together under a softmax. A
+    probability among several classes rises or falls with all of their outputs, so no constraint on it can be
+    promised, and declared ones are refused.
 
     Parameters
     ----------
@@ -45,14 +46,15 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
     lattice_size
         Vertices of phi's lattices along every feature, where its `Feature` does not say otherwise.
     lattices
-        ``"full"``: one lattice over all features. ``"ensemble"``: many small ones on a few features each. ``"auto"``: full up to
-        8 features of size 2.
+        ``"full"``: one lattice over all features. ``"ensemble"``: many small ones on a few features each. ``"auto"``:
+        full up to 8 features of size 2.
     loss
         ``"log_loss"``, or ``"hinge"`` (no probabilities).
     optimizer
         ``"adam"`` or ``"adagrad"``.
     constraints
-        ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact at the end.
+        ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact
+        at the end.
     learning_rate
         Of the optimiser at the start; it falls along a cosine.
     epochs
@@ -60,8 +62,8 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
     batch_size
         Sets of one step. ``"auto"``: a sixteenth of the training sets, from 32 to 1024.
     validation_fraction
-        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 10 sets are not
-        kept aside: then all epochs are run on all sets.
+        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 10 sets are
+        not kept aside: then all epochs are run on all sets.
     early_stopping
         Keep the best epoch on validation data, and stop after `patience` epochs without a better one.
     patience
@@ -175,13 +177,13 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
             classes = np.unique(column)
             if len(classes) < 2:
                 raise ValueError(
-                    f"SetClassifier needs labels of at least two classes; y holds one class, {classes.tolist()[0]!r}, only."
+                    f"SetClassifier needs at least two classes; y holds one class only, {classes.tolist()[0]!r}."
                 )
             self.classes_ = classes
         unknown = np.setdiff1d(column, self.classes_)
         if len(unknown):
             raise ValueError(
-                f"Labels {unknown.tolist()[:5]} are not among the classes fitted: {self.classes_.tolist()[:20]}."
+                f"Labels {unknown.tolist()[:5]} are not among the classes fitted, {self.classes_.tolist()[:20]}."
             )
         return np.searchsorted(self.classes_, column).astype(np.float64)
 
@@ -191,10 +193,11 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
     def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust]) -> None:
         constrained = [feature.name for feature in features if feature.monotonic is not None]
         if self._outputs() > 1 and (constrained or trusts):
+            name = (constrained or [trusts[0].feature])[0]
             raise ValueError(
-                f"Feature {(constrained or [trusts[0].feature])[0]!r} is declared monotonic (or trusted), but y has {len(self.classes_)} classes: which "
-                "of them should rise? Such a constraint can be promised for two classes only. Remove the declaration, or fit one "
-                "SetClassifier for each class against the rest."
+                f"Feature {name!r} is declared monotonic or trusted, but y has {len(self.classes_)} classes: which of "
+                "them should rise? Such a constraint can be promised for two classes only. Remove the "
+                "declaration, or fit one SetClassifier for each class against the rest."
             )
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -208,7 +211,7 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
         outputs = self._outputs_of(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Give each class's probability, ``(B, classes)``.
 
@@ -232,4 +235,5 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
         """
         outputs = self._outputs_of(X)
         chosen = outputs.argmax(axis=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).astype(np.int64)
-        return self.classes_[chosen]
+        labels: np.ndarray = self.classes_[chosen]
+        return labels

@@ -34,7 +34,8 @@ def choose_layout(
     if lattices == "full" and prod(sizes) > MAX_VERTICES:
         raise ValueError(
             f"A full lattice over {len(sizes)} features of sizes {sizes} has {prod(sizes):,} vertices; at most "
-            f"{MAX_VERTICES:,} are allowed. Use lattices='ensemble' (or 'auto'), a smaller lattice_size, or fewer features."
+            f"{MAX_VERTICES:,} are allowed. Use lattices='ensemble' or 'auto', a smaller "
+            "lattice_size, or fewer features."
         )
     if lattices == "full" or (lattices == "auto" and prod(sizes) <= AUTO_VERTICES):
         return Layout.full(sizes)

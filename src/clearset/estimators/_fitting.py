@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearset.estimators._ensemble import choose_layout
-from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction import (
     Loss,
     Progress,
     Schedule,
     SetFunction,
     ShapeConstraints,
+    Smoothness,
     TrainingSets,
     fill_missing,
     initial_set_function,
@@ -118,31 +118,20 @@ def fit_set_function(
         patience=options["patience"],
         threads=threads,
     )
-    best: Progress | None = None
-    for _ in range(options["restarts"] if start is None else 1):
-        if start is None:
-            initial = initial_set_function(
-                binning, layout, width=width, outputs=outputs, rho_keypoints=rho_keypoints, rng=rng
-            )
-        else:
-            initial = start.model.rescaled(-centre / scale, 1.0 / scale)
-        progress = train(
-            initial,
-            shape,
-            loss,
-            training,
-            validating,
-            schedule,
-            rng,
-            Smoothness(binning, options["smoothness"], len(data)),
-            on_epoch,
-        )
-        if best is None or progress.best_loss < best.best_loss:
-            best = progress
-        if progress.interrupted:
-            best.interrupted = True
-            break
-    assert best is not None
+    smoothness = Smoothness(binning, options["smoothness"], float(data.weights.sum()), rho_keypoints)
+
+    def trained(initial: SetFunction) -> Progress:
+        return train(initial, shape, smoothness, loss, training, validating, schedule, rng, on_epoch)
+
+    if start is not None:
+        best = trained(start.model.rescaled(-centre / scale, 1.0 / scale))
+    else:
+        sizes = {"width": width, "outputs": outputs, "rho_keypoints": rho_keypoints}
+        attempts: list[Progress] = []
+        while len(attempts) < options["restarts"] and not any(attempt.interrupted for attempt in attempts):
+            attempts.append(trained(initial_set_function(binning, layout, **sizes, rng=rng)))
+        best = min(attempts, key=lambda attempt: attempt.best_loss)
+        best.interrupted = attempts[-1].interrupted
     for entry in best.history:
         for name in ("loss", "validation_loss"):
             if name in entry:

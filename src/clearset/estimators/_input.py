@@ -44,7 +44,7 @@ def check_labels(y: Any, n_sets: int) -> np.ndarray:
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None. Pass one label for each set."
         )
-    labels = column_or_1d(y, warn=True)
+    labels: np.ndarray = column_or_1d(y, warn=True)
     if len(labels) != n_sets:
         raise ValueError(f"y has {len(labels)} labels but X has {n_sets} sets; give one label for each set.")
     return labels
@@ -56,7 +56,7 @@ def check_numbers(labels: np.ndarray) -> np.ndarray:
         numbers = labels.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"y of a regression must hold numbers; received {labels[0]!r}. Convert it, or use SetClassifier for classes."
+            f"y of a regression must hold numbers; received {labels[0]!r}. Convert it, or use SetClassifier."
         ) from error
     bad = ~np.isfinite(numbers)
     if bad.any():

@@ -36,6 +36,6 @@ def load(path: str | PathLike[str]) -> Any:
     artifact = read_artifact(path)
     if artifact.kind != KIND:
         raise ArtifactError(
-            f"{path} holds a {artifact.kind!r}, which this version of clearset does not know. Upgrade clearset to read it."
+            f"{path} holds a {artifact.kind!r}, which this version of clearset does not know. Upgrade clearset."
         )
     return restore_estimator(artifact, {"SetClassifier": SetClassifier, "SetRegressor": SetRegressor}, path)

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 OPTIMIZERS = ("adam", "adagrad")
 CONSTRAINTS = ("project", "light_touch")
@@ -31,13 +32,16 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
     _check_integer(parameters, "verbose", 0)
     _check_number(parameters, "learning_rate", 0.0, float("inf"))
     _check_number(parameters, "validation_fraction", 0.0, 1.0)
+    smoothness = parameters["smoothness"]
+    if smoothness != 0:
+        _check_number(parameters, "smoothness", 0.0, float("inf"))
     if "quantile" in parameters:
         _check_number(parameters, "quantile", 0.0, 1.0)
     for name in ("early_stopping", "warm_start"):
         if not isinstance(parameters[name], bool):
             raise ValueError(f"{name} must be True or False; received {parameters[name]!r}.")
     n_jobs = parameters["n_jobs"]
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(
             f"n_jobs must be None, a positive number of threads, or -1 for all cores; received {n_jobs!r}."
         )
@@ -65,17 +69,14 @@ def _check_integer(
     parameters: dict[str, Any], name: str, low: int, high: int | None = None, hint: str = ""
 ) -> None:
     value = parameters[name]
-    if (
-        not isinstance(value, Integral)
-        or isinstance(value, bool)
-        or value < low
-        or (high is not None and value > high)
-    ):
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
         limits = f"at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be a whole number {limits}{hint}; received {value!r}.")
 
 
 def _check_number(parameters: dict[str, Any], name: str, low: float, high: float) -> None:
     value = parameters[name]
-    if not isinstance(value, Real) or isinstance(value, bool) or not low < value < high:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not low < value < high:
         raise ValueError(f"{name} must be a number above {low:g} and below {high:g}; received {value!r}.")

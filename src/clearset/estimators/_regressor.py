@@ -15,8 +15,8 @@ from clearset.sets import Feature, Trust
 class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     """Predict a number from a set of tokens: f(x) = rho(mean over the tokens of phi(token)).
 
-    phi calibrates a token's features and fuses them in lattices; rho is increasing, so a feature that phi is declared to rise in
-    never lowers the prediction, whichever token it belongs to and whatever the other tokens are.
+    phi calibrates a token's features and fuses them in lattices; rho is increasing, so a feature that phi is declared
+    to rise in never lowers the prediction, whichever token it belongs to and whatever the other tokens are.
 
     Parameters
     ----------
@@ -33,16 +33,18 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     lattice_size
         Vertices of phi's lattices along every feature, where its `Feature` does not say otherwise.
     lattices
-        ``"full"``: one lattice over all features. ``"ensemble"``: many small ones on a few features each. ``"auto"``: full up to
-        8 features of size 2.
+        ``"full"``: one lattice over all features. ``"ensemble"``: many small ones on a few features each. ``"auto"``:
+        full up to 8 features of size 2.
     loss
-        ``"squared_error"``, ``"absolute_error"``, ``"quantile"`` or ``"poisson"`` (labels of at least 0; predictions are positive).
+        ``"squared_error"``, ``"absolute_error"``, ``"quantile"`` or ``"poisson"`` (labels of at least 0; predictions
+        are positive).
     quantile
         The quantile that loss ``"quantile"`` aims at.
     optimizer
         ``"adam"`` or ``"adagrad"``.
     constraints
-        ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact at the end.
+        ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact
+        at the end.
     learning_rate
         Of the optimiser at the start; it falls along a cosine.
     epochs
@@ -50,8 +52,8 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     batch_size
         Sets of one step. ``"auto"``: a sixteenth of the training sets, from 32 to 1024.
     validation_fraction
-        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 10 sets are not
-        kept aside: then all epochs are run on all sets.
+        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 10 sets are
+        not kept aside: then all epochs are run on all sets.
     early_stopping
         Keep the best epoch on validation data, and stop after `patience` epochs without a better one.
     patience
@@ -159,8 +161,8 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
         numbers = check_numbers(check_labels(labels, n_sets))
         if self.loss == "poisson" and ((numbers < 0).any() or not numbers.any()):
             raise ValueError(
-                f"loss='poisson' needs labels of at least 0, not all of them 0; received {numbers.min():g} to {numbers.max():g}. "
-                "Use another loss, or shift the labels."
+                f"loss='poisson' needs labels of at least 0, not all of them 0; received {numbers.min():g} to "
+                f"{numbers.max():g}. Use another loss, or shift the labels."
             )
         return numbers
 

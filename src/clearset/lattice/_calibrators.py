@@ -38,7 +38,8 @@ class PiecewiseLinear(nn.Module):
             )
         if values.ndim != 2 or values.shape[1] != len(keypoints):
             raise ValueError(
-                f"values must have one column for each of the {len(keypoints)} keypoints; received shape {tuple(values.shape)}."
+                f"values must have one column for each of the {len(keypoints)} keypoints; received shape "
+                f"{tuple(values.shape)}."
             )
         self.register_buffer("keypoints", keypoints)
         steps = keypoints.diff()

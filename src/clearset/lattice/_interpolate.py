@@ -38,8 +38,8 @@ def interpolate_line(table: Tensor, segment: Tensor, fraction: Tensor) -> Tensor
 def interpolate_lattice(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) -> Tensor:
     """Interpolate multilinearly in the cell of each input.
 
-    An input c in [0, 1] stands at ``c * (L - 1)`` along a dimension of L vertices; inputs outside are moved to the border.
-    The cell is folded one dimension at a time, each fold a line between two halves.
+    An input c in [0, 1] stands at ``c * (L - 1)`` along a dimension of L vertices; inputs outside are moved to the
+    border. The cell is folded one dimension at a time, each fold a line between two halves.
 
     Parameters
     ----------

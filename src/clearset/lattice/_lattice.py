@@ -36,7 +36,8 @@ class Lattice(nn.Module):
             )
         if vertices.ndim != 2 or vertices.shape[1] != prod(self.sizes):
             raise ValueError(
-                f"A lattice of sizes {self.sizes} has {prod(self.sizes)} vertices; received shape {tuple(vertices.shape)}."
+                f"A lattice of sizes {self.sizes} has {prod(self.sizes)} vertices; received shape "
+                f"{tuple(vertices.shape)}."
             )
         self.vertices = nn.Parameter(vertices)
 

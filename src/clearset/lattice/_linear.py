@@ -32,7 +32,8 @@ class MonotoneLinear(nn.Module):
         super().__init__()
         if weights.ndim != 2 or weights.shape[1] != len(directions) or not set(directions) <= {-1, 0, 1}:
             raise ValueError(
-                f"directions must hold -1, 0 or 1 for each of the {weights.shape[-1]} inputs; received {tuple(directions)}."
+                f"directions must hold -1, 0 or 1 for each of the {weights.shape[-1]} inputs; received "
+                f"{tuple(directions)}."
             )
         self.weights = nn.Parameter(weights)
         self.bias = nn.Parameter(torch.zeros(len(weights), dtype=weights.dtype))

@@ -6,6 +6,7 @@ from clearset.setfunction._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSE
 from clearset.setfunction._missing import fill_missing
 from clearset.setfunction._module import Phi, Rho, SetFunction
 from clearset.setfunction._shape import ShapeConstraints
+from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._training import Progress, Schedule, TrainingSets, token_positions, train
 from clearset.setfunction._verify import certify
 
@@ -21,6 +22,7 @@ __all__ = [
     "Schedule",
     "SetFunction",
     "ShapeConstraints",
+    "Smoothness",
     "TrainingSets",
     "certify",
     "fill_missing",

@@ -47,16 +47,6 @@ class Block:
     pinned: bool = False
 
 
-def direction(feature: Feature) -> int:
-    """Give 1, -1 or 0: how phi's lattices must go along a feature.
-
-    Categories that are ordered by pairs are brought in order by their calibrator; the lattice then rises.
-    """
-    if feature.monotonic is None:
-        return 0
-    return -1 if feature.monotonic == "decreasing" else 1
-
-
 def monotonic_name(feature: Feature) -> str:
     """Name the constraint that a monotonic feature declares."""
     way = (
@@ -92,10 +82,10 @@ def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Blo
             groups[carried[feature.name]] = monotone_rows((size,), (1,))
         if keypoints is not None and feature.shape is not None:
             groups[f"{feature.name} {feature.shape}"] = curvature_rows(keypoints, feature.shape)
-        if categories is not None and feature.monotonic:
+        if categories is not None and feature.pairs:
             places = {category: place for place, category in enumerate(categories)}
             groups[carried[feature.name]] = order_rows(
-                [(places[low], places[high]) for low, high in feature.monotonic]
+                [(places[low], places[high]) for low, high in feature.pairs]
             )
         yield Block(
             "calibrators of phi",
@@ -114,8 +104,8 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
         sizes = [layout.sizes[d] for d in subset]
         groups: dict[str, HalfSpaces] = {}
         for axis, d in enumerate(subset):
-            if direction(features[d]):
-                directions = [direction(features[d]) if other == axis else 0 for other in range(len(subset))]
+            if features[d].direction:
+                directions = [features[d].direction if other == axis else 0 for other in range(len(subset))]
                 groups[monotonic_name(features[d])] = monotone_rows(sizes, directions)
         for trust in trusts:
             main, by = names.index(trust.feature), names.index(trust.by)
@@ -123,7 +113,7 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
             if main in subset and by in subset:
                 rows = edgeworth_rows if trust.shape == "edgeworth" else trapezoid_rows
                 groups[trust_name(trust)] = rows(
-                    sizes, subset.index(main), subset.index(by), direction(features[main])
+                    sizes, subset.index(main), subset.index(by), features[main].direction
                 )
         columns = slice(layout.vertex_offsets[lattice], layout.vertex_offsets[lattice + 1])
         yield Block("lattices of phi", "phi.vertices", columns, ConstraintSet(groups, -1.0, 1.0, prod(sizes)))

@@ -14,8 +14,8 @@ class Check:
     constraint
         What was declared, such as ``"star_rating increasing"``.
     scope
-        What it holds for: ``"output"`` (end to end), ``"token score"`` (phi of one token; a non-linear rho may bend it), or
-        ``"calibrator"`` (one curve of phi).
+        What it holds for: ``"output"`` (end to end), ``"token score"`` (phi of one token; a non-linear rho may bend
+        it), or ``"calibrator"`` (one curve of phi).
     evidence
         ``"parameters"`` with the layer, or ``"probing"`` with the number of trials.
     violation

@@ -11,9 +11,9 @@ from clearset.setfunction._shape import ShapeConstraints
 class LightTouch:
     """A penalty on the constraints that are most often violated.
 
-    Each step samples a few of the constraints from a learned distribution, adds their mean violation to the objective, and
-    moves the distribution towards those that were violated (exponentiated gradient). Feasibility is reached as training
-    converges, not kept on the way: a last exact projection makes it complete.
+    Each step samples a few of the constraints from a learned distribution, adds their mean violation to the
+    objective, and moves the distribution towards those that were violated (exponentiated gradient). Feasibility is
+    reached as training converges, not kept on the way: a last exact projection makes it complete.
 
     Parameters
     ----------

@@ -15,8 +15,9 @@ CLASSIFICATION_LOSSES = ("log_loss", "hinge")
 class Loss:
     """A loss by its name.
 
-    Targets are numbers for regression and class indices for classification. With one output, classes 0 and 1 are told apart
-    by its sign; with C outputs there is one for each class. Under ``poisson`` the output is the logarithm of the expected label.
+    Targets are numbers for regression and class indices for classification. With one output, classes 0 and 1 are told
+    apart by its sign; with C outputs there is one for each class. Under ``poisson`` the output is the logarithm of
+    the expected label.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class Loss:
         if self.name in CLASSIFICATION_LOSSES:
             return targets
         if self.name == "poisson":
-            return targets / np.exp(centre)
+            return np.asarray(targets / np.exp(centre))
         return (targets - centre) / scale
 
     def in_units(self, value: float, centre: float, scale: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from clearset.kernels import Layout
-from clearset.lattice.projections import ConstraintState, projection_chains
+from clearset.lattice.projections import Chains, ConstraintState
 from clearset.setfunction._blocks import Block, calibrator_blocks, lattice_blocks, rho_blocks
 from clearset.setfunction._module import SetFunction
 from clearset.sets import Binning, Trust
@@ -18,10 +18,7 @@ class _Table:
     """The blocks of one table, sorted by how they are projected."""
 
     blocks: list[Block]
-    lower: float
-    upper: float
-    starts: np.ndarray
-    stops: np.ndarray
+    chains: Chains
     others: list[Block]
     pinned: list[Block]
     states: list[ConstraintState] | None = None
@@ -94,7 +91,8 @@ class ShapeConstraints:
     def project_bounds(self, model: SetFunction) -> None:
         """Move each parameter into its range, whatever its neighbours are."""
         for name, parameter in model.tables.items():
-            parameter.clamp_(self._tables[name].lower, self._tables[name].upper)
+            limits = self._tables[name].chains
+            parameter.clamp_(limits.lower, limits.upper)
 
     def violations(self, model: SetFunction) -> list[tuple[str, str, float]]:
         """List (constraint, layer, largest violation)."""
@@ -104,11 +102,10 @@ class ShapeConstraints:
             for block in table.blocks:
                 violations = block.constraints.violations(values[:, block.columns])
                 found += [(group, block.layer, violations[group]) for group in block.constraints.groups]
-            outside = max(table.lower - values.min(), values.max() - table.upper, 0.0)
-            if np.isfinite(table.upper):
-                found.append(
-                    (f"range {table.lower:g} to {table.upper:g}", table.blocks[0].layer, float(outside))
-                )
+            limits = table.chains
+            outside = max(limits.lower - values.min(), values.max() - limits.upper, 0.0)
+            if np.isfinite(limits.upper):
+                found.append(("values within their ranges", table.blocks[0].layer, float(outside)))
         return found
 
     def flat_rows(self, model: SetFunction) -> tuple[np.ndarray, np.ndarray]:
@@ -132,14 +129,11 @@ class ShapeConstraints:
 
 
 def _sorted(blocks: list[Block]) -> _Table:
-    chains = [block.columns for block in blocks if block.chain]
+    columns = [block.columns for block in blocks if block.chain]
     limits = blocks[0].constraints
     return _Table(
         blocks,
-        limits.lower,
-        limits.upper,
-        np.array([chain.start for chain in chains], dtype=np.int64),
-        np.array([chain.stop for chain in chains], dtype=np.int64),
+        Chains([c.start for c in columns], [c.stop for c in columns], limits.lower, limits.upper),
         [block for block in blocks if not block.chain and block.constraints.groups],
         [block for block in blocks if block.pinned],
     )
@@ -147,12 +141,17 @@ def _sorted(blocks: list[Block]) -> _Table:
 
 def _project_chains(table: _Table, parameter: torch.Tensor) -> np.ndarray:
     """Project onto the bounds and onto all chains of the table at once."""
-    values = parameter.double().numpy()
-    return projection_chains(values, table.starts, table.stops, table.lower, table.upper)
+    values = parameter.to(torch.float64, copy=True).numpy()
+    if not np.isfinite(values).all():
+        raise FloatingPointError(
+            "Training has diverged: parameters are no longer finite. Use a smaller learning_rate."
+        )
+    table.chains.project(values)
+    return values
 
 
 def _pin(table: _Table, values: np.ndarray) -> None:
     """Set the ends of pinned blocks; the nearest chain with given ends is the nearest chain, its ends replaced."""
     for block in table.pinned:
-        values[:, block.columns.start] = table.lower
-        values[:, block.columns.stop - 1] = table.upper
+        values[:, block.columns.start] = table.chains.lower
+        values[:, block.columns.stop - 1] = table.chains.upper

@@ -12,11 +12,11 @@ from clearset.kernels import TokenPositions
 from clearset.setfunction._light_touch import LightTouch
 from clearset.setfunction._losses import Loss
 from clearset.setfunction._module import SetFunction
-from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._shape import ShapeConstraints
+from clearset.setfunction._smoothness import Smoothness
 from clearset.sets import Positions
 
-# How strongly the averaged parameters favour late steps: the last (1 / (1 + RECENCY)) of all steps so far make up most
+# How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
 
@@ -64,28 +64,26 @@ class Progress:
 def train(
     model: SetFunction,
     shape: ShapeConstraints,
+    smoothness: Smoothness,
     loss: Loss,
     data: TrainingSets,
     validation: TrainingSets | None,
     schedule: Schedule,
     rng: np.random.Generator,
-    smoothness: Smoothness | None = None,
     on_epoch: Callable[[dict[str, float]], None] | None = None,
 ) -> Progress:
     """Minimise the loss under the shape constraints.
 
-    The running average of the iterates is what is validated and kept: constraints are convex, so it satisfies them as the
-    iterates do, and it is steadier than any of them. The best epoch is the one of the least validation loss, without
-    validation data the last one. An interrupt (Ctrl-C) ends training and keeps the best so far.
+    A running average of the iterates is what is validated and kept: constraints are convex, so it satisfies them as the
+    iterates do, and it is steadier than any of them. The best epoch is the one of the least validation loss; without
+    validation data it is the last one. An interrupt (Ctrl-C) ends training and keeps the best so far.
 
     Parameters
     ----------
     model
         Initial values; left untouched.
-    shape
-        The constraints.
-    loss
-        What to minimise.
+    shape, smoothness, loss
+        The constraints, the penalty, and what to minimise.
     data, validation
         Labelled sets; no validation, no early stopping.
     schedule
@@ -95,55 +93,88 @@ def train(
     on_epoch
         Called with every new entry of the history.
     """
-    dtype = torch.from_numpy(data.positions.fractions[:, :0]).dtype
-    model = copy.deepcopy(model).to(dtype)
-    shape.project(model)
-    average = copy.deepcopy(model)
-    progress = Progress(best=average)
-    optimizer = _optimizer(model, schedule)
-    n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
-    decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _decay(step / n_steps))
-    penalty = LightTouch(shape, model, rng) if schedule.constraints == "light_touch" else None
-    keep = shape.project if penalty is None else shape.project_bounds
-    step = 0
+    trainer = _Trainer(model, shape, smoothness, loss, data, schedule, rng)
+    progress = Progress(best=trainer.average)
     try:
         for epoch in range(1, schedule.epochs + 1):
-            total = 0.0
-            order = rng.permutation(len(data))
-            for start in range(0, len(data), schedule.batch_size):
-                batch = data.take(order[start : start + schedule.batch_size])
-                optimizer.zero_grad()
-                value = mean_loss(model, loss, batch, schedule.threads)
-                objective = value if penalty is None else value + penalty(model)
-                if smoothness is not None:
-                    objective = objective + smoothness(model, value.item())
-                objective.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
-                decay.step()
-                keep(model)
-                step += 1
-                _average(average, model, step)
-                total += value.item() * len(batch)
-            entry = {"epoch": float(epoch), "loss": total / len(data)}
+            entry = {"epoch": float(epoch), "loss": trainer.epoch()}
             if validation is not None:
                 with torch.no_grad():
-                    entry["validation_loss"] = mean_loss(average, loss, validation, schedule.threads).item()
+                    entry["validation_loss"] = mean_loss(
+                        trainer.average, loss, validation, schedule.threads
+                    ).item()
             progress.history.append(entry)
             if on_epoch is not None:
                 on_epoch(entry)
             if validation is None:
                 progress.best_loss, progress.best_epoch = entry["loss"], epoch
             elif entry["validation_loss"] < progress.best_loss:
-                progress.best, progress.best_loss, progress.best_epoch = (
-                    copy.deepcopy(average),
-                    entry["validation_loss"],
-                    epoch,
-                )
+                progress.best_loss, progress.best_epoch = entry["validation_loss"], epoch
+                progress.best = copy.deepcopy(trainer.average)
             elif epoch - progress.best_epoch >= schedule.patience:
                 break
     except KeyboardInterrupt:
         progress.interrupted = True
     return progress
+
+
+class _Trainer:
+    """One training: the iterate, its running average, and the state of the optimiser."""
+
+    def __init__(
+        self,
+        model: SetFunction,
+        shape: ShapeConstraints,
+        smoothness: Smoothness,
+        loss: Loss,
+        data: TrainingSets,
+        schedule: Schedule,
+        rng: np.random.Generator,
+    ) -> None:
+        dtype = torch.from_numpy(data.positions.fractions[:, :0]).dtype
+        self._model = copy.deepcopy(model).to(dtype)
+        shape.project(self._model)
+        self.average = copy.deepcopy(self._model)
+        self._smoothness, self._loss, self._data, self._schedule, self._rng = (
+            smoothness,
+            loss,
+            data,
+            schedule,
+            rng,
+        )
+        self._penalty = LightTouch(shape, self._model, rng) if schedule.constraints == "light_touch" else None
+        self._keep = shape.project if self._penalty is None else shape.project_bounds
+        optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
+        self._optimizer = optimizer(self._model.parameters(), lr=schedule.learning_rate, fused=True)
+        self._n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
+        self._step = 0
+
+    def epoch(self) -> float:
+        """Go through the data once, in random order, and give the mean loss on the way."""
+        total = 0.0
+        order = self._rng.permutation(len(self._data))
+        for start in range(0, len(order), self._schedule.batch_size):
+            chosen = order[start : start + self._schedule.batch_size]
+            total += len(chosen) * self._train_on(self._data.take(chosen))
+        return total / len(order)
+
+    def _train_on(self, batch: TrainingSets) -> float:
+        model, optimizer = self._model, self._optimizer
+        optimizer.param_groups[0]["lr"] = self._schedule.learning_rate * _decay(self._step / self._n_steps)
+        optimizer.zero_grad()
+        loss = mean_loss(model, self._loss, batch, self._schedule.threads)
+        objective = loss if self._penalty is None else loss + self._penalty(model)
+        objective.backward()  # type: ignore[no-untyped-call]
+        value = loss.item()
+        self._smoothness.add_gradient(model, value)
+        optimizer.step()
+        self._keep(model)
+        self._step += 1
+        with torch.no_grad():
+            share = (1.0 + RECENCY) / (self._step + RECENCY)
+            for kept, new in zip(self.average.tables.values(), model.tables.values(), strict=True):
+                kept.lerp_(new, share)
+        return value
 
 
 def mean_loss(model: SetFunction, loss: Loss, data: TrainingSets, threads: int) -> Tensor:
@@ -163,19 +194,6 @@ def token_positions(positions: Positions) -> TokenPositions:
     )
 
 
-def _optimizer(model: SetFunction, schedule: Schedule) -> torch.optim.Optimizer:
-    if schedule.optimizer == "adagrad":
-        return torch.optim.Adagrad(model.parameters(), lr=schedule.learning_rate, fused=True)
-    return torch.optim.Adam(model.parameters(), lr=schedule.learning_rate, fused=True)
-
-
 def _decay(progress: float) -> float:
-    """Fall from 1 to 0.05 along a cosine."""
-    return 0.05 + 0.95 * (1.0 + float(np.cos(np.pi * min(progress, 1.0)))) / 2.0
-
-
-@torch.no_grad()
-def _average(average: SetFunction, model: SetFunction, step: int) -> None:
-    share = (1.0 + RECENCY) / (step + RECENCY)
-    for kept, new in zip(average.tables.values(), model.tables.values(), strict=True):
-        kept.lerp_(new, share)
+    """Fall from 1 to 0.05 along a cosine, for a progress from 0 to 1."""
+    return 0.05 + 0.95 * (1.0 + float(np.cos(np.pi * progress))) / 2.0

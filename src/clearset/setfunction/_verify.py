@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from clearset.setfunction._blocks import direction, monotonic_name, trust_name
+from clearset.setfunction._blocks import monotonic_name, trust_name
 from clearset.setfunction._certificate import Certificate, Check
 from clearset.setfunction._module import SetFunction
 from clearset.setfunction._shape import ShapeConstraints
@@ -52,7 +52,7 @@ def certify(
     names = [feature.name for feature in binning.features]
     for trust in trusts:
         main, by = names.index(trust.feature), names.index(trust.by)
-        checks.append(probe.trust(trust, main, by, direction(binning.features[main])))
+        checks.append(probe.trust(trust, main, by, binning.features[main].direction))
     return Certificate(tuple(checks))
 
 
@@ -89,7 +89,7 @@ class _Probe:
         low, high = self._lower_and_higher(d, feature, len(tokens))
         before = self._outputs(_moved(sets, d, tokens, *low))
         after = self._outputs(_moved(sets, d, tokens, *high))
-        gain = direction(feature) * (after - before)
+        gain = feature.direction * (after - before)
         return self._check(monotonic_name(feature), "output", -gain, np.concatenate([before, after]))
 
     def trust(self, trust: Trust, main: int, by: int, sign: int) -> Check:
@@ -129,10 +129,7 @@ class _Probe:
         categories = self._binning.categories[d]
         if categories is not None:
             places = np.array(
-                [
-                    [first + categories.index(category) for category in pair]
-                    for pair in feature.monotonic or ()
-                ],
+                [[first + categories.index(category) for category in pair] for pair in feature.pairs],
                 dtype=np.int32,
             )
             chosen = places[self._rng.integers(len(places), size=n)]

@@ -72,10 +72,10 @@ class Feature:
 
     @property
     def direction(self) -> Literal[-1, 0, 1]:
-        """1 if declared increasing, -1 if declared decreasing, else 0."""
-        if self.monotonic == "increasing":
-            return 1
-        return -1 if self.monotonic == "decreasing" else 0
+        """1 if declared increasing, by name or by pairs of categories; -1 if declared decreasing; else 0."""
+        if not self.monotonic:
+            return 0
+        return -1 if self.monotonic == "decreasing" else 1
 
     @property
     def pairs(self) -> tuple[tuple[Category, Category], ...]:

@@ -71,12 +71,6 @@ def _every_numeric(X: object) -> tuple[Feature, ...]:
         raise ValueError(
             "No column holds numbers. Pass features, in which others are Feature(name, kind='categorical')."
         )
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(
-                f"Column {name!r} has a name that is no string. Rename the columns, "
-                "e.g. X.columns = X.columns.astype(str)."
-            )
     return tuple(Feature(name) for name in names)
 
 

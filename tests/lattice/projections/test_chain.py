@@ -44,7 +44,7 @@ def test_no_chains(engine: str) -> None:
     [
         ([0, 1], [2, 4], None, "without overlap"),
         ([0], [5], None, "within the 4 columns"),
-        ([-1], [2], None, "within the 4 columns"),
+        ([-1], [2], None, "from column 0 on"),
         ([0, 2], [2], None, "one entry of each per chain"),
         ([0], [2], [0], r"\+1 \(never falls\)"),
     ],

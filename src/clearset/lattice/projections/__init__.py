@@ -1,7 +1,7 @@
 """Euclidean projections of parameters onto the sets that shape constraints allow, one kind a file."""
 
 from clearset.lattice.projections._bounds import projection_bounds
-from clearset.lattice.projections._chain import projection_chain, projection_chains
+from clearset.lattice.projections._chain import Chains, projection_chain, projection_chains
 from clearset.lattice.projections._constraints import ConstraintSet, ConstraintState
 from clearset.lattice.projections._curvature import curvature_rows, projection_curvature
 from clearset.lattice.projections._edgeworth import edgeworth_rows, projection_edgeworth
@@ -11,6 +11,7 @@ from clearset.lattice.projections._order import order_rows, projection_order
 from clearset.lattice.projections._trapezoid import projection_trapezoid, trapezoid_rows
 
 __all__ = [
+    "Chains",
     "ConstraintSet",
     "ConstraintState",
     "HalfSpaces",

@@ -56,13 +56,8 @@ def projection_chains(
     ----------
     values : array-like of shape (N, S)
         Members of a batch, projected independently.
-    starts, stops : array-like of int of shape (C,)
-        Chain c is the columns ``starts[c]`` to ``stops[c] - 1``. Chains stand from left to right and do not
-        overlap. Columns outside all chains are only clipped.
-    lower, upper : float
-        Bounds of all columns; infinities stand for none.
-    directions : array-like of int of shape (C,), optional
-        +1 for a chain that never falls (the default), -1 for one that never rises.
+    starts, stops, lower, upper, directions
+        As of :class:`Chains`.
 
     Returns
     -------
@@ -73,35 +68,85 @@ def projection_chains(
     >>> projection_chains([[2.0, 1.0, 7.0, 1.0, 2.0]], [0, 3], [2, 5], directions=[1, -1])
     array([[1.5, 1.5, 7. , 1.5, 1.5]])
     """
-    check_bounds(lower, upper)
     array = members(values)
-    first, last = np.asarray(starts, dtype=np.int64), np.asarray(stops, dtype=np.int64)
-    signs = np.ones_like(first) if directions is None else np.asarray(directions, dtype=np.int64)
-    _check_chains(first, last, signs, array.shape[1])
-    if _native is not None:
-        _native.project_chains(array, first, last, signs, lower, upper)
-        return array
-    for start, stop, sign in zip(first, last, signs, strict=True):
-        chains = array[:, start:stop] if sign > 0 else array[:, start:stop][:, ::-1]
-        # A chain that is in order stays as it is, to the last bit.
-        for member in np.flatnonzero((np.diff(chains, axis=1) < 0).any(axis=1)):
-            chains[member] = isotonic_regression(chains[member]).x
-    return np.clip(array, lower, upper, out=array)
+    chains = Chains(starts, stops, lower, upper, directions)
+    chains.check_size(array.shape[1])
+    chains.project(array)
+    return array
 
 
-def _check_chains(
-    starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], directions: npt.NDArray[np.int64], size: int
-) -> None:
-    if not (starts.ndim == 1 and starts.shape == stops.shape == directions.shape):
-        raise ValueError(
-            f"Starts, stops and directions have shapes {starts.shape}, {stops.shape} and {directions.shape}. "
-            "Give one entry of each per chain."
-        )
-    edges = np.stack([starts, stops], axis=1).ravel()
-    if edges.size and (edges[0] < 0 or edges[-1] > size or (edges[1:] < edges[:-1]).any()):
-        raise ValueError(
-            f"Chains start at {starts.tolist()} and stop at {stops.tolist()}. "
-            f"Give them from left to right, without overlap, within the {size} columns."
-        )
-    if (np.abs(directions) != 1).any():
-        raise ValueError(f"Directions are {directions.tolist()}. Give +1 (never falls) or -1 (never rises).")
+class Chains:
+    """Chains within a row, checked once for the many projections of a training.
+
+    Parameters
+    ----------
+    starts, stops : array-like of int of shape (C,)
+        Chain c is the columns ``starts[c]`` to ``stops[c] - 1``. Chains stand from left to right and do not
+        overlap. Columns outside all chains are only clipped.
+    lower, upper : float
+        Bounds of all columns; infinities stand for none.
+    directions : array-like of int of shape (C,), optional
+        +1 for a chain that never falls (the default), -1 for one that never rises.
+
+    Examples
+    --------
+    >>> values = np.array([[2.0, 1.0, 7.0]])
+    >>> Chains([0], [2]).project(values)
+    >>> values
+    array([[1.5, 1.5, 7. ]])
+    """
+
+    def __init__(
+        self,
+        starts: npt.ArrayLike,
+        stops: npt.ArrayLike,
+        lower: float = -np.inf,
+        upper: float = np.inf,
+        directions: npt.ArrayLike | None = None,
+    ) -> None:
+        check_bounds(lower, upper)
+        self.lower, self.upper = lower, upper
+        self._starts, self._stops = np.asarray(starts, dtype=np.int64), np.asarray(stops, dtype=np.int64)
+        default = np.ones_like(self._starts)
+        self._directions = default if directions is None else np.asarray(directions, dtype=np.int64)
+        self._check()
+
+    def project(self, values: Array) -> None:
+        """Project ``values (N, S)``, contiguous and finite, in place."""
+        if _native is not None:
+            _native.project_chains(
+                values, self._starts, self._stops, self._directions, self.lower, self.upper
+            )
+            return
+        for start, stop, sign in zip(self._starts, self._stops, self._directions, strict=True):
+            chains = values[:, start:stop] if sign > 0 else values[:, start:stop][:, ::-1]
+            # A chain that is in order stays as it is, to the last bit.
+            for member in np.flatnonzero((np.diff(chains, axis=1) < 0).any(axis=1)):
+                chains[member] = isotonic_regression(chains[member]).x
+        np.clip(values, self.lower, self.upper, out=values)
+
+    def check_size(self, size: int) -> None:
+        """Raise unless all chains lie within ``size`` columns."""
+        if self._stops.size and self._stops[-1] > size:
+            raise ValueError(
+                f"Chains stop at {self._stops.tolist()}. "
+                f"Give them from left to right, without overlap, within the {size} columns."
+            )
+
+    def _check(self) -> None:
+        starts, stops, directions = self._starts, self._stops, self._directions
+        if not (starts.ndim == 1 and starts.shape == stops.shape == directions.shape):
+            raise ValueError(
+                f"Starts, stops and directions have shapes {starts.shape}, {stops.shape} and {directions.shape}. "
+                "Give one entry of each per chain."
+            )
+        edges = np.stack([starts, stops], axis=1).ravel()
+        if edges.size and (edges[0] < 0 or (edges[1:] < edges[:-1]).any()):
+            raise ValueError(
+                f"Chains start at {starts.tolist()} and stop at {stops.tolist()}. "
+                "Give them from column 0 on, from left to right, without overlap."
+            )
+        if (np.abs(directions) != 1).any():
+            raise ValueError(
+                f"Directions are {directions.tolist()}. Give +1 (never falls) or -1 (never rises)."
+            )
