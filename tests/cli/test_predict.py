@@ -32,7 +32,7 @@ def test_key_and_label_may_stay_in_the_table(folder: Path, capsys: pytest.Captur
     options = ["--label", "sales", "--epochs", "2", "--quiet", "--output", model]
     assert main(["fit", data, *LONG, *options]) == 0
     assert main(["predict", model, data, *LONG]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 151
+    assert len(capsys.readouterr().out.splitlines()) == 601
     assert main(["verify", model, data, *LONG]) == 0
 
 
