@@ -43,6 +43,6 @@ class Smoothness:
         calibration, middles = model.phi.calibration, self._middles
         bends = calibration[:, middles - 1] - 2.0 * calibration[:, middles] + calibration[:, middles + 1]
         total = bends.square().sum()
-        for values in (model.rho.calibrators.values, model.rho.output.values):
+        for values in (model.rho.calibrators, model.rho.output):
             total = total + values.diff(n=2, dim=1).square().sum()
         return self._strength * self._level * total
