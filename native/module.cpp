@@ -7,4 +7,5 @@ NB_MODULE(_native, module) {
   module.doc() = "Compiled kernels of clearset; clearset.kernels and clearset.lattice.projections are their only callers.";
   bind_phi(module);
   bind_projections(module);
+  bind_rho(module);
 }

@@ -1,6 +1,5 @@
 // phi, then the mean over each set: the functions that clearset.kernels calls. Here a batch is cut into slices for the
 // threads; what happens to a slice is in phi_lanes.cpp.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -18,9 +17,6 @@ namespace nb = nanobind;
 
 namespace {
 
-template <class T, int dimensions>
-using Array = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-
 // clearset.kernels.Layout as the kernels read it.
 class PhiLayout {
  public:
@@ -33,6 +29,7 @@ class PhiLayout {
       lattices_.push_back({static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(),
                            vertex_offsets[e], single_cell});
     }
+    n_vertices_ = vertex_offsets.back();
   }
   PhiLayout(const PhiLayout&) = delete;
 
@@ -41,12 +38,15 @@ class PhiLayout {
     phi.sizes = sizes_.data();
     phi.lattices = lattices_.data();
     phi.n_lattices = static_cast<int32_t>(lattices_.size());
+    phi.n_features = static_cast<int32_t>(sizes_.size());
+    phi.n_vertices = n_vertices_;
   }
 
  private:
   std::vector<int32_t> sizes_;
   std::vector<std::vector<int32_t>> subsets_, strides_;
   std::vector<Lattice> lattices_;
+  int64_t n_vertices_;
 };
 
 template <class T>
@@ -119,21 +119,18 @@ struct Call {
   std::vector<SliceOfSets> slices;
   std::vector<AlignedMemory> scratch;
 
-  Call(const PhiLayout& layout, const Array<const int32_t, 2>& slots, const Array<const T, 2>& fractions,
-       const Array<const int64_t, 1>& offsets, const Array<const T, 2>& calibration,
-       const Array<const T, 2>& vertices, int threads) {
-    phi.n_tokens = static_cast<int64_t>(slots.shape(1));
-    phi.n_features = static_cast<int32_t>(slots.shape(0));
-    phi.n_outputs = static_cast<int32_t>(calibration.shape(0));
-    phi.n_slots = static_cast<int32_t>(calibration.shape(1));
-    phi.n_vertices = static_cast<int64_t>(vertices.shape(1));
-    phi.slots = slots.data();
-    phi.fractions = fractions.data();
-    phi.offsets = offsets.data();
-    phi.vertices = vertices.data();
+  Call(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs, int64_t n_slots,
+       Address slots, Address fractions, Address offsets, Address calibration, Address vertices) {
     layout.describe(phi);
-    fill_table(calibration.data());
-    slices = cut_into_slices(phi, static_cast<int64_t>(offsets.shape(0)) - 1);
+    phi.n_tokens = n_tokens;
+    phi.n_outputs = static_cast<int32_t>(n_outputs);
+    phi.n_slots = static_cast<int32_t>(n_slots);
+    phi.slots = at<const int32_t>(slots);
+    phi.fractions = at<const T>(fractions);
+    phi.offsets = at<const int64_t>(offsets);
+    phi.vertices = at<const T>(vertices);
+    fill_table(at<const T>(calibration));
+    slices = cut_into_slices(phi, n_sets);
     const int n_workers = std::min(threads, static_cast<int>(slices.size()));
     for (int worker = 0; worker < n_workers; ++worker) scratch.emplace_back(kernel<T>().scratch_bytes(phi));
   }
@@ -153,26 +150,33 @@ struct Call {
   int n_workers() const { return static_cast<int>(scratch.size()); }
 };
 
+bool every_set_has_tokens(const int64_t* offsets, int64_t n_sets, int64_t n_tokens) {
+  bool fits = offsets[0] == 0 && offsets[n_sets] == n_tokens;
+  for (int64_t set = 0; set < n_sets; ++set) fits &= offsets[set] < offsets[set + 1];
+  return fits;
+}
+
+// False if offsets or slots cannot be, found before anything is read with them.
 template <class T>
-bool phi_forward(const PhiLayout& layout, Array<const int32_t, 2> slots, Array<const T, 2> fractions,
-                 Array<const int64_t, 1> offsets, Array<const T, 2> calibration, Array<const T, 2> vertices,
-                 int threads, Array<T, 2> means) {
-  nb::gil_scoped_release release;
-  Call<T> call(layout, slots, fractions, offsets, calibration, vertices, threads);
+bool phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
+                 int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
+                 Address vertices, Address means) {
+  if (!every_set_has_tokens(at<const int64_t>(offsets), n_sets, n_tokens)) return false;
+  Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration, vertices);
   std::atomic<bool> slots_exist{true};
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!kernel<T>().forward(call.phi, call.slices[slice], means.data(), call.scratch[worker].data)) slots_exist = false;
+    if (!kernel<T>().forward(call.phi, call.slices[slice], at<T>(means), call.scratch[worker].data)) slots_exist = false;
   });
   return slots_exist;
 }
 
+// Only for inputs that phi_forward has accepted.
 template <class T>
-void phi_backward(const PhiLayout& layout, Array<const int32_t, 2> slots, Array<const T, 2> fractions,
-                  Array<const int64_t, 1> offsets, Array<const T, 2> calibration, Array<const T, 2> vertices,
-                  int threads, Array<const T, 2> grad_means, Array<T, 2> grad_calibration, Array<T, 2> grad_vertices) {
-  nb::gil_scoped_release release;
-  Call<T> call(layout, slots, fractions, offsets, calibration, vertices, threads);
-  const int64_t rows = call.phi.n_outputs, n_slots = call.phi.n_slots, all_vertices = rows * call.phi.n_vertices;
+void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
+                  int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
+                  Address vertices, Address grad_means, Address grad_calibration, Address grad_vertices) {
+  Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration, vertices);
+  const int64_t rows = n_outputs, all_vertices = rows * call.phi.n_vertices;
   const int64_t size = 2 * rows * n_slots + all_vertices;
   std::vector<AlignedMemory> partial;
   for (int i = 0; i < std::max(1, call.n_slices()); ++i) {
@@ -181,7 +185,7 @@ void phi_backward(const PhiLayout& layout, Array<const int32_t, 2> slots, Array<
   }
   const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].data); };
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    kernel<T>().backward(call.phi, call.slices[slice], grad_means.data(),
+    kernel<T>().backward(call.phi, call.slices[slice], at<const T>(grad_means),
                          {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].data);
   });
 
@@ -194,11 +198,11 @@ void phi_backward(const PhiLayout& layout, Array<const int32_t, 2> slots, Array<
     for (int64_t s = 0; s < n_slots; ++s) {
       const double all = total[2 * (k * n_slots + s)], above = total[2 * (k * n_slots + s) + 1];
       const double kept = s + 1 < n_slots ? all - above : all;
-      grad_calibration.data()[k * n_slots + s] = static_cast<T>(kept + from_below);
+      at<T>(grad_calibration)[k * n_slots + s] = static_cast<T>(kept + from_below);
       from_below = above;
     }
   }
-  std::transform(total + 2 * rows * n_slots, total + size, grad_vertices.data(),
+  std::transform(total + 2 * rows * n_slots, total + size, at<T>(grad_vertices),
                  [](double value) { return static_cast<T>(value); });
 }
 
@@ -208,8 +212,8 @@ void bind_phi(nb::module_& module) {
   nb::class_<PhiLayout>(module, "PhiLayout")
       .def(nb::init<std::vector<int32_t>, std::vector<std::vector<int32_t>>, std::vector<std::vector<int32_t>>,
                     const std::vector<int64_t>&>());
-  module.def("phi_forward", &phi_forward<float>);
-  module.def("phi_forward", &phi_forward<double>);
-  module.def("phi_backward", &phi_backward<float>);
-  module.def("phi_backward", &phi_backward<double>);
+  module.def("phi_forward_float32", &phi_forward<float>, nb::call_guard<nb::gil_scoped_release>());
+  module.def("phi_forward_float64", &phi_forward<double>, nb::call_guard<nb::gil_scoped_release>());
+  module.def("phi_backward_float32", &phi_backward<float>, nb::call_guard<nb::gil_scoped_release>());
+  module.def("phi_backward_float64", &phi_backward<double>, nb::call_guard<nb::gil_scoped_release>());
 }

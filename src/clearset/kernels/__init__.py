@@ -1,7 +1,9 @@
-"""phi, then the mean over each set: one signature, several kernels."""
+"""The work on whole batches: phi with the mean over each set, and rho. One signature each, several kernels."""
 
-from clearset.kernels._dispatch import available_kernels, phi_mean, phi_scores
+from clearset.kernels._dispatch import available_kernels
 from clearset.kernels._inputs import TokenPositions
 from clearset.kernels._layout import Layout
+from clearset.kernels._phi import phi_mean, phi_scores
+from clearset.kernels._rho import rho
 
-__all__ = ["Layout", "TokenPositions", "available_kernels", "phi_mean", "phi_scores"]
+__all__ = ["Layout", "TokenPositions", "available_kernels", "phi_mean", "phi_scores", "rho"]

@@ -51,41 +51,38 @@ class TokenPositions(NamedTuple):
         return self.offsets.shape[0] - 1
 
 
-def check_inputs(positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> None:
+def check_inputs(
+    positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout, threads: int
+) -> None:
     """Raise the error that says what does not fit, if something does not.
 
-    Whether every slot exists is not looked at here: a kernel finds that out while it reads them.
+    What the positions hold is not looked at here: a kernel may find that out while it reads them (`check_contents`).
     """
     slots, fractions, offsets = positions
+    if threads < 1:
+        raise ValueError(f"threads is {threads}; it must be at least 1.")
     _check_dtypes(positions, calibration, vertices)
-    devices = {tensor.device for tensor in (*positions, calibration, vertices)}
-    if len(devices) > 1:
-        raise ValueError(
-            f"Tensors are on {sorted(map(str, devices))}; move positions and parameters to one device."
-        )
-    if slots.ndim != 2 or slots.shape[0] != layout.n_features or fractions.shape != slots.shape:
+    device = slots.device
+    if not (device == fractions.device == offsets.device == calibration.device == vertices.device):
+        devices = {str(tensor.device) for tensor in (*positions, calibration, vertices)}
+        raise ValueError(f"Tensors are on {sorted(devices)}; move positions and parameters to one device.")
+    n_features = layout.n_features
+    if slots.ndim != 2 or slots.shape[0] != n_features or fractions.shape != slots.shape:
         raise ValueError(
             f"slots and fractions have the shapes {tuple(slots.shape)} and {tuple(fractions.shape)}; "
-            f"with the layout's {layout.n_features} features both must be ({layout.n_features}, tokens)."
+            f"with the layout's {n_features} features both must be ({n_features}, tokens)."
         )
+    if offsets.ndim != 1 or offsets.shape[0] == 0:
+        raise ValueError(f"offsets have the shape {tuple(offsets.shape)}; it must be (sets + 1,).")
     if calibration.ndim != 2 or calibration.shape[1] == 0:
         raise ValueError(
             f"calibration has the shape {tuple(calibration.shape)}; it must be (outputs, slots)."
         )
-    expected = (calibration.shape[0], layout.n_vertices)
-    if vertices.shape != expected:
+    if vertices.shape != (calibration.shape[0], layout.n_vertices):
         raise ValueError(
             f"vertices have the shape {tuple(vertices.shape)}; with calibration {tuple(calibration.shape)} "
-            f"and the layout's {layout.n_vertices} vertices it must be {expected}."
-        )
-    if offsets.ndim != 1 or offsets.shape[0] == 0 or offsets[0] != 0 or offsets[-1] != positions.n_tokens:
-        raise ValueError(
-            f"offsets must go from 0 to the number of tokens, {positions.n_tokens}; received {offsets}."
-        )
-    if bool((offsets[1:] <= offsets[:-1]).any()):
-        empty = int(torch.nonzero(offsets[1:] <= offsets[:-1])[0])
-        raise ValueError(
-            f"Set {empty} has no token; an empty set must be given as one token with all features missing."
+            f"and the layout's {layout.n_vertices} vertices it must be "
+            f"{(calibration.shape[0], layout.n_vertices)}."
         )
 
 
@@ -103,9 +100,21 @@ def _check_dtypes(positions: TokenPositions, calibration: Tensor, vertices: Tens
         )
 
 
-def slot_error(n_slots: int) -> ValueError:
-    """Make the error about a slot that the calibration does not have."""
-    return ValueError(
-        f"slots hold a number outside 0 to {n_slots - 1}, but calibration has {n_slots} slots. "
-        "Make the positions with the same binning as the calibration."
-    )
+def check_contents(positions: TokenPositions, n_slots: int) -> None:
+    """Raise the error that says which offsets or slots cannot be, if some cannot."""
+    slots, _, offsets = positions
+    if offsets[0] != 0 or offsets[-1] != positions.n_tokens:
+        raise ValueError(
+            f"offsets must go from 0 to the number of tokens, {positions.n_tokens}; received {offsets}."
+        )
+    empty = offsets.diff() <= 0
+    if empty.any():
+        raise ValueError(
+            f"Set {int(empty.nonzero()[0])} has no token; "
+            "an empty set must be given as one token with all features missing."
+        )
+    if slots.numel() and (slots.min() < 0 or slots.max() >= n_slots):
+        raise ValueError(
+            f"slots hold a number outside 0 to {n_slots - 1}, but calibration has {n_slots} slots. "
+            "Make the positions with the same binning as the calibration."
+        )

@@ -1,15 +1,15 @@
-"""phi in plain torch: slow, on any device, and what the other kernels are compared with."""
+"""phi and rho in plain torch: slow, on any device, and what the other kernels are compared with."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from clearset.kernels._inputs import TokenPositions, slot_error
+from clearset.kernels._inputs import TokenPositions, check_contents
 from clearset.kernels._layout import Layout
-
-# Only tokens of one piece have all corners of their cells in memory at once (when no gradient is asked for).
-_PIECE = 2**16
+from clearset.lattice import interpolate_lattice, interpolate_line
 
 
 def supports(_device: torch.device) -> bool:
@@ -21,16 +21,20 @@ def phi_scores(
     positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout, _threads: int = 1
 ) -> Tensor:
     """Give every token's own score, (T, K)."""
-    _check_slots(positions.slots, calibration.shape[1])
-    pieces = [
-        _piece_scores(slots, fractions, calibration, vertices, layout)
-        for slots, fractions in zip(
-            torch.split(positions.slots, _PIECE, dim=1),
-            torch.split(positions.fractions, _PIECE, dim=1),
-            strict=True,
+    check_contents(positions, calibration.shape[1])
+    table = torch.cat([calibration, calibration[:, -1:]], dim=1)
+    slots = positions.slots.T.long()
+    below, above = table[:, slots], table[:, slots + 1]
+    calibrated = (below + positions.fractions.T * (above - below)).transpose(0, 1)  # (T, K, D)
+    lattices = [
+        _interpolate(
+            calibrated[:, :, list(subset)],
+            vertices[:, layout.vertex_offsets[e] : layout.vertex_offsets[e + 1]],
+            [layout.sizes[feature] for feature in subset],
         )
+        for e, subset in enumerate(layout.subsets)
     ]
-    return torch.cat(pieces, dim=1).T
+    return torch.stack(lattices).mean(dim=0)
 
 
 def phi_mean(
@@ -46,45 +50,24 @@ def phi_mean(
     return (sums / sizes[:, None]).to(scores.dtype)
 
 
-def _check_slots(slots: Tensor, n_slots: int) -> None:
-    if slots.numel() and (slots.min() < 0 or slots.max() >= n_slots):
-        raise slot_error(n_slots)
+def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) -> Tensor:
+    """Give the outputs of every set, (B, C)."""
+    n_functions, width = len(output), len(calibrators) // len(output)
+    calibrated = _calibrate(calibrators, means).reshape(len(means), n_functions, width)
+    return _calibrate(output, _interpolate(calibrated, vertices, (2,) * width))
 
 
-def _piece_scores(
-    slots: Tensor, fractions: Tensor, calibration: Tensor, vertices: Tensor, layout: Layout
-) -> Tensor:
-    # Shapes: calibrated (K, D, T), what _interpolate gives (K, T).
-    table = torch.cat([calibration, calibration[:, -1:]], dim=1)
-    below, above = table[:, slots.long()], table[:, slots.long() + 1]
-    calibrated = (below + fractions * (above - below)).clamp(0.0, 1.0)
-    lattices = [
-        _interpolate(
-            calibrated[:, list(subset)],
-            vertices[:, layout.vertex_offsets[e] : layout.vertex_offsets[e + 1]],
-            [layout.sizes[feature] for feature in subset],
-            layout.strides(e),
-        )
-        for e, subset in enumerate(layout.subsets)
-    ]
-    return torch.stack(lattices).mean(dim=0)
+def _calibrate(table: Tensor, inputs: Tensor) -> Tensor:
+    """Read tables (N, V), with keypoints uniform on [-1, 1], at the inputs (B, N)."""
+    n_segments = table.shape[1] - 1
+    place = (inputs.clamp(-1.0, 1.0) + 1.0) * (n_segments / 2)
+    segment = place.detach().long().clamp(0, n_segments - 1)
+    return interpolate_line(table, segment, place - segment)
 
 
-def _interpolate(calibrated: Tensor, vertices: Tensor, sizes: list[int], strides: tuple[int, ...]) -> Tensor:
-    """Read one lattice (K, vertices) at the calibrated values (K, features, T)."""
-    last_vertex = torch.tensor(sizes, device=vertices.device)[:, None] - 1
-    coordinates = calibrated * last_vertex
-    # A coordinate on a vertex belongs to the cell above it, except on the last vertex, which has none above.
-    cells = torch.minimum(coordinates.detach().long().clamp(min=0), last_vertex - 1)
-    within = coordinates - cells
-
-    corners = torch.zeros(1, dtype=torch.int64, device=vertices.device)
-    for stride in strides:
-        corners = (corners[:, None] + torch.tensor([0, stride], device=vertices.device)).flatten()
-    lowest = (cells * torch.tensor(strides, device=vertices.device)[:, None]).sum(dim=1)
-    outputs = torch.arange(vertices.shape[0], device=vertices.device)[:, None, None]
-    values = vertices[outputs, lowest[:, :, None] + corners]
-    for feature in reversed(range(len(sizes))):
-        low, high = values[..., 0::2], values[..., 1::2]
-        values = low + within[:, feature, :, None] * (high - low)
-    return values[..., 0]
+def _interpolate(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Read lattices (N, P) at the inputs (B, N, D), also where there are none or they are not numbers."""
+    if not inputs.numel():
+        return inputs.sum(dim=2) * vertices.sum(dim=1)
+    values = interpolate_lattice(inputs.nan_to_num(), vertices, sizes)
+    return torch.where(inputs.isnan().any(dim=2), torch.nan, values)

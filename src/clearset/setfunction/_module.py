@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.kernels import Layout, TokenPositions, phi_mean, phi_scores
-from clearset.lattice import Lattice, PiecewiseLinear
+from clearset.kernels import Layout, TokenPositions, phi_mean, phi_scores, rho
 
 
 class Phi(nn.Module):
@@ -55,18 +54,15 @@ class Rho(nn.Module):
         super().__init__()
         self.width = width
         places = torch.linspace(-1.0, 1.0, keypoints)
-        self.calibrators = PiecewiseLinear(places, ((places + 1) / 2).repeat(outputs * width, 1))
+        self.calibrators = nn.Parameter(((places + 1) / 2).repeat(outputs * width, 1))
         corners = torch.from_numpy(np.stack(np.meshgrid(*[[0.0, 1.0]] * width, indexing="ij"))).float()
         mean = 2 * corners.mean(dim=0) - 1
-        self.lattice = Lattice((2,) * width, mean.reshape(1, -1).repeat(outputs, 1))
-        self.output = PiecewiseLinear(places, places.repeat(outputs, 1))
+        self.vertices = nn.Parameter(mean.reshape(1, -1).repeat(outputs, 1))
+        self.output = nn.Parameter(places.repeat(outputs, 1))
 
     def forward(self, means: Tensor) -> Tensor:
         """Map the ``(B, C * K)`` means of the token scores to ``(B, C)`` outputs."""
-        calibrated = self.calibrators(means)
-        fused = self.lattice(calibrated.reshape(len(means), -1, self.width))
-        outputs: Tensor = self.output(fused)
-        return outputs
+        return rho(means, self.calibrators, self.vertices, self.output)
 
 
 class SetFunction(nn.Module):
@@ -93,7 +89,7 @@ class SetFunction(nn.Module):
     @property
     def outputs(self) -> int:
         """C."""
-        return len(self.rho.output.values)
+        return len(self.rho.output)
 
     @property
     def tables(self) -> dict[str, nn.Parameter]:
@@ -102,9 +98,9 @@ class SetFunction(nn.Module):
         return {
             "phi.calibration": phi.calibration,
             "phi.vertices": phi.vertices,
-            "rho.calibrators": rho.calibrators.values,
-            "rho.vertices": rho.lattice.vertices,
-            "rho.output": rho.output.values,
+            "rho.calibrators": rho.calibrators,
+            "rho.vertices": rho.vertices,
+            "rho.output": rho.output,
         }
 
     def forward(self, positions: TokenPositions, threads: int = 1) -> Tensor:
@@ -116,5 +112,5 @@ class SetFunction(nn.Module):
     def rescaled(self, centre: float, scale: float) -> "SetFunction":
         """Copy the function with its outputs multiplied by a positive scale, then shifted by a centre."""
         model = copy.deepcopy(self)
-        model.rho.output.values.mul_(scale).add_(centre)
+        model.rho.output.mul_(scale).add_(centre)
         return model

@@ -57,7 +57,7 @@ class ShapeConstraints:
     @classmethod
     def of(cls, model: SetFunction, binning: Binning, trusts: Sequence[Trust]) -> "ShapeConstraints":
         """Give the constraints of an existing set function."""
-        keypoints = len(model.rho.output.keypoints)
+        keypoints = model.rho.output.shape[1]
         return cls(binning, trusts, model.phi.layout, width=model.width, rho_keypoints=keypoints)
 
     @torch.no_grad()

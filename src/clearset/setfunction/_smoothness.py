@@ -46,7 +46,7 @@ class Smoothness:
         self._level = loss if np.isnan(self._level) else self._level + 0.05 * (loss - self._level)
         strength = 2.0 * self._strength * self._level
         _add_bends(model.phi.calibration, self._middles, strength)
-        for values in (model.rho.calibrators.values, model.rho.output.values):
+        for values in (model.rho.calibrators, model.rho.output):
             _add_bends(values, self._inner, strength)
 
 
