@@ -21,9 +21,9 @@ FEATURES = (
 )
 
 
-def largest_fall(
+def largest_steps(
     model: cs.SetRegressor, data: SetData, name: str, sign: int, rng: np.random.Generator
-) -> float:
+) -> tuple[float, float]:
     """Raise one feature of one token of random sets: the largest steps against and along the declared way."""
     sets = data[rng.integers(len(data), size=PAIRS)]
     values, set_values = sets.values.copy(), sets.set_values.copy()

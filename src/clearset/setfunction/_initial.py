@@ -38,7 +38,7 @@ def initial_set_function(
     """
     rows = outputs * width
     calibration = np.tile(_straight_calibrators(binning), (rows, 1))
-    slopes = _slopes(binning.features, rows, rng)
+    slopes = _slopes(binning.features, width, outputs, rng)
     vertices = np.concatenate(
         [_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1
     )
@@ -60,14 +60,20 @@ def _straight(keypoints: np.ndarray) -> np.ndarray:
     return np.asarray((halves - halves[0]) / (halves[-1] - halves[0]))
 
 
-def _slopes(features: tuple[Feature, ...], rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw each lattice's slopes ``(rows, D)``, with the sign that a declared feature asks for."""
-    sizes = rng.uniform(0.2, 1.0, size=(rows, len(features)))
-    signs = rng.choice([-1.0, 1.0], size=(rows, len(features)))
+def _slopes(features: tuple[Feature, ...], width: int, outputs: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw each lattice's slopes ``(outputs * width, D)``.
+
+    A declared feature has the sign it asks for. The sign of any other alternates over the lattices of an output:
+    lattices that start on the same side of such a feature tend to stay there, and a weighted mean needs one on each.
+    """
+    shape = (outputs, width, len(features))
+    sizes = rng.uniform(0.2, 1.0, size=shape)
+    signs = rng.choice([-1.0, 1.0], size=(outputs, 1, len(features))) * (-1.0) ** np.arange(width)[:, None]
     for d, feature in enumerate(features):
-        if feature.monotonic is not None:
-            signs[:, d] = -1.0 if feature.monotonic == "decreasing" else 1.0
-    return np.asarray(AMPLITUDE * signs * sizes / sizes.sum(axis=1, keepdims=True))
+        if feature.direction:
+            signs[:, :, d] = feature.direction
+    slopes = AMPLITUDE * signs * sizes / sizes.sum(axis=2, keepdims=True)
+    return np.asarray(slopes.reshape(outputs * width, -1))
 
 
 def _sloping_lattice(slopes: np.ndarray, subset: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
