@@ -7,6 +7,7 @@ FEATURES = [
     Feature("votes"),
     Feature("age", monotonic="decreasing"),
     Feature("store", kind="categorical"),
+    Feature("words", monotonic="increasing", shape="concave"),
 ]
 
 
@@ -25,6 +26,7 @@ def test_accepts_what_fits():
         ([Trust("stars", by="store")], "'store' is categorical"),
         ([Trust("votes", by="stars")], "'votes' has no direction"),
         ([Trust("stars", by="age", shape="trapezoid")], "no effect at one end"),
+        ([Trust("words", by="votes", shape="trapezoid")], "fixes both ends"),
         ([Trust("stars", by="votes")] * 2, "declared twice"),
     ],
 )

@@ -75,6 +75,11 @@ def check_trusts(trusts: Sequence[Trust], features: Sequence[Feature]) -> None:
                 f"widens the range at both ends, so the two together would force {trust.by!r} to have no "
                 f"effect at one end. Leave out the direction of {trust.by!r}, or use shape='edgeworth'."
             )
+        if trust.shape == "trapezoid" and declared[trust.feature].shape is not None:
+            raise ValueError(
+                f"{trust}: feature {trust.feature!r} is declared {declared[trust.feature].shape}. A trapezoid fixes both "
+                "ends of its calibrator, which may leave it no such curve. Leave out the shape, or use shape='edgeworth'."
+            )
         key = (trust.feature, trust.by, trust.shape)
         if key in seen:
             raise ValueError(f"{trust} is declared twice.")
