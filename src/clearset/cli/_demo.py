@@ -32,7 +32,7 @@ def demo(
     console.print(
         f"{products:,} made-up products with {count_tokens(reviews.frame):,} reviews; {cut:,} to learn from, "
         f"{products - cut:,} to test on.\nWe declare what must hold: more stars never lower the prediction, "
-        "nor do more reviews, and\nthe more helpful votes a review has, the more its stars count."
+        "nor do more reviews, and the more helpful votes a review has, the more its stars count."
     )
     model = cs.SetRegressor(
         [
@@ -73,7 +73,7 @@ def _show_calibrators(console: "Console", model: Any) -> None:
 
     console.rule("[bold]What it reads in each feature")
     console.print(
-        "Every feature is first read through a curve from 0 to 1. Where the curve is steep, a difference\n"
+        "Every feature is first read through a curve from 0 to 1. Where the curve is steep, a difference "
         "matters; where it is flat, it does not. The curves are mixed into one score for each review."
     )
     table = Table(box=None, pad_edge=False)
@@ -127,7 +127,7 @@ def _show_errors(console: "Console", predicted: Any, known: Any, sales: Any, tru
         f"  always guessing the mean       {constant:6.1f}\n"
         f"  this model                     {error(predicted, sales):6.1f}   "
         f"{constant / error(predicted, sales):.1f} times smaller\n"
-        f"  knowing the true function      {best:6.1f}   nothing can do better: the rest is chance\n"
+        f"  knowing the true function      {best:6.1f}   the rest is chance\n"
         f"  this model against the truth   {error(predicted, truth):6.1f}   what is left to learn"
     )
 

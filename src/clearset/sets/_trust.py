@@ -77,8 +77,9 @@ def check_trusts(trusts: Sequence[Trust], features: Sequence[Feature]) -> None:
             )
         if trust.shape == "trapezoid" and declared[trust.feature].shape is not None:
             raise ValueError(
-                f"{trust}: feature {trust.feature!r} is declared {declared[trust.feature].shape}. A trapezoid fixes both "
-                "ends of its calibrator, which may leave it no such curve. Leave out the shape, or use shape='edgeworth'."
+                f"{trust}: feature {trust.feature!r} is declared {declared[trust.feature].shape}. A trapezoid "
+                "fixes both ends of its calibrator, which may leave it no such curve. Leave out the shape, or "
+                "use shape='edgeworth'."
             )
         key = (trust.feature, trust.by, trust.shape)
         if key in seen:
