@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
 from clearset.estimators._fitting import LabelledSets, Start, fit_set_function, split
-from clearset.estimators._input import check_weights, read_more_sets, read_training_sets
+from clearset.estimators._input import (
+    check_weights,
+    read_more_sets,
+    read_sets_again,
+    read_training_sets,
+)
 from clearset.estimators._parameters import check_parameters, count_threads
 from clearset.estimators._persistence import save_estimator
 from clearset.estimators._progress import progress_bar
@@ -96,7 +101,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         start = None
         if options["warm_start"] and hasattr(self, "set_function_"):
             start = Start(self.binning_, self.set_function_)
-            sets, features, trusts = read_more_sets(self, X), self.features_, self.trusts_
+            sets, features, trusts = read_sets_again(self, X), self.features_, self.trusts_
         else:
             sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
         weights = check_weights(sample_weight, len(sets))
@@ -106,7 +111,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         data = data[np.flatnonzero(weights)]
         validation: LabelledSets | None = None
         if validation_data is not None:
-            validation = self._validation(*validation_data)
+            validation = self._validation(validation_data)
         elif options["early_stopping"]:
             data, validation = split(
                 data, options["validation_fraction"], rng, stratify=hasattr(self, "classes_")
@@ -133,7 +138,12 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust]) -> None:
         """Refuse what cannot be promised, before any training; a single output can promise everything."""
 
-    def _validation(self, X: Any, y: Any) -> LabelledSets:
+    def _validation(self, validation_data: Any) -> LabelledSets:
+        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
+            raise TypeError(
+                f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass sets and labels."
+            )
+        X, y = validation_data
         sets = read_more_sets(self, X)
         return LabelledSets(sets, self._numbers(y, len(sets), reset=False), np.ones(len(sets)))
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from clearset.estimators._base import SetEstimator
-from clearset.estimators._input import check_labels
+from clearset.estimators._input import check_labels, has_missing
 from clearset.setfunction import CLASSIFICATION_LOSSES
 from clearset.sets import Feature, Trust
 
@@ -169,9 +169,10 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
 
     def _numbers(self, labels: Any, n_sets: int, *, reset: bool) -> np.ndarray:
         column = check_labels(labels, n_sets)
-        missing = column != column  # NaN, also inside an array of objects
-        if np.any(missing) or (column.dtype == object and any(label is None for label in column)):
+        if has_missing(column):
             raise ValueError("Input y contains NaN or None. Remove those sets or fill in their labels.")
+        if column.dtype.kind == "f" and np.isinf(column).any():
+            raise ValueError("Input y contains infinity. Remove those sets or correct their labels.")
         check_classification_targets(column)
         if reset:
             classes = np.unique(column)

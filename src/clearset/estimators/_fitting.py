@@ -151,7 +151,7 @@ def split(
     data: LabelledSets, fraction: float, rng: np.random.Generator, *, stratify: bool
 ) -> tuple[LabelledSets, LabelledSets | None]:
     """Set a random share of the sets aside for validation, of every class alike; of too few sets none."""
-    size = round(fraction * len(data))
+    size = min(round(fraction * len(data)), len(data) - 1)
     if size < SMALLEST_VALIDATION:
         return data, None
     order = rng.permutation(len(data))

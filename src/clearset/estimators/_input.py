@@ -12,8 +12,14 @@ def read_training_sets(
     estimator: Any, X: Any, features: Any, trusts: Any
 ) -> tuple[SetData, tuple[Feature, ...], tuple[Trust, ...]]:
     """Read the sets to fit on, and settle which features they have."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(estimator).pop(
+            name, None
+        )  # of an earlier fit, which the next lines may have nothing to replace with
     X = _array_or_frame(estimator, X, reset=True)
     resolved = resolve_features(X, features)
+    if isinstance(trusts, Trust):
+        raise TypeError(f"trusts is a list of Trust; received {trusts!r}. Put it into a list.")
     check_trusts(trusts, resolved)
     data = read_sets(X, resolved)
     if not hasattr(estimator, "n_features_in_"):
@@ -26,12 +32,32 @@ def read_more_sets(estimator: Any, X: Any) -> SetData:
     return read_sets(_array_or_frame(estimator, X, reset=False), estimator.features_)
 
 
+def read_sets_again(estimator: Any, X: Any) -> SetData:
+    """Read sets to go on fitting with; what the first fit has settled must not have changed."""
+    X = _array_or_frame(estimator, X, reset=False)
+    model = estimator.set_function_
+    changes = {
+        "features": (estimator.features_, resolve_features(X, estimator.features)),
+        "trusts": (estimator.trusts_, tuple(estimator.trusts)),
+        "width": (model.width, estimator.width),
+        "rho_keypoints": (len(model.rho.output.keypoints), estimator.rho_keypoints),
+    }
+    for name, (settled, wanted) in changes.items():
+        if settled != wanted:
+            raise ValueError(
+                f"warm_start=True goes on from the last fit, but {name} has changed from {settled} to {wanted}. "
+                "Set it back, or use warm_start=False."
+            )
+    return read_sets(X, estimator.features_)
+
+
 def _array_or_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
     if isinstance(X, SetData):
         return X
     if is_frame(X):
         # scikit-learn's convention of column names in the same order is for estimators that take every column.
-        if estimator.features is None:
+        # A SetData that was fitted on had names of its own, which are looked up by name as declared ones are.
+        if estimator.features is None and (reset or hasattr(estimator, "feature_names_in_")):
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
@@ -50,13 +76,22 @@ def check_labels(y: Any, n_sets: int) -> np.ndarray:
     return labels
 
 
+def has_missing(labels: np.ndarray) -> bool:
+    """Tell whether labels hold NaN, None or another value that is not equal to itself."""
+    if labels.dtype != object:
+        return bool((labels != labels).any())
+    # Of pandas's NA even the comparison is missing.
+    return any(label is None or (label == label) is not True for label in labels.tolist())
+
+
 def check_numbers(labels: np.ndarray) -> np.ndarray:
     """Give labels of a regression as finite float64."""
     try:
         numbers = labels.astype(np.float64)
     except (TypeError, ValueError) as error:
+        first = next(label for label in labels.tolist() if not _is_number(label))
         raise ValueError(
-            f"y of a regression must hold numbers; received {labels[0]!r}. Convert it, or use SetClassifier."
+            f"y of a regression must hold numbers; received {first!r}. Convert it, or use SetClassifier."
         ) from error
     bad = ~np.isfinite(numbers)
     if bad.any():
@@ -69,11 +104,22 @@ def check_numbers(labels: np.ndarray) -> np.ndarray:
     return numbers
 
 
+def _is_number(label: Any) -> bool:
+    try:
+        float(label)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def check_weights(sample_weight: Any, n_sets: int) -> np.ndarray:
     """Give one weight per set, scaled to a mean of 1 over the sets that count."""
     if sample_weight is None:
         return np.ones(n_sets)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers of at least 0 ({error}).") from error
     if weights.ndim == 0:
         weights = np.full(n_sets, float(weights))
     if weights.ndim != 1 or len(weights) != n_sets:

@@ -32,8 +32,7 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
     _check_integer(parameters, "verbose", 0)
     _check_number(parameters, "learning_rate", 0.0, float("inf"))
     _check_number(parameters, "validation_fraction", 0.0, 1.0)
-    smoothness = parameters["smoothness"]
-    if smoothness != 0:
+    if parameters["smoothness"] != 0 or isinstance(parameters["smoothness"], bool):
         _check_number(parameters, "smoothness", 0.0, float("inf"))
     if "quantile" in parameters:
         _check_number(parameters, "quantile", 0.0, 1.0)
@@ -41,7 +40,8 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
         if not isinstance(parameters[name], bool):
             raise ValueError(f"{name} must be True or False; received {parameters[name]!r}.")
     n_jobs = parameters["n_jobs"]
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(
             f"n_jobs must be None, a positive number of threads, or -1 for all cores; received {n_jobs!r}."
         )
