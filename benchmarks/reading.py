@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -47,9 +48,8 @@ def main() -> None:
         "pandas, Python lists": lists,
     }
     rows = [
-        (f"read_sets, {name}", seconds(lambda frame=frame: read_sets(frame, features)))
-        for name, frame in frames.items()
-    ]  # type: ignore[misc]
+        (f"read_sets, {name}", seconds(partial(read_sets, frame, features))) for name, frame in frames.items()
+    ]
     data = read_sets(table, features)
     binning = Binning.fit(data, features)
     rows.append(("Binning.fit (keypoints)", seconds(lambda: Binning.fit(data, features))))

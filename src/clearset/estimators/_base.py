@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,7 +21,15 @@ from clearset.estimators._input import (
 from clearset.estimators._parameters import check_parameters, count_threads
 from clearset.estimators._persistence import save_estimator
 from clearset.estimators._progress import progress_bar
-from clearset.setfunction import Certificate, Loss, SetFunction, ShapeConstraints, certify, token_positions
+from clearset.setfunction import (
+    Certificate,
+    Loss,
+    SetFunction,
+    ShapeConstraints,
+    certify,
+    one_torch_thread,
+    token_positions,
+)
 from clearset.sets import Binning, Feature, SetData, Trust
 
 # Sets are scored in pieces of about this many tokens, so that memory stays bounded.
@@ -116,7 +123,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             data, validation = split(
                 data, options["validation_fraction"], rng, stratify=hasattr(self, "classes_")
             )
-        with progress_bar(options) as on_epoch, _one_torch_thread():
+        with progress_bar(options) as on_epoch:
             self.binning_, self.set_function_, progress = fit_set_function(
                 data,
                 validation,
@@ -152,7 +159,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self)
         sets = read_more_sets(self, X)
         threads = count_threads(self.n_jobs)
-        with torch.no_grad(), _one_torch_thread():
+        with torch.no_grad(), one_torch_thread():
             pieces = [
                 self.set_function_(
                     token_positions(self.binning_.positions(piece, np.float64)), threads
@@ -176,7 +183,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         check_is_fitted(self)
         positions = self.binning_.positions(read_more_sets(self, X), np.float64)
-        with torch.no_grad(), _one_torch_thread():
+        with torch.no_grad(), one_torch_thread():
             scores = self.set_function_.phi.scores(
                 token_positions(positions), count_threads(self.n_jobs)
             ).numpy()
@@ -250,14 +257,3 @@ def _pieces(sets: SetData) -> Iterator[SetData]:
         stop = min(max(stop, start + 1), len(sets))
         yield sets[start:stop]
         start = stop
-
-
-@contextmanager
-def _one_torch_thread() -> Iterator[None]:
-    """Let torch use one thread: operations here are small, and its parallel sums would depend on the number."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -120,8 +120,18 @@ def fit_set_function(
     )
     smoothness = Smoothness(binning, options["smoothness"], float(data.weights.sum()), rho_keypoints)
 
+    def in_own_unit(entry: dict[str, float]) -> dict[str, float]:
+        return {
+            name: value if name == "epoch" else loss.in_units(value, centre, scale)
+            for name, value in entry.items()
+        }
+
+    def report(entry: dict[str, float]) -> None:
+        if on_epoch is not None:
+            on_epoch(in_own_unit(entry))
+
     def trained(initial: SetFunction) -> Progress:
-        return train(initial, shape, smoothness, loss, training, validating, schedule, rng, on_epoch)
+        return train(initial, shape, smoothness, loss, training, validating, schedule, rng, report)
 
     if start is not None:
         best = trained(start.model.rescaled(-centre / scale, 1.0 / scale))
@@ -132,10 +142,7 @@ def fit_set_function(
             attempts.append(trained(initial_set_function(binning, layout, **sizes, rng=rng)))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
-    for entry in best.history:
-        for name in ("loss", "validation_loss"):
-            if name in entry:
-                entry[name] = loss.in_units(entry[name], centre, scale)
+    best.history = [in_own_unit(entry) for entry in best.history]
     model = best.best.double()
     fill_missing(model, binning, training.positions)
     model = model.rescaled(centre, scale)

@@ -12,10 +12,9 @@ def read_training_sets(
     estimator: Any, X: Any, features: Any, trusts: Any
 ) -> tuple[SetData, tuple[Feature, ...], tuple[Trust, ...]]:
     """Read the sets to fit on, and settle which features they have."""
+    # Those of an earlier fit may have nothing to be replaced by.
     for name in ("n_features_in_", "feature_names_in_"):
-        vars(estimator).pop(
-            name, None
-        )  # of an earlier fit, which the next lines may have nothing to replace with
+        vars(estimator).pop(name, None)
     X = _array_or_frame(estimator, X, reset=True)
     resolved = resolve_features(X, features)
     if isinstance(trusts, Trust):
@@ -40,7 +39,7 @@ def read_sets_again(estimator: Any, X: Any) -> SetData:
         "features": (estimator.features_, resolve_features(X, estimator.features)),
         "trusts": (estimator.trusts_, tuple(estimator.trusts)),
         "width": (model.width, estimator.width),
-        "rho_keypoints": (len(model.rho.output.keypoints), estimator.rho_keypoints),
+        "rho_keypoints": (model.rho_keypoints, estimator.rho_keypoints),
     }
     for name, (settled, wanted) in changes.items():
         if settled != wanted:

@@ -27,7 +27,7 @@ def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
         "layout": {"sizes": _plain(model.phi.layout.sizes), "subsets": _plain(model.phi.layout.subsets)},
         "width": model.width,
         "outputs": model.outputs,
-        "rho_keypoints": model.rho.output.shape[1],
+        "rho_keypoints": model.rho_keypoints,
         "classes": _classes_to_json(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "certificate": estimator.certificate_.to_json(),
         "history": estimator.history_,

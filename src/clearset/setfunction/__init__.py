@@ -7,6 +7,7 @@ from clearset.setfunction._missing import fill_missing
 from clearset.setfunction._module import Phi, Rho, SetFunction
 from clearset.setfunction._shape import ShapeConstraints
 from clearset.setfunction._smoothness import Smoothness
+from clearset.setfunction._threads import one_torch_thread
 from clearset.setfunction._training import Progress, Schedule, TrainingSets, token_positions, train
 from clearset.setfunction._verify import certify
 
@@ -27,6 +28,7 @@ __all__ = [
     "certify",
     "fill_missing",
     "initial_set_function",
+    "one_torch_thread",
     "token_positions",
     "train",
 ]

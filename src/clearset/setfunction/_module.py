@@ -87,6 +87,11 @@ class SetFunction(nn.Module):
         return self.rho.width
 
     @property
+    def rho_keypoints(self) -> int:
+        """Keypoints of rho's calibrators."""
+        return self.rho.output.shape[1]
+
+    @property
     def outputs(self) -> int:
         """C."""
         return len(self.rho.output)

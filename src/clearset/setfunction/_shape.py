@@ -57,8 +57,8 @@ class ShapeConstraints:
     @classmethod
     def of(cls, model: SetFunction, binning: Binning, trusts: Sequence[Trust]) -> "ShapeConstraints":
         """Give the constraints of an existing set function."""
-        keypoints = model.rho.output.shape[1]
-        return cls(binning, trusts, model.phi.layout, width=model.width, rho_keypoints=keypoints)
+        sizes = {"width": model.width, "rho_keypoints": model.rho_keypoints}
+        return cls(binning, trusts, model.phi.layout, **sizes)
 
     @torch.no_grad()
     def project(self, model: SetFunction) -> None:

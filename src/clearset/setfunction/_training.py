@@ -14,6 +14,7 @@ from clearset.setfunction._losses import Loss
 from clearset.setfunction._module import SetFunction
 from clearset.setfunction._shape import ShapeConstraints
 from clearset.setfunction._smoothness import Smoothness
+from clearset.setfunction._threads import one_torch_thread
 from clearset.sets import Positions
 
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
@@ -61,6 +62,7 @@ class Progress:
     interrupted: bool = False
 
 
+@one_torch_thread()
 def train(
     model: SetFunction,
     shape: ShapeConstraints,

@@ -9,6 +9,7 @@ from clearset.setfunction._blocks import monotonic_name, trust_name
 from clearset.setfunction._certificate import Certificate, Check
 from clearset.setfunction._module import SetFunction
 from clearset.setfunction._shape import ShapeConstraints
+from clearset.setfunction._threads import one_torch_thread
 from clearset.setfunction._training import token_positions
 from clearset.sets import Binning, Feature, Positions, Trust
 
@@ -16,6 +17,7 @@ PROBES = 2000
 PROBE_TOLERANCE = 1e-6  # of the range of what is probed
 
 
+@one_torch_thread()
 def certify(
     model: SetFunction,
     shape: ShapeConstraints,
