@@ -138,12 +138,13 @@ struct Call {
   // Reads the calibration as if it ended in one more slot, with the value of the last.
   void fill_table(const T* calibration) {
     const int64_t rows = phi.n_outputs, slots = phi.n_slots;
-    table.reserve(static_cast<size_t>(rows * slots));
+    table.reserve(static_cast<size_t>(rows * slots + kSlotsInRegisters));
     for (int64_t k = 0; k < rows; ++k)
       for (int64_t s = 0; s < slots; ++s) {
         const T value = calibration[k * slots + s];
         table.push_back({value, s + 1 < slots ? calibration[k * slots + s + 1] - value : T(0)});
       }
+    table.resize(table.size() + kSlotsInRegisters);
     phi.table = table.data();
   }
   int n_slices() const { return static_cast<int>(slices.size()); }

@@ -2,6 +2,10 @@
 // PHI_ISA as the name of the namespace; see phi_lanes.h for why only plain C++ is used here.
 #include "phi_lanes.h"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace PHI_ISA {
 
 #if defined(__AVX512F__)
@@ -43,6 +47,7 @@ struct Scratch {
     tile.slopes = take<T>(memory, per_feature);
     tile.upstream = take<T>(memory, kTile);
     tile.gradients = take<T>(memory, per_feature);
+    tile.spans = take<SlotSpan>(memory, phi.n_features);
     sums = take<double>(memory, phi.n_outputs);
     vertex_lanes = take<typename Vector<T>::type>(memory, phi.n_outputs * phi.n_vertices);
     end = memory;
@@ -74,23 +79,71 @@ static int64_t each_set(const Phi<T>& phi, int64_t set, int64_t start, int token
   return set;
 }
 
+// Asks for a tile's part of a row in advance: rows are many, and each is left again before the machine sees a pattern.
+template <class U>
+static void prefetch(const U* row) {
+  for (int t = 0; t < kTile; t += 64 / sizeof(U)) __builtin_prefetch(row + t);
+}
+
+// Finds the first and the last slot of each feature in the tile; false if one of them does not exist.
 template <class T>
-static bool slots_exist(const Phi<T>& phi, int64_t start, int tokens) {
+static bool find_spans(const Phi<T>& phi, int64_t start, int tokens, SlotSpan* spans) {
   uint32_t largest = 0;  // a negative slot is a large one
   for (int d = 0; d < phi.n_features; ++d) {
-    const int32_t* slots = phi.slots + d * phi.n_tokens + start;
+    const uint32_t* slots = reinterpret_cast<const uint32_t*>(phi.slots + d * phi.n_tokens + start);
+    prefetch(slots + kTile);
+    prefetch(phi.fractions + d * phi.n_tokens + start + kTile);
+    uint32_t first = slots[0], last = slots[0];
     for (int t = 0; t < tokens; ++t) {
-      const uint32_t slot = static_cast<uint32_t>(slots[t]);
-      largest = slot > largest ? slot : largest;
+      first = slots[t] < first ? slots[t] : first;
+      last = slots[t] > last ? slots[t] : last;
     }
+    spans[d] = {static_cast<int32_t>(first), static_cast<int32_t>(last)};
+    largest = last > largest ? last : largest;
   }
   return largest < static_cast<uint32_t>(phi.n_slots);
 }
 
+// Calibrated values of one feature, before they are clamped: every token's entry is fetched, one load each, and what
+// follows fills whole registers.
+template <class T>
+static void look_up(const TableEntry<T>* __restrict table, SlotSpan, const int32_t* __restrict slots,
+                    const T* __restrict fractions, int tokens, T* __restrict values) {
+  alignas(64) TableEntry<T> entries[kTile];
+#pragma GCC unroll 8
+  for (int t = 0; t < tokens; ++t) entries[t] = table[slots[t]];
+  for (int t = 0; t < tokens; ++t) values[t] = entries[t].value + fractions[t] * entries[t].step;
+}
+
+#if defined(__AVX512F__)
+// The same where the tile's slots of the feature are few: the part of the table that they need stays in registers.
+static void look_up(const TableEntry<float>* table, SlotSpan span, const int32_t* slots, const float* fractions,
+                    int tokens, float* values) {
+  if (span.last - span.first >= kSlotsInRegisters) {
+    look_up<float>(table, span, slots, fractions, tokens, values);
+    return;
+  }
+  const float* entries = reinterpret_cast<const float*>(table + span.first);
+  const __m512 part[4] = {_mm512_loadu_ps(entries), _mm512_loadu_ps(entries + 16), _mm512_loadu_ps(entries + 32),
+                          _mm512_loadu_ps(entries + 48)};
+  const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1)), first = _mm512_set1_epi32(span.first);
+  const __m512 low = _mm512_permutex2var_ps(part[0], even, part[1]), high = _mm512_permutex2var_ps(part[2], even, part[3]);
+  const __m512 low_step = _mm512_permutex2var_ps(part[0], odd, part[1]);
+  const __m512 high_step = _mm512_permutex2var_ps(part[2], odd, part[3]);
+  for (int t = 0; t < tokens; t += 16) {
+    const __mmask16 exists = tokens - t >= 16 ? 0xffff : static_cast<__mmask16>((1u << (tokens - t)) - 1);
+    const __m512i slot = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(exists, slots + t), first);
+    const __m512 fraction = _mm512_maskz_loadu_ps(exists, fractions + t);
+    const __m512 value = _mm512_permutex2var_ps(low, slot, high), step = _mm512_permutex2var_ps(low_step, slot, high_step);
+    _mm512_store_ps(values + t, _mm512_fmadd_ps(fraction, step, value));
+  }
+}
+#endif
+
 template <bool with_slopes, class T>
 static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T>& tile) {
   const TableEntry<T>* __restrict table = phi.table + static_cast<int64_t>(output) * phi.n_slots;
-  alignas(64) TableEntry<T> entries[kTile];
   for (int d = 0; d < phi.n_features; ++d) {
     const int32_t* __restrict slots = phi.slots + d * phi.n_tokens + start;
     const T* __restrict fractions = phi.fractions + d * phi.n_tokens + start;
@@ -99,10 +152,7 @@ static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T
     int32_t* __restrict cells = tile.cells + d * kTile;
     const T last_vertex = static_cast<T>(phi.sizes[d] - 1);
     const int32_t last_cell = phi.sizes[d] - 2;
-    // Fetched first, then calculated: fetching is one load per token, and what follows fills whole registers.
-#pragma GCC unroll 8
-    for (int t = 0; t < tile.tokens; ++t) entries[t] = table[slots[t]];
-    for (int t = 0; t < tile.tokens; ++t) within[t] = entries[t].value + fractions[t] * entries[t].step;
+    look_up(table, tile.spans[d], slots, fractions, tile.tokens, within);
     for (int t = tile.tokens; t < tile.padded; ++t) within[t] = 0;
     for (int t = 0; t < kTile; ++t) {
       const T value = within[t];
@@ -180,7 +230,7 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
   int64_t set = sets.first, next_set = sets.first;
   for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
     size_tile(tile, end - start);
-    if (!slots_exist(phi, start, tile.tokens)) return false;
+    if (!find_spans(phi, start, tile.tokens, tile.spans)) return false;
     for (int k = 0; k < phi.n_outputs; ++k) {
       calibrate<false>(phi, k, start, tile);
       clear(tile.scores, tile.padded);
@@ -214,6 +264,7 @@ static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
   int tiles = 0;
   for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
     size_tile(tile, end - start);
+    find_spans(phi, start, tile.tokens, tile.spans);
     for (int k = 0; k < phi.n_outputs; ++k) {
       calibrate<true>(phi, k, start, tile);
       next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {

@@ -24,6 +24,10 @@ struct TableEntry {
   T step;
 };
 
+// As many entries of a feature's table may be read at once, whether they are its own or not; so the table ends in as many
+// entries that nobody needs.
+constexpr int kSlotsInRegisters = 32;
+
 // One call: everything that its slices share. Shapes in row-major order.
 template <class T>
 struct Phi {
@@ -36,7 +40,7 @@ struct Phi {
   const int32_t* slots;    // (features, tokens)
   const T* fractions;      // (features, tokens)
   const int64_t* offsets;  // (sets + 1)
-  const TableEntry<T>* table;  // (outputs, slots)
+  const TableEntry<T>* table;  // (outputs, slots), then kSlotsInRegisters more
   const T* vertices;       // (outputs, vertices)
   const int32_t* sizes;    // (features)
   const Lattice* lattices;

@@ -34,8 +34,14 @@ static inline const Lanes<T>& load(const T* from) {
   return *reinterpret_cast<const Lanes<T>*>(from);
 }
 
+// The slots of one feature that tokens of a tile have, both ends included.
+struct SlotSpan {
+  int32_t first;
+  int32_t last;
+};
+
 // Tokens that are worked on together: few enough for the first cache, padded with zeros to whole lanes.
-constexpr int kTile = 256;
+constexpr int kTile = 128;
 template <class T>
 struct Tile {
   int tokens;
@@ -46,6 +52,7 @@ struct Tile {
   T* slopes;        // (features, kTile): derivative of within by the calibrated value, zero where clamped
   T* upstream;      // (kTile): gradient of the scores
   T* gradients;     // (features, kTile): gradient of within
+  SlotSpan* spans;  // (features)
 };
 
 template <int N, class V>

@@ -18,10 +18,12 @@ class Problem:
     upstream: torch.Tensor
 
     @classmethod
-    def random(cls, seed, layout, n_outputs, set_sizes, dtype=torch.float64):
+    def random(cls, seed, layout, n_outputs, set_sizes, dtype=torch.float64, most_slots=5):
         """Draw one with what lies on borders: fractions 0 and 1, missing, values at 0 and 1 and beyond."""
         rng = np.random.default_rng(seed)
-        n_slots = rng.integers(2, 6, layout.n_features)  # the last one of each feature is "missing"
+        n_slots = rng.integers(
+            2, most_slots + 1, layout.n_features
+        )  # the last one of each feature is "missing"
         first = np.concatenate([[0], np.cumsum(n_slots)])
         n_tokens = int(np.sum(set_sizes))
         shape = (layout.n_features, n_tokens)

@@ -76,6 +76,21 @@ def test_every_number_of_features_has_its_lattice(name, n_features):
     assert_all_close(problem.solve(kernel=name), problem.solve(kernel="reference"), 1e-12)
 
 
+# Around 16 and 32 slots a feature a kernel may change its way of reading tables.
+@pytest.mark.parametrize("most_slots", [16, 34, 300])
+@pytest.mark.parametrize("name", OTHER_KERNELS)
+def test_short_and_long_tables_in_single_precision(name, most_slots):
+    set_sizes = [1, 16, 15, 128, 3, 500]
+    problem = Problem.random(
+        10, Layout.full((2,) * 6), 2, set_sizes, dtype=torch.float32, most_slots=most_slots
+    )
+    results = problem.solve(kernel=name)
+    problem.positions = problem.positions._replace(fractions=problem.positions.fractions.double())
+    problem.calibration, problem.vertices = problem.calibration.double(), problem.vertices.double()
+    problem.upstream = problem.upstream.double()
+    assert_all_close(results, [part.float() for part in problem.solve(kernel="reference")], 1e-5)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_scores_are_the_means_of_sets_of_one(kernel, layout):
     problem = Problem.random(3, layout, n_outputs=3, set_sizes=[4, 1, 9])
