@@ -1,5 +1,7 @@
 """``clearset demo``: train on made-up reviews and show what was learned."""
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,8 +63,9 @@ def demo(
     write_table(test, output / "test.parquet")
     console.rule("[bold]Next")
     console.print(f"The model is in {output / 'reviews.clearset'}. Try:", soft_wrap=True, markup=False)
+    program = "clearset" if shutil.which("clearset") else sys.argv[0]  # make demo leaves it off the path
     for command in ("predict", "verify"):
-        line = f"  clearset {command} {output / 'reviews.clearset'} {output / 'test.parquet'} --by product"
+        line = f"  {program} {command} {output / 'reviews.clearset'} {output / 'test.parquet'} --by product"
         console.print(line, soft_wrap=True, markup=False)
 
 

@@ -1,7 +1,7 @@
 """What every estimator over sets has in common."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from clearset.estimators._input import (
 from clearset.estimators._parameters import check_parameters, count_threads
 from clearset.estimators._persistence import save_estimator
 from clearset.estimators._progress import progress_bar
+from clearset.kernels import TokenPositions
 from clearset.setfunction import (
     Certificate,
     Loss,
@@ -33,7 +34,7 @@ from clearset.setfunction import (
 from clearset.sets import Binning, Feature, SetData, Trust
 
 # Sets are scored in pieces of about this many tokens, so that memory stays bounded.
-PIECE_TOKENS = 1_000_000
+PIECE_TOKENS = 100_000
 
 
 class TokenScores(NamedTuple):
@@ -157,16 +158,8 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _outputs_of(self, X: Any) -> np.ndarray:
         """Give the set functions' ``(B, C)`` outputs."""
         check_is_fitted(self)
-        sets = read_more_sets(self, X)
-        threads = count_threads(self.n_jobs)
-        with torch.no_grad(), one_torch_thread():
-            pieces = [
-                self.set_function_(
-                    token_positions(self.binning_.positions(piece, np.float64)), threads
-                ).numpy()
-                for piece in _pieces(sets)
-            ]
-        return np.concatenate(pieces)
+        outputs, _ = self._applied(self.set_function_, read_more_sets(self, X))
+        return outputs
 
     def phi(self, X: Any) -> TokenScores:
         """Score every token.
@@ -182,14 +175,22 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             The scores, and where each set's begin. Their mean over a set's tokens is what rho turns into the output.
         """
         check_is_fitted(self)
-        positions = self.binning_.positions(read_more_sets(self, X), np.float64)
-        with torch.no_grad(), one_torch_thread():
-            scores = self.set_function_.phi.scores(
-                token_positions(positions), count_threads(self.n_jobs)
-            ).numpy()
+        scores, sizes = self._applied(self.set_function_.phi.scores, read_more_sets(self, X))
         if self._outputs() > 1:
             scores = scores.reshape(len(scores), self._outputs(), -1)
-        return TokenScores(scores, positions.offsets)
+        return TokenScores(scores, np.concatenate([[0], np.cumsum(sizes)]))
+
+    def _applied(
+        self, function: Callable[[TokenPositions, int], torch.Tensor], sets: SetData
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Apply a part of the set function to sets, piece by piece; the results, and the sets' numbers of tokens."""
+        results, sizes, threads = [], [], count_threads(self.n_jobs)
+        with torch.no_grad(), one_torch_thread():
+            for piece in _pieces(sets):
+                positions = self.binning_.positions(piece, np.float64)
+                results.append(function(token_positions(positions), threads).numpy())
+                sizes.append(np.diff(positions.offsets))
+        return np.concatenate(results), np.concatenate(sizes)
 
     def rho(self, means: Any) -> np.ndarray:
         """Apply rho to means of token scores.

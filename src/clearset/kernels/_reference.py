@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -27,7 +25,7 @@ def phi_scores(
     below, above = table[:, slots], table[:, slots + 1]
     calibrated = (below + positions.fractions.T * (above - below)).transpose(0, 1)  # (T, K, D)
     lattices = [
-        _interpolate(
+        interpolate_lattice(
             calibrated[:, :, list(subset)],
             vertices[:, layout.vertex_offsets[e] : layout.vertex_offsets[e + 1]],
             [layout.sizes[feature] for feature in subset],
@@ -54,7 +52,7 @@ def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) ->
     """Give the outputs of every set, (B, C)."""
     n_functions, width = len(output), len(calibrators) // len(output)
     calibrated = _calibrate(calibrators, means).reshape(len(means), n_functions, width)
-    return _calibrate(output, _interpolate(calibrated, vertices, (2,) * width))
+    return _calibrate(output, interpolate_lattice(calibrated, vertices, (2,) * width))
 
 
 def _calibrate(table: Tensor, inputs: Tensor) -> Tensor:
@@ -63,11 +61,3 @@ def _calibrate(table: Tensor, inputs: Tensor) -> Tensor:
     place = (inputs.clamp(-1.0, 1.0) + 1.0) * (n_segments / 2)
     segment = place.detach().long().clamp(0, n_segments - 1)
     return interpolate_line(table, segment, place - segment)
-
-
-def _interpolate(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Read lattices (N, P) at the inputs (B, N, D), also where there are none or they are not numbers."""
-    if not inputs.numel():
-        return inputs.sum(dim=2) * vertices.sum(dim=1)
-    values = interpolate_lattice(inputs.nan_to_num(), vertices, sizes)
-    return torch.where(inputs.isnan().any(dim=2), torch.nan, values)

@@ -62,16 +62,17 @@ def interpolate_lattice(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) 
     tensor([[0.2000]])
     """
     n_inputs, n_lattices, _ = inputs.shape
-    values = vertices.unsqueeze(0)
+    values, n_left = vertices.unsqueeze(0), vertices.shape[1]
     for d, size in enumerate(sizes):
+        n_left //= size
         place = inputs[:, :, d].clamp(0.0, 1.0) * (size - 1)
-        values = values.reshape(values.shape[0], n_lattices, size, -1)
+        values = values.reshape(len(values), n_lattices, size, n_left)
         if size == 2:
             fraction, low, high = place.unsqueeze(-1), values[:, :, 0], values[:, :, 1]
         else:
-            cell = place.detach().floor().clamp(0, size - 2)
+            cell = place.detach().to(torch.int64).clamp_(0, size - 2)
             fraction = (place - cell).unsqueeze(-1)
-            index = cell.to(torch.int64)[:, :, None, None].expand(-1, -1, 1, values.shape[-1])
+            index = cell[:, :, None, None].expand(-1, -1, 1, n_left)
             values = values.expand(n_inputs, -1, -1, -1)
             low, high = values.gather(2, index).squeeze(2), values.gather(2, index + 1).squeeze(2)
         values = low + fraction * (high - low)
