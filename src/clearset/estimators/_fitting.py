@@ -96,7 +96,6 @@ def fit_set_function(
         )
     else:
         binning, layout = start.binning, start.model.phi.layout
-    shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
     n_values = data.sets.n_tokens * len(features)
     dtype = np.float64 if n_values < DOUBLE_PRECISION_VALUES else np.float32
     centre, scale = loss.scaling(data.labels, data.weights)
@@ -118,9 +117,10 @@ def fit_set_function(
         patience=options["patience"],
         threads=threads,
     )
-    smoothness = Smoothness(binning, options["smoothness"], float(data.weights.sum()), rho_keypoints)
-
     def trained(initial: SetFunction) -> Progress:
+        # Constraints and smoothness remember where a training has got to, so each training has its own.
+        shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
+        smoothness = Smoothness(binning, options["smoothness"], float(data.weights.sum()), rho_keypoints)
         return train(initial, shape, smoothness, loss, training, validating, schedule, rng, on_epoch)
 
     if start is not None:
@@ -139,7 +139,7 @@ def fit_set_function(
     model = best.best.double()
     fill_missing(model, binning, training.positions)
     model = model.rescaled(centre, scale)
-    shape.project_exactly(model)
+    ShapeConstraints.of(model, binning, trusts).project_exactly(model)
     return binning, model, best
 
 
