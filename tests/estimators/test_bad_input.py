@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
