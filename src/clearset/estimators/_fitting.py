@@ -117,6 +117,7 @@ def fit_set_function(
         patience=options["patience"],
         threads=threads,
     )
+
     def trained(initial: SetFunction) -> Progress:
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
