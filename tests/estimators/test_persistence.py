@@ -90,7 +90,6 @@ def test_every_declaration_comes_back(model: cs.SetRegressor, tmp_path: Path) ->
         np.array([False, True]),
         np.array([0.5, 1.0, 1.5]) * 2,
         np.array(["no", "yes"], dtype=object),
-        np.array([10, 2], dtype=object),
     ],
     ids=str,
 )
@@ -102,7 +101,9 @@ def test_classes_of_every_type(labels: np.ndarray, tmp_path: Path) -> None:
     again = cs.load(tmp_path / "model")
     assert again.classes_.dtype == model.classes_.dtype
     assert again.classes_.tolist() == model.classes_.tolist()
-    assert [type(label) for label in again.classes_.tolist()] == [type(label) for label in model.classes_.tolist()]
+    assert [type(label) for label in again.classes_.tolist()] == [
+        type(label) for label in model.classes_.tolist()
+    ]
     assert_same(model, again, X)
 
 
@@ -192,7 +193,7 @@ FORGERIES: dict[str, Change] = {
     "another shape": array("phi.calibration", lambda a: a[:, :-1].copy()),
     "another dimension": array("rho.vertices", lambda a: a[None]),
     "an array of whole numbers": array("rho.vertices", lambda a: a.astype(np.int64)),
-    "an array less": lambda _, arrays: arrays.pop("rho.vertices") and None,
+    "an array less": lambda _, arrays: arrays.__delitem__("rho.vertices"),
     "an array more": lambda _, arrays: arrays.update({"more": np.zeros(2)}),
     "width a string": setting("width", to="2"),
     "width a float": setting("width", to=2.0),
@@ -203,6 +204,7 @@ FORGERIES: dict[str, Change] = {
     "outputs negative": setting("outputs", to=-1),
     "rho keypoints huge": setting("rho_keypoints", to=10**13),
     "rho keypoints a list": setting("rho_keypoints", to=[20]),
+    "width of many gigabytes": setting("width", to=27),
     "layout huge": setting("layout", to={"sizes": [2] * 6, "subsets": [[0, 1, 2, 3, 4, 5]] * 100_000}),
     "sizes huge": setting("layout", "sizes", to=[10**9] * 6),
     "sizes of strings": setting("layout", "sizes", to=["2"] * 6),
@@ -215,7 +217,6 @@ FORGERIES: dict[str, Change] = {
     "parameters a list": setting("parameters", to=[]),
     "parameter of a wrong type": setting("parameters", "width", to="2"),
     "parameter beyond its limits": setting("parameters", "learning_rate", to=-1),
-    "another width among the parameters": setting("parameters", "width", to=5),
     "no binning": removing("binning"),
     "keypoints that fall": setting("binning", "keypoints", 0, to=[5.0, 4.0, 3.0, 2.0, 1.0]),
     "keypoints of strings": setting("binning", "keypoints", 0, to=["a", "b", "c", "d", "e"]),
@@ -282,7 +283,7 @@ def test_a_failing_save_leaves_the_old_file(
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
     unsaveable = cs.load(path).set_params(verbose=object())
-    with pytest.raises(TypeError, match="cannot be saved"):
+    with pytest.raises(ValueError, match="verbose must be"):
         unsaveable.save(path)
     assert path.read_bytes() == old
 

@@ -34,7 +34,9 @@ RISING = [cs.Feature("x0", monotonic="increasing")]
 
 def fit(X: Any, y: Any, **options: Any) -> Any:
     cls = options.pop("cls", cs.SetRegressor)
-    fit_options = {name: options.pop(name) for name in ("sample_weight", "validation_data") if name in options}
+    fit_options = {
+        name: options.pop(name) for name in ("sample_weight", "validation_data") if name in options
+    }
     return cls(**{"epochs": 60, "random_state": 0, "n_jobs": 1} | options).fit(X, y, **fit_options)
 
 
@@ -144,7 +146,10 @@ def test_three_classes(loss: str, width: int) -> None:
 
 def test_adagrad(curve: Any) -> None:
     X, y = curve
-    adam, adagrad = (fit(X, y, features=RISING, optimizer=name, learning_rate=0.1, epochs=30) for name in ("adam", "adagrad"))
+    adam, adagrad = (
+        fit(X, y, features=RISING, optimizer=name, learning_rate=0.1, epochs=30)
+        for name in ("adam", "adagrad")
+    )
     assert np.mean((adagrad.predict(X) - y) ** 2) < 0.2 * np.var(y)
     assert not np.array_equal(adam.predict(X), adagrad.predict(X))
 
@@ -244,16 +249,16 @@ class _Interrupting:
     def __init__(self, after: int) -> None:
         self.after, self.seen = after, 0
 
-    def __call__(self, options: dict[str, Any]) -> "_Interrupting":
+    def __call__(self, _: dict[str, Any]) -> "_Interrupting":
         return self
 
     def __enter__(self) -> Any:
         return self.on_epoch
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
-    def on_epoch(self, entry: dict[str, float]) -> None:
+    def on_epoch(self, _: dict[str, float]) -> None:
         self.seen += 1
         if self.seen == self.after:
             raise KeyboardInterrupt
@@ -282,7 +287,9 @@ def test_an_interrupt_keeps_what_was_reached(
         assert model.best_epoch_ == 1 + int(np.argmin(losses))
 
 
-def test_an_interrupted_restart_does_not_replace_a_better_one(monkeypatch: pytest.MonkeyPatch, curve: Any) -> None:
+def test_an_interrupted_restart_does_not_replace_a_better_one(
+    monkeypatch: pytest.MonkeyPatch, curve: Any
+) -> None:
     X, y = curve
     complete = fit(X, y, epochs=10)
     monkeypatch.setattr(_base, "progress_bar", _Interrupting(after=11))
