@@ -85,7 +85,7 @@ def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type
     return estimator
 
 
-_TYPES = {
+_TYPES: dict[str, Any] = {
     "width": int,
     "outputs": int,
     "rho_keypoints": int,
@@ -99,7 +99,7 @@ _TYPES = {
 
 def _check_types(document: dict[str, Any]) -> None:
     for name, wanted in _TYPES.items():
-        value: Any = document[name]
+        value = document[name]
         if not isinstance(value, wanted) or (wanted is int and (isinstance(value, bool) or value < 0)):
             raise TypeError(f"{name} is {value!r}")
     if not all(isinstance(entry, dict) for entry in document["history"]):
