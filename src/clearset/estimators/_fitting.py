@@ -96,7 +96,6 @@ def fit_set_function(
         )
     else:
         binning, layout = start.binning, start.model.phi.layout
-    shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
     n_values = data.sets.n_tokens * len(features)
     dtype = np.float64 if n_values < DOUBLE_PRECISION_VALUES else np.float32
     centre, scale = loss.scaling(data.labels, data.weights)
@@ -115,10 +114,9 @@ def fit_set_function(
         learning_rate=options["learning_rate"],
         epochs=options["epochs"],
         batch_size=_batch_size(options["batch_size"], len(data)),
-        patience=options["patience"],
+        patience=options["patience"] if options["early_stopping"] else None,
         threads=threads,
     )
-    smoothness = Smoothness(binning, options["smoothness"], float(data.weights.sum()), rho_keypoints)
 
     def in_own_unit(entry: dict[str, float]) -> dict[str, float]:
         return {
@@ -131,6 +129,9 @@ def fit_set_function(
             on_epoch(in_own_unit(entry))
 
     def trained(initial: SetFunction) -> Progress:
+        # Constraints and smoothness remember where a training has got to, so each training has its own.
+        shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
+        smoothness = Smoothness(binning, options["smoothness"], count_sets(data.weights), rho_keypoints)
         return train(initial, shape, smoothness, loss, training, validating, schedule, rng, report)
 
     if start is not None:
@@ -146,8 +147,16 @@ def fit_set_function(
     model = best.best.double()
     fill_missing(model, binning, training.positions)
     model = model.rescaled(centre, scale)
-    shape.project_exactly(model)
+    ShapeConstraints.of(model, binning, trusts).project_exactly(model)
     return binning, model, best
+
+
+def count_sets(weights: np.ndarray) -> float:
+    """Say how many sets the weighted ones stand for.
+
+    Whole numbers are repetitions. Any other weights are relative, so they stand for as many sets as there are.
+    """
+    return float(weights.sum() if (weights == np.floor(weights)).all() else len(weights))
 
 
 def _batch_size(wanted: int | str, n_sets: int) -> int:

@@ -2,16 +2,19 @@
 
 from dataclasses import asdict
 from numbers import Integral, Real
+from operator import index
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import is_classifier
 
 from clearset.artifact import Artifact, ArtifactError, write_artifact
+from clearset.estimators._parameters import MAX_WIDTH, check_parameters
 from clearset.kernels import Layout
 from clearset.setfunction import Certificate, Phi, Rho, SetFunction
-from clearset.sets import Binning, Feature, Trust
+from clearset.sets import Binning, Feature, Trust, check_trusts
 
 KIND = "set estimator"
 
@@ -19,9 +22,11 @@ KIND = "set estimator"
 def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
     """Write a fitted estimator as an artifact."""
     model: SetFunction = estimator.set_function_
+    parameters = estimator.get_params(deep=False)
+    check_parameters(parameters, estimator._losses)  # what `load` would refuse
     document = {
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
         "binning": estimator.binning_.to_json(),
         "trusts": _plain(estimator.trusts_),
         "layout": {"sizes": _plain(model.phi.layout.sizes), "subsets": _plain(model.phi.layout.subsets)},
@@ -45,7 +50,7 @@ def restore_estimator(artifact: Artifact, classes: dict[str, type], path: str | 
     document = artifact.document
     try:
         return _restored(document, artifact.arrays, classes[document["estimator"]])
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, AttributeError) as error:
         raise ArtifactError(
             f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
             "Load it with the version that wrote it, or fit the model again."
@@ -57,13 +62,18 @@ def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type
     if parameters["features"] is not None:
         parameters["features"] = [f if isinstance(f, str) else Feature(**f) for f in parameters["features"]]
     parameters["trusts"] = tuple(Trust(**trust) for trust in parameters["trusts"])
-    estimator = cls(**parameters)
+    estimator: Any = cls(**parameters)
+    check_parameters(estimator.get_params(deep=False), estimator._losses)
+    _check_types(document)
     estimator.binning_ = Binning.from_json(document["binning"])
     estimator.features_ = estimator.binning_.features
     estimator.trusts_ = tuple(Trust(**trust) for trust in document["trusts"])
+    check_trusts(estimator.trusts_, estimator.features_)
     estimator.set_function_ = _model(document, arrays, estimator.binning_)
+    if (document["classes"] is not None) != is_classifier(estimator):
+        raise ValueError("classes belong to a classifier, and to nothing else")
     if document["classes"] is not None:
-        estimator.classes_ = np.array(document["classes"]["labels"], dtype=document["classes"]["dtype"])
+        estimator.classes_ = _classes(document["classes"], document["outputs"])
     estimator.certificate_ = Certificate.from_json(document["certificate"])
     estimator.history_ = document["history"]
     estimator.n_iter_ = len(estimator.history_)
@@ -75,23 +85,66 @@ def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type
     return estimator
 
 
+_TYPES: dict[str, Any] = {
+    "width": int,
+    "outputs": int,
+    "rho_keypoints": int,
+    "best_epoch": int,
+    "n_features_in": int,
+    "interrupted": bool,
+    "history": list,
+    "feature_names_in": list | None,
+}
+
+
+def _check_types(document: dict[str, Any]) -> None:
+    for name, wanted in _TYPES.items():
+        value = document[name]
+        if not isinstance(value, wanted) or (wanted is int and (isinstance(value, bool) or value < 0)):
+            raise TypeError(f"{name} is {value!r}")
+    if not all(isinstance(entry, dict) for entry in document["history"]):
+        raise TypeError("history holds something else than epochs")
+    if not all(isinstance(name, str) for name in document["feature_names_in"] or ()):
+        raise TypeError("feature_names_in holds something else than names")
+
+
+def _classes(document: dict[str, Any], outputs: int) -> np.ndarray:
+    classes = np.array(document["labels"], dtype=document["dtype"])
+    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+        raise ValueError("the classes are not at least two different labels in order")
+    if outputs != (1 if len(classes) == 2 else len(classes)):
+        raise ValueError(f"{len(classes)} classes do not fit {outputs} outputs")
+    return classes
+
+
 def _model(document: dict[str, Any], arrays: dict[str, np.ndarray], binning: Binning) -> SetFunction:
     layout = Layout(
-        tuple(document["layout"]["sizes"]), tuple(tuple(subset) for subset in document["layout"]["subsets"])
+        tuple(index(size) for size in document["layout"]["sizes"]),
+        tuple(tuple(index(d) for d in subset) for subset in document["layout"]["subsets"]),
     )
-    rows = document["width"] * document["outputs"]
+    width, outputs, keypoints = document["width"], document["outputs"], document["rho_keypoints"]
     if layout.n_features != len(binning.features):
         raise ValueError(f"the layout has {layout.n_features} features, the binning {len(binning.features)}")
-    phi = Phi(layout, torch.zeros(rows, binning.n_slots), torch.zeros(rows, layout.n_vertices))
-    model = SetFunction(phi, Rho(document["width"], document["outputs"], document["rho_keypoints"])).double()
-    expected = {name: tuple(parameter.shape) for name, parameter in model.tables.items()}
+    if not (1 <= width <= MAX_WIDTH and outputs >= 1):
+        raise ValueError(f"width is {width}, outputs is {outputs}")
+    rows = width * outputs
+    # Compared before anything of these sizes is made: a few bytes must not be able to ask for all the memory.
+    expected = {
+        "phi.calibration": (rows, binning.n_slots),
+        "phi.vertices": (rows, layout.n_vertices),
+        "rho.calibrators": (rows, keypoints),
+        "rho.vertices": (outputs, 2**width),
+        "rho.output": (outputs, keypoints),
+    }
     received = {name: array.shape for name, array in arrays.items()}
     if expected != received:
         raise ValueError(f"arrays {received} do not fit {expected}")
+    phi = Phi(layout, torch.zeros(rows, binning.n_slots), torch.zeros(rows, layout.n_vertices))
+    model = SetFunction(phi, Rho(width, outputs, keypoints)).double()
     with torch.no_grad():
         for name, parameter in model.tables.items():
-            if not np.isfinite(arrays[name]).all():
-                raise ValueError(f"array {name!r} holds NaN or infinity")
+            if arrays[name].dtype != np.float64 or not np.isfinite(arrays[name]).all():
+                raise ValueError(f"array {name!r} holds something else than finite float64 numbers")
             parameter.copy_(torch.from_numpy(arrays[name].copy()))
     return model
 

@@ -45,6 +45,8 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     constraints
         ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact
         at the end.
+    smoothness
+        Strength of the penalty on bends of the calibrators, 0 for none. It fades with more sets.
     learning_rate
         Of the optimiser at the start; it falls along a cosine.
     epochs
@@ -52,10 +54,11 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     batch_size
         Sets of one step. ``"auto"``: a sixteenth of the training sets, from 32 to 1024.
     validation_fraction
-        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 10 sets are
+        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 50 sets are
         not kept aside: then all epochs are run on all sets.
     early_stopping
-        Keep the best epoch on validation data, and stop after `patience` epochs without a better one.
+        Keep the best epoch on validation data, and stop after `patience` epochs without a better one. Without it all
+        epochs are run on all sets, and validation data given to `fit` are only reported on.
     patience
         See `early_stopping`.
     restarts

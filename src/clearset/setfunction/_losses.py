@@ -67,9 +67,12 @@ class Loss:
             return 0.0, 1.0
         mean = float(np.average(targets, weights=weights))
         if self.name == "poisson":
-            return float(np.log(max(mean, 1e-6))), 1.0
-        deviation = float(np.sqrt(np.average((targets - mean) ** 2, weights=weights)))
-        return mean, deviation if deviation > 0.0 else 1.0
+            return float(np.log(mean)), 1.0
+        spread = float(np.abs(targets - mean).max())
+        if spread == 0.0:
+            return mean, 1.0
+        # Divided first: the squares of very large or small labels would leave the range of floats.
+        return mean, spread * float(np.sqrt(np.average(((targets - mean) / spread) ** 2, weights=weights)))
 
     def scaled(self, targets: np.ndarray, centre: float, scale: float) -> np.ndarray:
         """Bring labels to the unit of scaled outputs."""
@@ -83,4 +86,4 @@ class Loss:
         """Bring the mean loss of scaled labels back to the labels' own unit."""
         if self.name == "poisson":
             return value * float(np.exp(centre))
-        return value * (scale**2 if self.name == "squared_error" else scale)
+        return value * (scale * scale if self.name == "squared_error" else scale)

@@ -99,6 +99,9 @@ class ShapeConstraints:
         found = []
         for name, parameter in model.tables.items():
             table, values = self._tables[name], parameter.detach().double().numpy()
+            if not np.isfinite(values).all():
+                found.append(("values are finite", table.blocks[0].layer, float("nan")))
+                continue
             for block in table.blocks:
                 violations = block.constraints.violations(values[:, block.columns])
                 found += [(group, block.layer, violations[group]) for group in block.constraints.groups]

@@ -17,6 +17,9 @@ from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._threads import one_torch_thread
 from clearset.sets import Positions
 
+# Steps in which rho stays as it is. It can only rise: while a lattice of phi still slopes the wrong way, rho would learn
+# to be flat, and phi would have no gradient left to turn by.
+WARM_UP = 100
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
@@ -40,14 +43,17 @@ class TrainingSets:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How to train; the fields are the estimators' parameters of the same names."""
+    """How to train; the fields are the estimators' parameters of the same names.
+
+    Without ``patience`` all epochs are run and the last one is kept, whatever validation data say.
+    """
 
     optimizer: str
     constraints: str
     learning_rate: float
     epochs: int
     batch_size: int
-    patience: int
+    patience: int | None
     threads: int
 
 
@@ -78,7 +84,7 @@ def train(
 
     A running average of the iterates is what is validated and kept: constraints are convex, so it satisfies them as the
     iterates do, and it is steadier than any of them. The best epoch is the one of the least validation loss; without
-    validation data it is the last one. An interrupt (Ctrl-C) ends training and keeps the best so far.
+    validation data, or without patience, it is the last one. An interrupt (Ctrl-C) ends training and keeps the best so far.
 
     Parameters
     ----------
@@ -108,10 +114,11 @@ def train(
             progress.history.append(entry)
             if on_epoch is not None:
                 on_epoch(entry)
-            if validation is None:
-                progress.best_loss, progress.best_epoch = entry["loss"], epoch
-            elif entry["validation_loss"] < progress.best_loss:
-                progress.best_loss, progress.best_epoch = entry["validation_loss"], epoch
+            current = entry.get("validation_loss", entry["loss"])
+            if validation is None or schedule.patience is None:
+                progress.best_loss, progress.best_epoch = current, epoch
+            elif current < progress.best_loss:
+                progress.best_loss, progress.best_epoch = current, epoch
                 progress.best = copy.deepcopy(trainer.average)
             elif epoch - progress.best_epoch >= schedule.patience:
                 break
@@ -149,6 +156,7 @@ class _Trainer:
         optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
         self._optimizer = optimizer(self._model.parameters(), lr=schedule.learning_rate, fused=True)
         self._n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
+        self._warm_up = min(WARM_UP, self._n_steps // 4)
         self._step = 0
 
     def epoch(self) -> float:
@@ -169,6 +177,9 @@ class _Trainer:
         objective.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         self._smoothness.add_gradient(model, value)
+        if self._step < self._warm_up:
+            for table in model.rho.parameters():
+                table.grad = None
         optimizer.step()
         self._keep(model)
         self._step += 1

@@ -46,6 +46,8 @@ def certify(
         Check(constraint, scopes.get(constraint, "output"), f"parameters: {layer}", violation, 0.0)
         for constraint, layer, violation in shape.violations(model)
     ]
+    if any(np.isnan(check.violation) for check in checks):
+        return Certificate(tuple(checks))  # there is nothing to probe
     rng = np.random.default_rng(0)
     probe = _Probe(model, binning, _random_positions(binning, rng) if positions is None else positions, rng)
     for d, feature in enumerate(binning.features):

@@ -160,15 +160,20 @@ class Binning:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Binning":
-        """Return the binning that `to_json` wrote."""
-        return cls(
-            tuple(Feature(**feature) for feature in document["features"]),
-            tuple(
-                None if points is None else np.array(points, dtype=np.float64)
-                for points in document["keypoints"]
-            ),
-            tuple(None if found is None else tuple(found) for found in document["categories"]),
+        """Return the binning that `to_json` wrote; ValueError or TypeError if it wrote nothing like this."""
+        features = tuple(Feature(**feature) for feature in document["features"])
+        keypoints = tuple(
+            None if points is None else np.array(points, dtype=np.float64) for points in document["keypoints"]
         )
+        categories = tuple(None if found is None else tuple(found) for found in document["categories"])
+        for feature, points, found in zip(features, keypoints, categories, strict=True):
+            if (points is None) != (feature.kind == "categorical") or (found is None) != (points is not None):
+                raise ValueError(f"Feature {feature.name!r} has keypoints if it is numeric, else categories.")
+            if points is not None and not _are_keypoints(points):
+                raise ValueError(f"The keypoints of feature {feature.name!r} are not finite and increasing.")
+            if found is not None and len(set(found)) < len(found):
+                raise ValueError(f"The categories of feature {feature.name!r} are not distinct.")
+        return cls(features, keypoints, categories)
 
     def _place(
         self, place: int, data: SetData, values: FloatArray, dtype: np.dtype[Any]
@@ -201,6 +206,15 @@ def _between_keypoints(
     slots += full
     fractions[full] = 0
     return slots, fractions
+
+
+def _are_keypoints(points: FloatArray) -> bool:
+    return bool(
+        points.ndim == 1
+        and len(points) > 1
+        and np.isfinite(points).all()
+        and (points[1:] > points[:-1]).all()
+    )
 
 
 def _checked_weight(sample_weight: npt.ArrayLike, n_sets: int) -> FloatArray:

@@ -1,0 +1,140 @@
+"""Sizes and values at the ends of what there is: finite predictions, without a warning."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import clearset as cs
+
+
+def fit(X: Any, y: Any, **options: Any) -> Any:
+    cls = options.pop("cls", cs.SetRegressor)
+    return cls(**{"epochs": 3, "random_state": 0, "n_jobs": 1} | options).fit(X, y)
+
+
+TOKENS = 10_000_000
+
+
+@pytest.fixture(scope="module")
+def huge() -> np.ndarray:
+    """The values of ten million tokens: from 0 to 1 in even steps, in an order of no meaning."""
+    return (np.arange(TOKENS) * 7919 % TOKENS) / (TOKENS - 1)
+
+
+def test_ten_million_tokens_in_one_set_at_predict(huge: np.ndarray) -> None:
+    X = np.linspace(0, 1, 101)
+    model = fit(X[:, None], np.exp(X), features=[cs.Feature("x0", monotonic="increasing")], epochs=20)
+    predicted = model.predict(cs.SetData(huge, [0, TOKENS], ["x0"]))
+    # The mean score over so many even steps is the score's integral, found here by the trapezoidal rule.
+    grid = np.linspace(0, 1, 200_001)
+    scores = model.phi(grid[:, None]).scores
+    mean = np.trapezoid(scores[:, 0], grid)
+    assert predicted == pytest.approx(model.rho([mean]), rel=1e-6)
+    two = model.predict(cs.SetData(huge, [0, 1, TOKENS - 1, TOKENS], ["x0"]))
+    assert two[1] == pytest.approx(predicted[0], rel=1e-5)
+    assert two[0] == model.predict([[huge[0]]])[0]
+
+
+def test_ten_million_tokens_in_one_set_in_fit(huge: np.ndarray) -> None:
+    small = np.linspace(0, 1, 60)
+    data = cs.SetData(np.concatenate([small, huge]), np.concatenate([np.arange(61), [60 + TOKENS]]), ["x0"])
+    y = np.append(small, 0.5)
+    model = fit(data, y, features=[cs.Feature("x0", monotonic="increasing")], epochs=2)
+    predicted = model.predict(data)
+    assert np.isfinite(predicted).all()
+    assert (np.diff(predicted[:60]) >= 0).all()
+    assert model.certificate_
+
+
+@pytest.mark.parametrize("cls", [cs.SetRegressor, cs.SetClassifier])
+@pytest.mark.parametrize("n_rows", [2, 3])
+def test_hardly_any_data(cls: Any, n_rows: int) -> None:
+    X = np.arange(n_rows, dtype=float)[:, None]
+    model = fit(X, np.arange(n_rows), cls=cls, width=2)
+    assert np.isin(model.predict(X), [0, 1, 2]).all() or np.isfinite(model.predict(X)).all()
+    assert model.verify(X)
+
+
+def test_one_set() -> None:
+    model = fit(pa.table({"x": [[1.0, 2.0]]}), [7.0])
+    assert model.predict(pa.table({"x": [[1.0, 2.0], [5.0], []]})) == pytest.approx(np.full(3, 7.0), abs=1.0)
+
+
+@pytest.mark.parametrize(
+    "scale", [1e-300, 5e-324, 1e-150, 1e150, 1e300, 1.7e308], ids=lambda scale: f"{scale:g}"
+)
+def test_features_of_every_magnitude(scale: float) -> None:
+    unit = np.linspace(-1, 1, 200)
+    x = unit * scale
+    y = np.exp(unit)
+    frame = pa.table({"x0": x, "x1": x[::-1]})
+    model = fit(frame, y, features=[cs.Feature("x0", monotonic="increasing"), "x1"], epochs=40)
+    predicted = model.predict(frame)
+    assert np.isfinite(predicted).all()
+    assert model.certificate_
+    if scale > 1e-300:
+        assert np.mean((predicted - y) ** 2) < 0.2 * np.var(y)
+
+
+def test_constant_and_wholly_missing_features() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    X = np.stack([x, np.full(100, 3.0), np.full(100, np.nan), np.zeros(100)], axis=1)
+    features = [cs.Feature(f"x{d}", monotonic="increasing") for d in range(4)]
+    model = fit(X, x, features=features, epochs=40)
+    assert model.score(X, x) > 0.8
+    assert np.isfinite(model.predict(rng.normal(size=(50, 4)) * 100)).all()
+    nothing = fit(X[:, 1:3], x)
+    assert nothing.predict(X[:5, 1:3]) == pytest.approx(np.full(5, x.mean()), abs=0.5)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile"])
+def test_labels_of_every_magnitude(loss: str, size: float) -> None:
+    x = np.linspace(0, 1, 150)
+    y = size * np.exp(2 * x)
+    model = fit(x[:, None], y, loss=loss, features=[cs.Feature("x0", monotonic="increasing")], epochs=60)
+    assert np.abs(model.predict(x[:, None]) - y).max() < 0.2 * np.ptp(y)
+    assert model.history_[-1]["loss"] < model.history_[0]["loss"]
+    assert model.certificate_
+
+
+@pytest.mark.parametrize("size", [1.0, 1e12])
+def test_counts_of_every_magnitude(size: float) -> None:
+    x = np.linspace(0, 1, 150)
+    y = size * np.exp(2 * x)
+    model = fit(x[:, None], y, loss="poisson", features=[cs.Feature("x0", monotonic="increasing")], epochs=60)
+    assert np.abs(model.predict(x[:, None]) / y - 1).max() < 0.3
+
+
+def test_labels_that_are_all_alike() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for label in (0.0, 0.1, -1e12):
+        assert fit(X, np.full(60, label)).predict(X) == pytest.approx(np.full(60, label), rel=1e-6, abs=1.0)
+
+
+def test_fifty_thousand_categories() -> None:
+    rng = np.random.default_rng(0)
+    names = np.array([f"item {number}" for number in range(50_000)])
+    lists = pa.ListArray.from_arrays(np.arange(0, 50_001, 50), pa.array(rng.permutation(names)))
+    frame = pa.table({"item": lists})
+    model = fit(
+        frame, rng.normal(size=1000), features=[cs.Feature("item", kind="categorical")], early_stopping=False
+    )
+    assert model.binning_.n_slots == 50_001
+    assert np.isfinite(model.predict(frame)).all()
+    assert model.verify(frame)
+
+
+def test_sixty_features() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 60))
+    y = X[:, :5].sum(axis=1)
+    features = [cs.Feature(f"x{d}", monotonic="increasing" if d < 5 else None) for d in range(60)]
+    model = fit(X, y, features=features, epochs=30)
+    assert {d for subset in model.set_function_.phi.layout.subsets for d in subset} == set(range(60))
+    assert model.score(X, y) > 0.5
+    assert model.certificate_
+    assert np.isfinite(model.predict(X * 1e6)).all()
