@@ -48,7 +48,7 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     smoothness
         Strength of the penalty on bends of the calibrators, 0 for none. It fades with more sets.
     learning_rate
-        Of the optimiser at the start; it falls along a cosine.
+        Of the optimiser at the start; it falls along a cosine. Adagrad wants about ten times as much as Adam.
     epochs
         Passes over the training sets, at most.
     batch_size

@@ -17,8 +17,8 @@ from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._threads import one_torch_thread
 from clearset.sets import Positions
 
-# Steps in which rho stays as it is. It can only rise: while a lattice of phi still slopes the wrong way, rho would learn
-# to be flat, and phi would have no gradient left to turn by.
+# Steps in which rho stays as it is. It can only rise: while a lattice of phi still slopes the wrong way, rho would
+# learn to be flat, and phi would have no gradient left to turn by.
 WARM_UP = 100
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
@@ -84,7 +84,8 @@ def train(
 
     A running average of the iterates is what is validated and kept: constraints are convex, so it satisfies them as the
     iterates do, and it is steadier than any of them. The best epoch is the one of the least validation loss; without
-    validation data, or without patience, it is the last one. An interrupt (Ctrl-C) ends training and keeps the best so far.
+    validation data, or without patience, it is the last one. An interrupt (Ctrl-C) ends training and keeps the best
+    so far.
 
     Parameters
     ----------
