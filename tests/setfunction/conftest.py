@@ -43,8 +43,9 @@ class Example:
     def initial(self, seed: int = 0) -> SetFunction:
         """The model that training starts from."""
         rng = np.random.default_rng(seed)
+        leaning = np.zeros((self.outputs, len(self.features)))
         return initial_set_function(
-            self.binning, self.layout, width=self.width, outputs=self.outputs, rho_keypoints=7, rng=rng
+            self.binning, self.layout, leaning, width=self.width, rho_keypoints=7, rng=rng
         )
 
     def scrambled(self, seed: int = 0) -> SetFunction:

@@ -9,7 +9,7 @@ def fitted(values):
     data = SetData(values, np.arange(len(values) + 1), ["x"])
     binning = Binning.fit(data, [Feature("x")], keypoints=4)
     model = initial_set_function(
-        binning, Layout.full((2,)), width=2, outputs=1, rho_keypoints=3, rng=np.random.default_rng(0)
+        binning, Layout.full((2,)), np.zeros((1, 1)), width=2, rho_keypoints=3, rng=np.random.default_rng(0)
     )
     model.phi.calibration.data.uniform_()
     return binning, model, binning.positions(data, np.float64)

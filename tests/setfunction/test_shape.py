@@ -90,7 +90,7 @@ def test_curvature_in_the_features_own_unit(make_example, shape):
     from clearset.setfunction import initial_set_function
 
     model = initial_set_function(
-        binning, Layout.full((2,)), width=1, outputs=1, rho_keypoints=4, rng=np.random.default_rng(0)
+        binning, Layout.full((2,)), np.zeros((1, 1)), width=1, rho_keypoints=4, rng=np.random.default_rng(0)
     )
     with torch.no_grad():
         model.phi.calibration.uniform_(generator=torch.Generator().manual_seed(3))

@@ -17,6 +17,7 @@ from clearset.setfunction import (
     TrainingSets,
     fill_missing,
     initial_set_function,
+    leanings,
     train,
 )
 from clearset.sets import Binning, Feature, SetData, Trust
@@ -137,10 +138,11 @@ def fit_set_function(
     if start is not None:
         best = trained(start.model.rescaled(-centre / scale, 1.0 / scale))
     else:
-        sizes = {"width": width, "outputs": outputs, "rho_keypoints": rho_keypoints}
+        sizes = {"width": width, "rho_keypoints": rho_keypoints}
+        leaning = leanings(binning, training.positions, _output_targets(training, outputs))
         attempts: list[Progress] = []
         while len(attempts) < options["restarts"] and not any(attempt.interrupted for attempt in attempts):
-            attempts.append(trained(initial_set_function(binning, layout, **sizes, rng=rng)))
+            attempts.append(trained(initial_set_function(binning, layout, leaning, **sizes, rng=rng)))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
     best.history = [in_own_unit(entry) for entry in best.history]
@@ -149,6 +151,15 @@ def fit_set_function(
     model = model.rescaled(centre, scale)
     ShapeConstraints.of(model, binning, trusts).project_exactly(model)
     return binning, model, best
+
+
+def _output_targets(training: TrainingSets, outputs: int) -> np.ndarray:
+    """Give ``(B, C)`` weighted targets: the labels themselves, or for each of several classes whether it is the label."""
+    targets = training.targets[:, None]
+    if outputs > 1:
+        targets = (targets == np.arange(outputs)).astype(np.float64)
+    mean = np.average(targets, axis=0, weights=training.weights)
+    return np.asarray(training.weights[:, None] * (targets - mean))
 
 
 def count_sets(weights: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """The set function: six layers, trained under shape constraints that are exact in the end."""
 
 from clearset.setfunction._certificate import Certificate, Check
-from clearset.setfunction._initial import initial_set_function
+from clearset.setfunction._initial import initial_set_function, leanings
 from clearset.setfunction._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
 from clearset.setfunction._missing import fill_missing
 from clearset.setfunction._module import Phi, Rho, SetFunction
@@ -28,6 +28,7 @@ __all__ = [
     "certify",
     "fill_missing",
     "initial_set_function",
+    "leanings",
     "one_torch_thread",
     "token_positions",
     "train",

@@ -5,7 +5,7 @@ import torch
 
 from clearset.kernels import Layout
 from clearset.setfunction._module import Phi, Rho, SetFunction
-from clearset.sets import Binning, Feature
+from clearset.sets import Binning, Feature, Positions
 
 # The sum of a lattice's slopes at the start: large enough for rho's keypoints to tell sets apart, far enough from the
 # bounds -1 and 1 to grow. Lattices at exactly 0 would leave every calibrator without a gradient.
@@ -15,9 +15,9 @@ AMPLITUDE = 0.5
 def initial_set_function(
     binning: Binning,
     layout: Layout,
+    leanings: np.ndarray,
     *,
     width: int,
-    outputs: int,
     rho_keypoints: int,
     rng: np.random.Generator,
 ) -> SetFunction:
@@ -29,21 +29,47 @@ def initial_set_function(
         Keypoints and categories.
     layout
         The lattices of phi.
-    width, outputs
-        K and C.
+    leanings
+        ``(C, D)``: from `leanings`.
+    width
+        K.
     rho_keypoints
         Keypoints of rho's calibrators.
     rng
         Where the differences between the lattices come from.
     """
-    rows = outputs * width
-    calibration = np.tile(_straight_calibrators(binning), (rows, 1))
-    slopes = _slopes(binning.features, width, outputs, rng)
+    calibration = np.tile(_straight_calibrators(binning), (len(leanings) * width, 1))
+    slopes = _slopes(binning.features, leanings, width, rng)
     vertices = np.concatenate(
         [_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1
     )
     phi = Phi(layout, torch.from_numpy(calibration), torch.from_numpy(vertices))
-    return SetFunction(phi, Rho(width, outputs, rho_keypoints)).double()
+    return SetFunction(phi, Rho(width, len(leanings), rho_keypoints)).double()
+
+
+def leanings(binning: Binning, positions: Positions, targets: np.ndarray) -> np.ndarray:
+    """Say in which direction each output goes with each feature, by and large.
+
+    Rho can only rise. Where a lattice starts with the wrong slope rho learns to be flat, and no gradient is left
+    for the lattice to turn by; so lattices start with the slope that the labels speak for.
+
+    Parameters
+    ----------
+    binning, positions
+        The features and the training sets.
+    targets
+        ``(B, C)``: what each output should be large for, centred and weighted.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(C, D)``: 1, -1, or 0 where the labels do not say, of the covariance with the mean over a set's tokens.
+    """
+    table = np.append(_straight_calibrators(binning), 0.0)
+    slots = positions.slots
+    calibrated = table[slots] + positions.fractions * (table[slots + 1] - table[slots])
+    means = np.add.reduceat(calibrated, positions.offsets[:-1], axis=1) / np.diff(positions.offsets)
+    return np.asarray(np.sign(targets.T @ (means - means.mean(axis=1, keepdims=True)).T))
 
 
 def _straight_calibrators(binning: Binning) -> np.ndarray:
@@ -60,20 +86,23 @@ def _straight(keypoints: np.ndarray) -> np.ndarray:
     return np.asarray((halves - halves[0]) / (halves[-1] - halves[0]))
 
 
-def _slopes(features: tuple[Feature, ...], width: int, outputs: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw each lattice's slopes ``(outputs * width, D)``.
+def _slopes(
+    features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw each lattice's slopes ``(C * K, D)``.
 
-    A declared feature has the sign it asks for. The sign of any other alternates over the lattices of an output:
-    lattices that start on the same side of such a feature tend to stay there, and a weighted mean needs one on each.
+    A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of an
+    output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
     """
-    shape = (outputs, width, len(features))
-    sizes = rng.uniform(0.2, 1.0, size=shape)
-    signs = rng.choice([-1.0, 1.0], size=(outputs, 1, len(features))) * (-1.0) ** np.arange(width)[:, None]
+    n_outputs, n_features = leanings.shape
+    sizes = rng.uniform(0.2, 1.0, size=(n_outputs, width, n_features))
+    first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), leanings)
+    signs = first[:, None, :] * (-1.0) ** np.arange(width)[:, None]
     for d, feature in enumerate(features):
         if feature.direction:
             signs[:, :, d] = feature.direction
     slopes = AMPLITUDE * signs * sizes / sizes.sum(axis=2, keepdims=True)
-    return np.asarray(slopes.reshape(outputs * width, -1))
+    return np.asarray(slopes.reshape(n_outputs * width, n_features))
 
 
 def _sloping_lattice(slopes: np.ndarray, subset: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:

@@ -17,9 +17,6 @@ from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._threads import one_torch_thread
 from clearset.sets import Positions
 
-# Steps in which rho stays as it is. It can only rise: while a lattice of phi still slopes the wrong way, rho would
-# learn to be flat, and phi would have no gradient left to turn by.
-WARM_UP = 100
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
@@ -157,7 +154,6 @@ class _Trainer:
         optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
         self._optimizer = optimizer(self._model.parameters(), lr=schedule.learning_rate, fused=True)
         self._n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
-        self._warm_up = min(WARM_UP, self._n_steps // 4)
         self._step = 0
 
     def epoch(self) -> float:
@@ -178,9 +174,6 @@ class _Trainer:
         objective.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         self._smoothness.add_gradient(model, value)
-        if self._step < self._warm_up:
-            for table in model.rho.parameters():
-                table.grad = None
         optimizer.step()
         self._keep(model)
         self._step += 1
