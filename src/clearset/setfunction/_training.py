@@ -17,6 +17,9 @@ from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._threads import one_torch_thread
 from clearset.sets import Positions
 
+# Steps in which rho's rate rises to that of phi. Rho can only rise: were it as quick as phi, it would learn to be flat
+# wherever phi is not yet right, and leave phi without a gradient to get right by.
+WARM_UP = 200
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
@@ -152,7 +155,8 @@ class _Trainer:
         self._penalty = LightTouch(shape, self._model, rng) if schedule.constraints == "light_touch" else None
         self._keep = shape.project if self._penalty is None else shape.project_bounds
         optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
-        self._optimizer = optimizer(self._model.parameters(), lr=schedule.learning_rate, fused=True)
+        groups = [{"params": list(half.parameters())} for half in (self._model.phi, self._model.rho)]
+        self._optimizer = optimizer(groups, lr=schedule.learning_rate, fused=True)
         self._n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
         self._step = 0
 
@@ -167,7 +171,9 @@ class _Trainer:
 
     def _train_on(self, batch: TrainingSets) -> float:
         model, optimizer = self._model, self._optimizer
-        optimizer.param_groups[0]["lr"] = self._schedule.learning_rate * _decay(self._step / self._n_steps)
+        rate = self._schedule.learning_rate * _decay(self._step / self._n_steps)
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / WARM_UP)
         optimizer.zero_grad()
         loss = mean_loss(model, self._loss, batch, self._schedule.threads)
         objective = loss if self._penalty is None else loss + self._penalty(model)
