@@ -136,12 +136,13 @@ static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corne
     V row_weights[2 * rows], column_weights[2 * columns], row_values[2 * rows], column_values[2 * columns];
     spread<first_half>(within, row_weights);
     spread<second_half>(within + first_half, column_weights);
+    V weighted[columns];
+    for (int b = 0; b < columns; ++b) weighted[b] = column_weights[columns + b] * upstream;
     for (int b = 0; b < columns; ++b) column_values[columns + b] = V{};
-    // Two rows at a time, so that a column's weight and value are loaded and stored once for both.
-    constexpr int group = rows < 2 ? 1 : 2;
+    // Two rows at a time, so that a column's weights and value are loaded and stored once for both.
+    constexpr int group = rows < 2 ? rows : 2;
     for (int a = 0; a < rows; a += group) {
-      V weighted[group], row[group] = {};
-      for (int i = 0; i < group; ++i) weighted[i] = row_weights[rows + a + i] * upstream;
+      V row[group] = {};
 #pragma GCC unroll 8
       for (int b = 0; b < columns; ++b) {
         const V column_weight = column_weights[columns + b];
@@ -150,7 +151,7 @@ static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corne
           const auto corner = corners.at((a + i) * columns + b);
           row[i] += corner * column_weight;
           column += corner * row_weights[rows + a + i];
-          corners.add((a + i) * columns + b, weighted[i], column_weight);
+          corners.add((a + i) * columns + b, row_weights[rows + a + i], weighted[b]);
         }
         column_values[columns + b] = column;
       }
