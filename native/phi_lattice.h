@@ -11,6 +11,7 @@
 // begin at 2^N. Level i belongs to the half's feature i.
 #pragma once
 
+// These three are always inlined and unrolled: otherwise the place of every node is computed while tokens wait.
 template <int N, class V>
 [[gnu::always_inline]] static inline void spread(const V* within, V* weights) {
   weights[1] = {1 + V{}.low, 1 + V{}.high};
