@@ -16,12 +16,17 @@ constexpr int kLaneBytes = 32;
 constexpr int kLaneBytes = 16;
 #endif
 
+#include "phi_tile.h"
+
 #include "phi_lattice.h"
+#include "phi_slots.h"
 
 // Lanes of vertex gradients are added to the sums in double after this many additions, before rounding can pile up.
 constexpr int kAdditionsPerSum = 128;
 
-typedef double Pair __attribute__((vector_size(16)));
+// Loops over the tokens of a set take whole steps of this many: sets differ in size, and a loop whose end cannot be
+// foreseen costs more than a few additions of zero.
+constexpr int kStep = 16;
 
 // ---- scratch memory
 
@@ -43,9 +48,9 @@ struct Scratch {
     const int64_t per_feature = static_cast<int64_t>(phi.n_features) * kTile;
     tile.within = take<T>(memory, per_feature);
     tile.cells = take<int32_t>(memory, per_feature);
-    tile.scores = take<T>(memory, kTile);
+    tile.scores = take<T>(memory, kTile + kStep);
     tile.slopes = take<T>(memory, per_feature);
-    tile.upstream = take<T>(memory, kTile);
+    tile.upstream = take<T>(memory, kTile + kStep);
     tile.gradients = take<T>(memory, per_feature);
     tile.spans = take<SlotSpan>(memory, phi.n_features);
     sums = take<double>(memory, phi.n_outputs);
@@ -79,70 +84,9 @@ static int64_t each_set(const Phi<T>& phi, int64_t set, int64_t start, int token
   return set;
 }
 
-// Asks for a tile's part of a row in advance: rows are many, and each is left again before the machine sees a pattern.
-template <class U>
-static void prefetch(const U* row) {
-  for (int t = 0; t < kTile; t += 64 / sizeof(U)) __builtin_prefetch(row + t);
-}
-
-// Finds the first and the last slot of each feature in the tile; false if one of them does not exist.
-template <class T>
-static bool find_spans(const Phi<T>& phi, int64_t start, int tokens, SlotSpan* spans) {
-  uint32_t largest = 0;  // a negative slot is a large one
-  for (int d = 0; d < phi.n_features; ++d) {
-    const uint32_t* slots = reinterpret_cast<const uint32_t*>(phi.slots + d * phi.n_tokens + start);
-    prefetch(slots + kTile);
-    prefetch(phi.fractions + d * phi.n_tokens + start + kTile);
-    uint32_t first = slots[0], last = slots[0];
-    for (int t = 0; t < tokens; ++t) {
-      first = slots[t] < first ? slots[t] : first;
-      last = slots[t] > last ? slots[t] : last;
-    }
-    spans[d] = {static_cast<int32_t>(first), static_cast<int32_t>(last)};
-    largest = last > largest ? last : largest;
-  }
-  return largest < static_cast<uint32_t>(phi.n_slots);
-}
-
-// Calibrated values of one feature, before they are clamped: every token's entry is fetched, one load each, and what
-// follows fills whole registers.
-template <class T>
-static void look_up(const TableEntry<T>* __restrict table, SlotSpan, const int32_t* __restrict slots,
-                    const T* __restrict fractions, int tokens, T* __restrict values) {
-  alignas(64) TableEntry<T> entries[kTile];
-#pragma GCC unroll 8
-  for (int t = 0; t < tokens; ++t) entries[t] = table[slots[t]];
-  for (int t = 0; t < tokens; ++t) values[t] = entries[t].value + fractions[t] * entries[t].step;
-}
-
-#if defined(__AVX512F__)
-// The same where the tile's slots of the feature are few: the part of the table that they need stays in registers.
-static void look_up(const TableEntry<float>* table, SlotSpan span, const int32_t* slots, const float* fractions,
-                    int tokens, float* values) {
-  if (span.last - span.first >= kSlotsInRegisters) {
-    look_up<float>(table, span, slots, fractions, tokens, values);
-    return;
-  }
-  const float* entries = reinterpret_cast<const float*>(table + span.first);
-  const __m512 part[4] = {_mm512_loadu_ps(entries), _mm512_loadu_ps(entries + 16), _mm512_loadu_ps(entries + 32),
-                          _mm512_loadu_ps(entries + 48)};
-  const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-  const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1)), first = _mm512_set1_epi32(span.first);
-  const __m512 low = _mm512_permutex2var_ps(part[0], even, part[1]), high = _mm512_permutex2var_ps(part[2], even, part[3]);
-  const __m512 low_step = _mm512_permutex2var_ps(part[0], odd, part[1]);
-  const __m512 high_step = _mm512_permutex2var_ps(part[2], odd, part[3]);
-  for (int t = 0; t < tokens; t += 16) {
-    const __mmask16 exists = tokens - t >= 16 ? 0xffff : static_cast<__mmask16>((1u << (tokens - t)) - 1);
-    const __m512i slot = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(exists, slots + t), first);
-    const __m512 fraction = _mm512_maskz_loadu_ps(exists, fractions + t);
-    const __m512 value = _mm512_permutex2var_ps(low, slot, high), step = _mm512_permutex2var_ps(low_step, slot, high_step);
-    _mm512_store_ps(values + t, _mm512_fmadd_ps(fraction, step, value));
-  }
-}
-#endif
-
+// False if a slot does not exist.
 template <bool with_slopes, class T>
-static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T>& tile) {
+static bool calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T>& tile) {
   const TableEntry<T>* __restrict table = phi.table + static_cast<int64_t>(output) * phi.n_slots;
   for (int d = 0; d < phi.n_features; ++d) {
     const int32_t* __restrict slots = phi.slots + d * phi.n_tokens + start;
@@ -152,7 +96,8 @@ static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T
     int32_t* __restrict cells = tile.cells + d * kTile;
     const T last_vertex = static_cast<T>(phi.sizes[d] - 1);
     const int32_t last_cell = phi.sizes[d] - 2;
-    look_up(table, tile.spans[d], slots, fractions, tile.tokens, within);
+    while (!look_up(table, tile.spans[d], slots, fractions, tile.tokens, within))
+      if (!widen(tile.spans[d], slots, tile.tokens, phi.n_slots)) return false;
     for (int t = tile.tokens; t < tile.padded; ++t) within[t] = 0;
     for (int t = 0; t < kTile; ++t) {
       const T value = within[t];
@@ -169,6 +114,18 @@ static void calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T
       within[t] = coordinate - static_cast<T>(cell);
     }
   }
+  return true;
+}
+
+template <class T>
+static double sum_scores(const T* scores, int count) {
+  if (count == 1) return static_cast<double>(scores[0]);
+  double lanes[kStep] = {};
+  for (int t = 0; t < count; t += kStep)
+    for (int i = 0; i < kStep; ++i) lanes[i] += static_cast<double>(t + i < count ? scores[t + i] : T(0));
+  for (int half = kStep / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[half + i];
+  return lanes[0];
 }
 
 template <bool backward, class T>
@@ -198,20 +155,6 @@ static void add_vertex_lanes(int64_t count, typename Vector<T>::type* vertex_lan
 }
 
 template <class T>
-static void add_slot_gradients(const Phi<T>& phi, int64_t start, const Tile<T>& tile, Pair* gradient) {
-  for (int d = 0; d < phi.n_features; ++d) {
-    const int32_t* slots = phi.slots + d * phi.n_tokens + start;
-    const T* fractions = phi.fractions + d * phi.n_tokens + start;
-    const T* gradients = tile.gradients + d * kTile;
-    const T* slopes = tile.slopes + d * kTile;
-    for (int t = 0; t < tile.tokens; ++t) {
-      const double slot_gradient = static_cast<double>(gradients[t] * slopes[t]);
-      gradient[slots[t]] += Pair{slot_gradient, slot_gradient * static_cast<double>(fractions[t])};
-    }
-  }
-}
-
-template <class T>
 static void size_tile(Tile<T>& tile, int64_t tokens_left) {
   tile.tokens = tokens_left < kTile ? static_cast<int>(tokens_left) : kTile;
   tile.padded = (tile.tokens + Lanes<T>::count - 1) / Lanes<T>::count * Lanes<T>::count;
@@ -226,18 +169,18 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
   clear(tile.within, static_cast<int64_t>(phi.n_features) * kTile);
   clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
   clear(scratch.sums, phi.n_outputs);
+  if (!begin_spans(phi, phi.offsets[sets.first], tile.spans)) return false;
   const int64_t end = phi.offsets[sets.last];
   int64_t set = sets.first, next_set = sets.first;
   for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
     size_tile(tile, end - start);
-    if (!find_spans(phi, start, tile.tokens, tile.spans)) return false;
     for (int k = 0; k < phi.n_outputs; ++k) {
-      calibrate<false>(phi, k, start, tile);
+      if (!calibrate<false>(phi, k, start, tile)) return false;
       clear(tile.scores, tile.padded);
       each_lattice<false, T>(phi, k, tile, nullptr, nullptr);
       double& sum = scratch.sums[k];
       next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
-        for (int t = from; t < to; ++t) sum += static_cast<double>(tile.scores[t]);
+        sum += sum_scores(tile.scores + from, to - from);
         if (start + to < phi.offsets[set + 1]) return;
         const double lattice_scores = static_cast<double>((phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices);
         means[set * phi.n_outputs + k] = static_cast<T>(sum / lattice_scores);
@@ -257,6 +200,7 @@ static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
   clear(tile.within, static_cast<int64_t>(phi.n_features) * kTile);
   clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
   clear(scratch.vertex_lanes, all_vertices);
+  begin_spans(phi, phi.offsets[sets.first], tile.spans);
   Pair* slot_gradient = reinterpret_cast<Pair*>(gradient.calibration);
   const int64_t end = phi.offsets[sets.last];
   int64_t set = sets.first, next_set = sets.first;
@@ -264,18 +208,25 @@ static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
   int tiles = 0;
   for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
     size_tile(tile, end - start);
-    find_spans(phi, start, tile.tokens, tile.spans);
     for (int k = 0; k < phi.n_outputs; ++k) {
       calibrate<true>(phi, k, start, tile);
       next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
         const double lattice_scores = static_cast<double>((phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices);
         const T share = static_cast<T>(static_cast<double>(grad_means[set * phi.n_outputs + k]) / lattice_scores);
-        for (int t = from; t < to; ++t) tile.upstream[t] = share;
+        // Whole steps: what is written too far belongs to the next set or to the padding, and is written again.
+        for (int t = from; t < to; t += kStep)
+          for (int i = 0; i < kStep; ++i) tile.upstream[t + i] = share;
       });
       clear(tile.upstream + tile.tokens, tile.padded - tile.tokens);
       clear(tile.gradients, static_cast<int64_t>(phi.n_features) * kTile);
       each_lattice<true>(phi, k, tile, scratch.vertex_lanes, gradient.vertices);
-      add_slot_gradients(phi, start, tile, slot_gradient + static_cast<int64_t>(k) * phi.n_slots);
+      for (int d = 0; d < phi.n_features; ++d) {
+        const int64_t row = d * phi.n_tokens + start;
+        T* gradients = tile.gradients + d * kTile;
+        for (int t = 0; t < kTile; ++t) gradients[t] *= tile.slopes[d * kTile + t];
+        add_slot_gradients(tile.spans[d], phi.slots + row, phi.fractions + row, gradients, tile.tokens,
+                           slot_gradient + static_cast<int64_t>(k) * phi.n_slots);
+      }
     }
     set = next_set;
     if (++tiles % tiles_per_sum == 0) add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);

@@ -11,54 +11,13 @@
 // begin at 2^N. Level i belongs to the half's feature i.
 #pragma once
 
-template <class T>
-struct Vector {
-  typedef T type __attribute__((vector_size(kLaneBytes)));
-};
-
-// Tokens side by side: two registers, so that what is shared by all tokens is loaded once for both.
-template <class T>
-struct Lanes {
-  static constexpr int count = 2 * kLaneBytes / sizeof(T);
-  typename Vector<T>::type low, high;
-
-  friend Lanes operator+(const Lanes& x, const Lanes& y) { return {x.low + y.low, x.high + y.high}; }
-  friend Lanes operator-(const Lanes& x, const Lanes& y) { return {x.low - y.low, x.high - y.high}; }
-  friend Lanes operator*(const Lanes& x, const Lanes& y) { return {x.low * y.low, x.high * y.high}; }
-  friend Lanes operator*(T x, const Lanes& y) { return {x * y.low, x * y.high}; }
-  Lanes& operator+=(const Lanes& other) { return *this = *this + other; }
-};
-
-template <class T>
-static inline const Lanes<T>& load(const T* from) {
-  return *reinterpret_cast<const Lanes<T>*>(from);
-}
-
-// The slots of one feature that tokens of a tile have, both ends included.
-struct SlotSpan {
-  int32_t first;
-  int32_t last;
-};
-
-// Tokens that are worked on together: few enough for the first cache, padded with zeros to whole lanes.
-constexpr int kTile = 128;
-template <class T>
-struct Tile {
-  int tokens;
-  int padded;
-  T* within;        // (features, kTile): place inside the cell
-  int32_t* cells;   // (features, kTile): which cell; zero where the size is 2
-  T* scores;        // (kTile)
-  T* slopes;        // (features, kTile): derivative of within by the calibrated value, zero where clamped
-  T* upstream;      // (kTile): gradient of the scores
-  T* gradients;     // (features, kTile): gradient of within
-  SlotSpan* spans;  // (features)
-};
-
+// These three are always inlined and unrolled: otherwise the place of every node is computed while tokens wait.
 template <int N, class V>
-static inline void spread(const V* within, V* weights) {
+[[gnu::always_inline]] static inline void spread(const V* within, V* weights) {
   weights[1] = {1 + V{}.low, 1 + V{}.high};
+#pragma GCC unroll 8
   for (int level = 0; level < N; ++level)
+#pragma GCC unroll 8
     for (int j = 1 << level; j < 2 << level; ++j) {
       weights[2 * j + 1] = weights[j] * within[level];
       weights[2 * j] = weights[j] - weights[2 * j + 1];
@@ -66,8 +25,10 @@ static inline void spread(const V* within, V* weights) {
 }
 
 template <int N, class V>
-static inline V fold(const V* within, V* values) {
+[[gnu::always_inline]] static inline V fold(const V* within, V* values) {
+#pragma GCC unroll 8
   for (int level = N - 1; level >= 0; --level)
+#pragma GCC unroll 8
     for (int j = 1 << level; j < 2 << level; ++j)
       values[j] = values[2 * j] + within[level] * (values[2 * j + 1] - values[2 * j]);
   return values[1];
@@ -75,9 +36,11 @@ static inline V fold(const V* within, V* values) {
 
 // Derivative of the fold by each feature's place: its differences, weighted by the features above it.
 template <int N, class V>
-static inline void fold_slopes(const V* within, const V* weights, V* values, V* slopes) {
+[[gnu::always_inline]] static inline void fold_slopes(const V* within, const V* weights, V* values, V* slopes) {
+#pragma GCC unroll 8
   for (int level = N - 1; level >= 0; --level) {
     V slope = {};
+#pragma GCC unroll 8
     for (int j = 1 << level; j < 2 << level; ++j) {
       V difference = values[2 * j + 1] - values[2 * j];
       slope += weights[j] * difference;
@@ -95,7 +58,10 @@ struct SharedCorners {
 
   void enter(const Tile<T>&, int) {}
   T at(int corner) const { return vertices[corner]; }
-  void add(int corner, const Lanes<T>& value) { gradient[corner] += value.low + value.high; }
+  void add(int corner, const Lanes<T>& x, const Lanes<T>& y) {
+    gradient[corner] += x.low * y.low;
+    gradient[corner] += x.high * y.high;
+  }
 };
 
 // The corners of the cell that each token stands in.
@@ -130,7 +96,8 @@ struct OwnCorners {
     for (int lane = 0; lane < half; ++lane) values.high[lane] = from[lowest[half + lane]];
     return values;
   }
-  void add(int corner, const Lanes<T>& value) {
+  void add(int corner, const Lanes<T>& x, const Lanes<T>& y) {
+    const Lanes<T> value = x * y;
     constexpr int half = Lanes<T>::count / 2;
     double* to = gradient + corner_offsets[corner];
     for (int lane = 0; lane < half; ++lane) to[lowest[lane]] += static_cast<double>(value.low[lane]);
@@ -150,6 +117,7 @@ static void read_lattice(const Tile<T>& tile, const int32_t* features, Corners& 
     spread<second_half>(within + first_half, weights);
     for (int a = 0; a < rows; ++a) {
       V row = {};
+#pragma GCC unroll 8
       for (int b = 0; b < columns; ++b) row += corners.at(a * columns + b) * weights[columns + b];
       values[rows + a] = row;
     }
@@ -169,12 +137,14 @@ static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corne
     V row_weights[2 * rows], column_weights[2 * columns], row_values[2 * rows], column_values[2 * columns];
     spread<first_half>(within, row_weights);
     spread<second_half>(within + first_half, column_weights);
+    V weighted[columns];
+    for (int b = 0; b < columns; ++b) weighted[b] = column_weights[columns + b] * upstream;
     for (int b = 0; b < columns; ++b) column_values[columns + b] = V{};
-    // Two rows at a time, so that a column's weight and value are loaded and stored once for both.
-    constexpr int group = rows < 2 ? 1 : 2;
+    // Two rows at a time, so that a column's weights and value are loaded and stored once for both.
+    constexpr int group = rows < 2 ? rows : 2;
     for (int a = 0; a < rows; a += group) {
-      V weighted[group], row[group] = {};
-      for (int i = 0; i < group; ++i) weighted[i] = row_weights[rows + a + i] * upstream;
+      V row[group] = {};
+#pragma GCC unroll 8
       for (int b = 0; b < columns; ++b) {
         const V column_weight = column_weights[columns + b];
         V column = column_values[columns + b];
@@ -182,7 +152,7 @@ static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corne
           const auto corner = corners.at((a + i) * columns + b);
           row[i] += corner * column_weight;
           column += corner * row_weights[rows + a + i];
-          corners.add((a + i) * columns + b, weighted[i] * column_weight);
+          corners.add((a + i) * columns + b, row_weights[rows + a + i], weighted[b]);
         }
         column_values[columns + b] = column;
       }

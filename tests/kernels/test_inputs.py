@@ -62,6 +62,17 @@ def test_a_slot_that_does_not_exist_is_refused(kernel, slot):
         phi_mean(positions, CALIBRATION, VERTICES, LAYOUT, kernel=kernel)
 
 
+@pytest.mark.parametrize("kernel", available_kernels())
+@pytest.mark.parametrize("token", [127, 128, 700, 999])
+@pytest.mark.parametrize("slot", [-1, 5])
+def test_a_slot_that_does_not_exist_is_found_late_in_a_batch(kernel, token, slot):
+    slots = torch.zeros(2, 1000, dtype=torch.int32)
+    slots[1, token] = slot
+    positions = TokenPositions(slots, torch.zeros(2, 1000), torch.tensor([0, 300, 1000]))
+    with pytest.raises(ValueError, match="outside 0 to 4"):
+        phi_mean(positions, CALIBRATION, VERTICES, LAYOUT, kernel=kernel)
+
+
 def test_kernels_and_threads_are_checked():
     with pytest.raises(ValueError, match="'cuda' is not available; choose one of"):
         phi_mean(make_positions(), CALIBRATION, VERTICES, LAYOUT, kernel="cuda")

@@ -91,6 +91,24 @@ def test_short_and_long_tables_in_single_precision(name, most_slots):
     assert_all_close(results, [part.float() for part in problem.solve(kernel="reference")], 1e-5)
 
 
+# A kernel may remember where slots have been: here the first tokens do not show where the later ones stand.
+@pytest.mark.parametrize("most_slots", [12, 40])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("name", OTHER_KERNELS)
+def test_sorted_tokens_in_single_precision(name, most_slots, descending):
+    problem = Problem.random(
+        11, Layout.full((2,) * 3), 1, [700, 40, 800], dtype=torch.float32, most_slots=most_slots
+    )
+    slots, order = problem.positions.slots.sort(dim=1, descending=descending)
+    fractions = problem.positions.fractions.gather(1, order)
+    problem.positions = problem.positions._replace(slots=slots.contiguous(), fractions=fractions)
+    results = problem.solve(kernel=name)
+    problem.positions = problem.positions._replace(fractions=fractions.double())
+    problem.calibration, problem.vertices = problem.calibration.double(), problem.vertices.double()
+    problem.upstream = problem.upstream.double()
+    assert_all_close(results, [part.float() for part in problem.solve(kernel="reference")], 1e-5)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_scores_are_the_means_of_sets_of_one(kernel, layout):
     problem = Problem.random(3, layout, n_outputs=3, set_sizes=[4, 1, 9])
