@@ -198,14 +198,15 @@ TABLES = ["phi.calibration", "phi.vertices", "rho.calibrators", "rho.vertices", 
 def shaped() -> cs.SetRegressor:
     """A model with every kind of constraint."""
     rng = np.random.default_rng(0)
-    X = rng.uniform(size=(300, 4))
+    X = rng.uniform(size=(300, 5))
     features = [
         cs.Feature("x0", monotonic="increasing"),
         cs.Feature("x1", monotonic="decreasing"),
         cs.Feature("x2", shape="concave"),
         cs.Feature("x3", shape="convex"),
+        cs.Feature("x4"),
     ]
-    trusts = [cs.Trust("x0", by="x2"), cs.Trust("x1", by="x3", shape="trapezoid")]
+    trusts = [cs.Trust("x0", by="x2"), cs.Trust("x1", by="x4", shape="trapezoid")]
     y = X[:, 0] * X[:, 2] - X[:, 1] * X[:, 3] + 0.1 * rng.normal(size=300)
     model = cs.SetRegressor(features, 2, trusts=trusts, epochs=30, random_state=0, n_jobs=1)
     return model.fit(X, y)
@@ -292,18 +293,34 @@ def test_trust_holds_for_token_scores(shape: str, options: dict[str, Any], direc
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("shape", ["convex", "concave"])
 @pytest.mark.parametrize("monotonic", ["increasing", "decreasing", None])
-def test_calibrators_keep_their_shape(shape: Any, monotonic: Any, seed: int) -> None:
+def test_scores_and_calibrators_keep_their_shape(shape: Any, monotonic: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.exponential(size=300)
     y = np.sin(4 * x) + 0.1 * rng.normal(size=300)  # bends both ways
     feature = cs.Feature("x", shape=shape, monotonic=monotonic, keypoints=12)
     model = cs.SetRegressor([feature], 2, epochs=15, random_state=seed, smoothness=0.0, n_jobs=1)
     model.fit(pl.DataFrame({"x": x}), y)
+    sign = 1.0 if shape == "convex" else -1.0
+    scores = model.phi(pl.DataFrame({"x": np.linspace(x.min(), x.max(), 200)})).scores
+    assert (sign * np.diff(scores, n=2, axis=0)).min() >= -1e-9
     curve = model.calibrators()["x"]
     assert curve.keypoints is not None
     slopes = np.diff(curve.values, axis=1) / np.diff(curve.keypoints)
-    bends = np.diff(slopes, axis=1) * (1.0 if shape == "convex" else -1.0)
-    assert bends.min() >= -1e-9
+    turned = -1.0 if monotonic == "decreasing" else 1.0  # by the lattice behind the calibrator
+    assert (turned * sign * np.diff(slopes, axis=1)).min() >= -1e-9
     if monotonic is not None:
         assert np.diff(curve.values, axis=1).min() >= 0.0  # the lattice behind it turns the direction
     assert model.certificate_
+
+
+@pytest.mark.parametrize("shape", ["edgeworth", "trapezoid"])
+def test_trust_holds_in_ensembles_whose_lattices_do_not_all_have_both_features(shape: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 10))
+    y = X[:, 0] + 2 * X[:, 1] + X[:, 2:].sum(axis=1)
+    features = [cs.Feature("x0", monotonic="increasing"), *(f"x{d}" for d in range(1, 10))]
+    trusts = [cs.Trust("x0", by="x1", shape=shape)]
+    for seed in range(2):
+        model = cs.SetRegressor(features, trusts=trusts, random_state=seed, epochs=15, n_jobs=1).fit(X, y)
+        assert len(model.set_function_.phi.layout.subsets) > 3
+        assert model.verify()

@@ -273,7 +273,8 @@ def test_an_interrupt_keeps_what_was_reached(
     X, y = curve
     options = {"validation_fraction": 0.5, "early_stopping": validated, "epochs": 12, "restarts": restarts}
     monkeypatch.setattr(_base, "progress_bar", _Interrupting(after))
-    model = fit(X, y, features=RISING, **options)
+    with pytest.warns(UserWarning, match="interrupted after"):
+        model = fit(X, y, features=RISING, **options)
     assert model.interrupted_
     assert model.n_iter_ == after
     assert np.isfinite(model.predict(X)).all()
@@ -293,7 +294,8 @@ def test_an_interrupted_restart_does_not_replace_a_better_one(
     X, y = curve
     complete = fit(X, y, epochs=10)
     monkeypatch.setattr(_base, "progress_bar", _Interrupting(after=11))
-    model = fit(X, y, epochs=10, restarts=3)
+    with pytest.warns(UserWarning, match="interrupted after"):
+        model = fit(X, y, epochs=10, restarts=3)
     assert model.interrupted_
     assert np.array_equal(model.predict(X), complete.predict(X))
 

@@ -8,6 +8,7 @@ FEATURES = [
     Feature("age", monotonic="decreasing"),
     Feature("store", kind="categorical"),
     Feature("words", monotonic="increasing", shape="concave"),
+    Feature("length", shape="concave"),
 ]
 
 
@@ -26,7 +27,8 @@ def test_accepts_what_fits():
         ([Trust("stars", by="store")], "'store' is categorical"),
         ([Trust("votes", by="stars")], "'votes' has no direction"),
         ([Trust("stars", by="age", shape="trapezoid")], "no effect at one end"),
-        ([Trust("words", by="votes", shape="trapezoid")], "fixes both ends"),
+        ([Trust("words", by="votes", shape="trapezoid")], "fixes both"),
+        ([Trust("stars", by="length", shape="trapezoid")], "leaves it none"),
         ([Trust("stars", by="votes")] * 2, "declared twice"),
     ],
 )

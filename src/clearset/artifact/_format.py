@@ -26,7 +26,7 @@ class Artifact:
     Attributes
     ----------
     kind : str
-        What the content is, such as ``"SetRegressor"``.
+        What the content is, such as ``"set estimator"``.
     document : dict
         Everything but the numbers in bulk, as JSON values.
     arrays : dict of str to ndarray

@@ -7,7 +7,7 @@ import os
 import uuid
 import zipfile
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ def write_artifact(
         "format": FORMAT,
         "version": VERSION,
         "kind": kind,
-        "clearset": version("clearset"),
+        "clearset": _version(),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     }
     _replace(target, _zip({MANIFEST: _json(manifest), **members}))
@@ -154,3 +154,10 @@ def _replace(target: Path, content: bytes) -> None:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _version() -> str:
+    try:
+        return version("clearset")
+    except PackageNotFoundError:  # run from source, not installed
+        return "0+source"

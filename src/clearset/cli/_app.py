@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(typed or ["--help"], prog_name="clearset", standalone_mode=False)
     except _UsageError as error:
         return _fail(f"{error.format_message().rstrip('.')}. See 'clearset --help'.", 2)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ArithmeticError, RecursionError) as error:
         return _fail(str(error), 1)
     except (KeyboardInterrupt, typer.Abort):
         status = _INTERRUPTED

@@ -1,5 +1,6 @@
 """What every estimator over sets has in common."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
@@ -7,7 +8,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
@@ -18,7 +18,7 @@ from clearset.estimators._input import (
     read_sets_again,
     read_training_sets,
 )
-from clearset.estimators._parameters import check_parameters, count_threads
+from clearset.estimators._parameters import check_parameters, count_threads, make_rng
 from clearset.estimators._persistence import save_estimator
 from clearset.estimators._progress import progress_bar
 from clearset.kernels import TokenPositions
@@ -70,6 +70,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     binning_: Binning
     set_function_: SetFunction
     certificate_: Certificate
+    loss_: str
     history_: list[dict[str, float]]
     n_iter_: int
     best_epoch_: int
@@ -106,7 +107,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         options = self.get_params(deep=False)
         check_parameters(options, self._losses)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = make_rng(self.random_state)
         start = None
         if options["warm_start"] and hasattr(self, "set_function_"):
             start = Start(self.binning_, self.set_function_)
@@ -141,7 +142,18 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             )
         self.history_, self.n_iter_ = progress.history, len(progress.history)
         self.best_epoch_, self.interrupted_ = progress.best_epoch, progress.interrupted
+        self.loss_ = options["loss"]
+        if self.interrupted_:
+            warnings.warn(
+                f"Training was interrupted after {self.n_iter_} of {options['epochs']} epochs. The best model so far "
+                "is kept.",
+                stacklevel=2,
+            )
         self.certificate_ = self.verify()
+        if not self.certificate_:
+            raise RuntimeError(
+                f"The fitted model breaks a declared constraint, which is a bug.\n{self.certificate_}"
+            )
         return self
 
     def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust]) -> None:

@@ -16,7 +16,7 @@ from clearset.sets import Feature, Trust
 
 
 def _has_probabilities(estimator: "SetClassifier") -> bool:
-    if estimator.loss == "hinge":
+    if getattr(estimator, "loss_", estimator.loss) == "hinge":
         raise AttributeError(
             "loss='hinge' gives no probabilities; use loss='log_loss', or decision_function."
         )
@@ -56,7 +56,7 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
         ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact
         at the end.
     smoothness
-        Strength of the penalty on bends of the calibrators, 0 for none. It fades with more sets.
+        Strength of the penalty on bends of calibrators and twists of lattices, 0 for none. It fades with more sets.
     learning_rate
         Of the optimiser at the start; it falls along a cosine. Adagrad wants about ten times as much as Adam.
     epochs
@@ -72,9 +72,10 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
     patience
         See `early_stopping`.
     restarts
-        Trainings from different initial values, of which the best on validation data is kept.
+        Trainings from different initial values, of which the best on validation data (where there are none, on the
+        training data) is kept.
     warm_start
-        Let `fit` go on from the last fit's parameters, keypoints and categories.
+        Let `fit` go on from the last fit's parameters; keypoints, categories and lattices stay as they are.
     random_state
         Seed or generator. The same seed gives the same bits, whatever the number of threads.
     device
@@ -132,7 +133,7 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
         loss: str = "log_loss",
         optimizer: str = "adam",
         constraints: str = "project",
-        smoothness: float = 60.0,
+        smoothness: float = 100.0,
         learning_rate: float = 0.03,
         epochs: int = 200,
         batch_size: int | Literal["auto"] = "auto",

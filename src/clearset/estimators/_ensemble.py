@@ -5,8 +5,7 @@ from math import prod
 
 import numpy as np
 
-from clearset.kernels import Layout
-from clearset.kernels._layout import MAX_VERTICES
+from clearset.kernels import MAX_VERTICES, Layout
 from clearset.sets import Feature, Trust
 
 # Up to here "auto" takes the full lattice: 8 features of size 2. Larger ones cost more than they gain.
@@ -44,6 +43,9 @@ def choose_layout(
     names = [feature.name for feature in features]
     for trust in trusts:
         pair = (names.index(trust.feature), names.index(trust.by))
+        if trust.shape == "trapezoid":
+            # A lattice with the second feature alone would move both ends of the first one the same way.
+            subsets = [(*s, pair[0]) if pair[1] in s and pair[0] not in s else s for s in subsets]
         if not any(set(pair) <= set(subset) for subset in subsets):
             subsets.append(pair)
     return Layout(sizes, tuple(tuple(sorted(subset)) for subset in subsets))

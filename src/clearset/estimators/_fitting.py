@@ -132,7 +132,14 @@ def fit_set_function(
     def trained(initial: SetFunction) -> Progress:
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(binning, trusts, layout, width=width, rho_keypoints=rho_keypoints)
-        smoothness = Smoothness(binning, options["smoothness"], count_sets(data.weights), rho_keypoints)
+        smoothness = Smoothness(
+            binning,
+            layout,
+            options["smoothness"],
+            count_sets(data.weights),
+            width=width,
+            rho_keypoints=rho_keypoints,
+        )
         return train(initial, shape, smoothness, loss, training, validating, schedule, rng, report)
 
     if start is not None:
@@ -154,7 +161,7 @@ def fit_set_function(
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> np.ndarray:
-    """Give ``(B, C)`` weighted targets: the labels themselves, or for each of several classes whether it is the label."""
+    """Give ``(B, C)`` centred, weighted targets: the labels, or of each class whether it is the label."""
     targets = training.targets[:, None]
     if outputs > 1:
         targets = (targets == np.arange(outputs)).astype(np.float64)

@@ -17,8 +17,10 @@ def read_training_sets(
         vars(estimator).pop(name, None)
     X = _array_or_frame(estimator, X, reset=True)
     resolved = resolve_features(X, features)
-    if isinstance(trusts, Trust):
-        raise TypeError(f"trusts is a list of Trust; received {trusts!r}. Put it into a list.")
+    if trusts is None or isinstance(trusts, Trust):
+        raise TypeError(
+            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
+        )
     check_trusts(trusts, resolved)
     data = read_sets(X, resolved)
     if not hasattr(estimator, "n_features_in_"):
@@ -38,6 +40,7 @@ def read_sets_again(estimator: Any, X: Any) -> SetData:
     changes = {
         "features": (estimator.features_, resolve_features(X, estimator.features)),
         "trusts": (estimator.trusts_, tuple(estimator.trusts)),
+        "loss": (estimator.loss_, estimator.loss),
         "width": (model.width, estimator.width),
         "rho_keypoints": (model.rho_keypoints, estimator.rho_keypoints),
     }

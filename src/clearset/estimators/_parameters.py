@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 OPTIMIZERS = ("adam", "adagrad")
 CONSTRAINTS = ("project", "light_touch")
@@ -45,6 +46,13 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
         raise ValueError(
             f"n_jobs must be None, a positive number of threads, or -1 for all cores; received {n_jobs!r}."
         )
+
+
+def make_rng(random_state: Any) -> np.random.Generator:
+    """Make the generator that everything random of a fit comes from."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -34,6 +34,7 @@ def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
         "outputs": model.outputs,
         "rho_keypoints": model.rho_keypoints,
         "classes": _classes_to_json(estimator.classes_) if hasattr(estimator, "classes_") else None,
+        "loss": estimator.loss_,
         "certificate": estimator.certificate_.to_json(),
         "history": estimator.history_,
         "best_epoch": estimator.best_epoch_,
@@ -75,6 +76,9 @@ def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type
     if document["classes"] is not None:
         estimator.classes_ = _classes(document["classes"], document["outputs"])
     estimator.certificate_ = Certificate.from_json(document["certificate"])
+    estimator.loss_ = document["loss"]
+    if estimator.loss_ not in estimator._losses:
+        raise ValueError(f"the loss is {estimator.loss_!r}")
     estimator.history_ = document["history"]
     estimator.n_iter_ = len(estimator.history_)
     estimator.best_epoch_ = document["best_epoch"]

@@ -46,7 +46,7 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
         ``"project"``: exact projection after every step. ``"light_touch"``: penalties on sampled constraints, exact
         at the end.
     smoothness
-        Strength of the penalty on bends of the calibrators, 0 for none. It fades with more sets.
+        Strength of the penalty on bends of calibrators and twists of lattices, 0 for none. It fades with more sets.
     learning_rate
         Of the optimiser at the start; it falls along a cosine. Adagrad wants about ten times as much as Adam.
     epochs
@@ -62,9 +62,10 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
     patience
         See `early_stopping`.
     restarts
-        Trainings from different initial values, of which the best on validation data is kept.
+        Trainings from different initial values, of which the best on validation data (where there are none, on the
+        training data) is kept.
     warm_start
-        Let `fit` go on from the last fit's parameters, keypoints and categories.
+        Let `fit` go on from the last fit's parameters; keypoints, categories and lattices stay as they are.
     random_state
         Seed or generator. The same seed gives the same bits, whatever the number of threads.
     device
@@ -121,7 +122,7 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
         quantile: float = 0.5,
         optimizer: str = "adam",
         constraints: str = "project",
-        smoothness: float = 60.0,
+        smoothness: float = 100.0,
         learning_rate: float = 0.03,
         epochs: int = 200,
         batch_size: int | Literal["auto"] = "auto",
@@ -178,4 +179,4 @@ class SetRegressor(RegressorMixin, SetEstimator):  # type: ignore[misc]
             Sets, as for `fit`.
         """
         outputs = self._outputs_of(X)[:, 0]
-        return np.exp(outputs) if self.loss == "poisson" else outputs
+        return np.exp(outputs) if self.loss_ == "poisson" else outputs

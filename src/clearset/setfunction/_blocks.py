@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Literal
 
 from clearset.kernels import Layout
 from clearset.lattice.projections import (
@@ -47,6 +48,15 @@ class Block:
     pinned: bool = False
 
 
+def lattice_direction(feature: Feature) -> int:
+    """Give 1, -1 or 0: how phi's lattices must go along a feature.
+
+    A shape is kept by the calibrator, so the lattice must rise for the token's score to have it too; along a decreasing
+    feature it falls, and the calibrator has the opposite shape.
+    """
+    return feature.direction or (1 if feature.shape is not None else 0)
+
+
 def monotonic_name(feature: Feature) -> str:
     """Name the constraint that a monotonic feature declares."""
     way = (
@@ -55,6 +65,11 @@ def monotonic_name(feature: Feature) -> str:
         else "increasing in the order of its categories"
     )
     return f"{feature.name} {way}"
+
+
+def shape_name(feature: Feature) -> str:
+    """Name the constraint that a shape declares."""
+    return f"{feature.name} {feature.shape}"
 
 
 def trust_name(trust: Trust) -> str:
@@ -81,7 +96,9 @@ def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Blo
         if keypoints is not None and feature.name in carried:
             groups[carried[feature.name]] = monotone_rows((size,), (1,))
         if keypoints is not None and feature.shape is not None:
-            groups[f"{feature.name} {feature.shape}"] = curvature_rows(keypoints, feature.shape)
+            opposite: dict[str, Literal["convex", "concave"]] = {"convex": "concave", "concave": "convex"}
+            curvature = opposite[feature.shape] if feature.direction < 0 else feature.shape
+            groups[shape_name(feature)] = curvature_rows(keypoints, curvature)
         if categories is not None and feature.pairs:
             places = {category: place for place, category in enumerate(categories)}
             groups[carried[feature.name]] = order_rows(
@@ -104,9 +121,12 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
         sizes = [layout.sizes[d] for d in subset]
         groups: dict[str, HalfSpaces] = {}
         for axis, d in enumerate(subset):
-            if features[d].direction:
-                directions = [features[d].direction if other == axis else 0 for other in range(len(subset))]
-                groups[monotonic_name(features[d])] = monotone_rows(sizes, directions)
+            if lattice_direction(features[d]):
+                name = monotonic_name(features[d]) if features[d].direction else shape_name(features[d])
+                directions = [
+                    lattice_direction(features[d]) if other == axis else 0 for other in range(len(subset))
+                ]
+                groups[name] = monotone_rows(sizes, directions)
         for trust in trusts:
             main, by = names.index(trust.feature), names.index(trust.by)
             # A lattice without one of the two features leaves the other's slope alone, which satisfies the trust.
@@ -121,7 +141,7 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
 
 def rho_blocks(width: int, keypoints: int) -> Iterator[Block]:
     """Give the constraints of layers 4 to 6: increasing throughout."""
-    group = "rho increasing"
+    group = "everything after the mean increasing"
     chain = monotone_rows((keypoints,), (1,))
     line = slice(0, keypoints)
     calibrators = ConstraintSet({group: chain}, 0.0, 1.0, keypoints)

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from clearset.kernels import Layout
+from clearset.setfunction._blocks import lattice_direction
 from clearset.setfunction._module import Phi, Rho, SetFunction
 from clearset.sets import Binning, Feature, Positions
 
@@ -91,16 +92,16 @@ def _slopes(
 ) -> np.ndarray:
     """Draw each lattice's slopes ``(C * K, D)``.
 
-    A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of an
-    output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
+    A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of
+    an output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
     """
     n_outputs, n_features = leanings.shape
     sizes = rng.uniform(0.2, 1.0, size=(n_outputs, width, n_features))
     first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), leanings)
     signs = first[:, None, :] * (-1.0) ** np.arange(width)[:, None]
     for d, feature in enumerate(features):
-        if feature.direction:
-            signs[:, :, d] = feature.direction
+        if lattice_direction(feature):
+            signs[:, :, d] = lattice_direction(feature)
     slopes = AMPLITUDE * signs * sizes / sizes.sum(axis=2, keepdims=True)
     return np.asarray(slopes.reshape(n_outputs * width, n_features))
 

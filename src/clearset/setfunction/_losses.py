@@ -50,7 +50,8 @@ class Loss:
         if self.name == "log_loss":
             return functional.softplus(output) - targets * output
         if self.name == "poisson":
-            return output.exp() - targets * output
+            # Half the deviance: 0 where the output is right.
+            return output.exp() - targets * output + torch.xlogy(targets, targets) - targets
         error = targets - output
         if self.name == "squared_error":
             return error.square()

@@ -1,61 +1,102 @@
-"""Smoothness: a penalty on bends that few sets speak for."""
+"""Smoothness: a penalty on bends and interactions that few sets speak for."""
+
+from itertools import combinations
+from math import prod
 
 import numpy as np
 import torch
-from torch import Tensor
+from scipy import sparse
 
+from clearset.kernels import Layout
+from clearset.lattice.projections import edgeworth_rows
 from clearset.setfunction._module import SetFunction
 from clearset.sets import Binning
 
 
 class Smoothness:
-    """The squared bends of all calibrators, weighed against the loss as a prior would be.
+    """The squared bends of calibrators and twists of lattices, weighed against the loss as a prior would be.
 
-    A bend is the second difference of neighbouring values, v[i - 1] - 2 v[i] + v[i + 1]: 0 for a straight line. If
-    labels scatter around the function by a mean loss of s, and bends around 0, then the likeliest function minimises
-    the mean loss over n sets plus ``strength * s / n`` times the sum of squared bends. So the penalty fades with more
-    sets, and with labels that the function explains without a remainder.
+    A bend is the second difference of neighbouring values of a calibrator, v[i - 1] - 2 v[i] + v[i + 1]. A twist is the
+    second difference across two inputs of a lattice, v[1, 1] - v[0, 1] - v[1, 0] + v[0, 0], on average over the other
+    inputs. Both are 0 for a linear function. If labels scatter around the function by a mean loss of s, and bends and
+    twists around 0, then the likeliest function minimises the mean loss over n sets plus ``strength * s / n`` times the
+    sum of their squares. So the penalty fades with more sets, and with labels that the function explains without a
+    remainder.
 
     Parameters
     ----------
-    binning
-        Says which columns of phi's calibration are neighbours.
+    binning, layout
+        The calibrators and lattices of phi.
     strength
         0 for no penalty.
     n_sets
         Number of training sets, or the sum of their weights.
+    width
+        K.
     rho_keypoints
         Keypoints of rho's calibrators.
     """
 
-    def __init__(self, binning: Binning, strength: float, n_sets: float, rho_keypoints: int) -> None:
+    def __init__(
+        self,
+        binning: Binning,
+        layout: Layout,
+        strength: float,
+        n_sets: float,
+        *,
+        width: int,
+        rho_keypoints: int,
+    ) -> None:
         self._strength = strength / n_sets
         self._level = float("nan")
-        middles = [
-            np.arange(slots.start + 1, slots.stop - 1)
-            for feature, keypoints in zip(binning.features, binning.keypoints, strict=True)
-            if keypoints is not None
-            for slots in (binning.slots_of(feature.name),)
-        ]
-        self._middles = torch.from_numpy(np.concatenate([np.empty(0, dtype=np.int64), *middles]))
-        self._inner = torch.arange(1, rho_keypoints - 1)
+        lattices = [_twists([layout.sizes[d] for d in subset]) for subset in layout.subsets]
+        line = _bends(rho_keypoints, [slice(0, rho_keypoints)])
+        rows = {
+            "phi.calibration": _bends(binning.n_slots, _numeric_slots(binning)),
+            "phi.vertices": sparse.block_diag(lattices, format="csr"),
+            "rho.calibrators": line,
+            "rho.vertices": _twists([2] * width),
+            "rho.output": line,
+        }
+        self._squares = {
+            name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]
+        }
 
     @torch.no_grad()
     def add_gradient(self, model: SetFunction, loss: float) -> None:
         """Add the penalty's gradient to that of a step whose loss is given."""
         self._level = loss if np.isnan(self._level) else self._level + 0.05 * (loss - self._level)
         strength = 2.0 * self._strength * self._level
-        _add_bends(model.phi.calibration, self._middles, strength)
-        for values in (model.rho.calibrators, model.rho.output):
-            _add_bends(values, self._inner, strength)
+        for name, table in model.tables.items():
+            if name in self._squares and table.grad is not None:
+                gradient = (self._squares[name] @ table.detach().numpy().T).T
+                table.grad.add_(torch.from_numpy(gradient), alpha=strength)
 
 
-def _add_bends(values: Tensor, middles: Tensor, strength: float) -> None:
-    """Add the gradient of half the strength times the squared bends at the middles."""
-    left, right = middles - 1, middles + 1
-    bends = strength * (values[:, left] - 2.0 * values[:, middles] + values[:, right])
-    gradient = values.grad
-    if gradient is not None:
-        gradient.index_add_(1, left, bends).index_add_(1, middles, bends, alpha=-2).index_add_(
-            1, right, bends
-        )
+def _numeric_slots(binning: Binning) -> list[slice]:
+    return [
+        binning.slots_of(feature.name)
+        for feature, keypoints in zip(binning.features, binning.keypoints, strict=True)
+        if keypoints is not None
+    ]
+
+
+def _bends(size: int, lines: list[slice]) -> sparse.csr_array:
+    """Give a row for each bend of the lines among ``size`` columns."""
+    parts = [np.arange(line.start + 1, line.stop - 1) for line in lines]
+    middles = np.concatenate([np.empty(0, dtype=np.int64), *parts])
+    rows = np.arange(len(middles))
+    columns = np.concatenate([middles - 1, middles, middles + 1])
+    values = np.repeat([1.0, -2.0, 1.0], len(middles))
+    return sparse.csr_array((values, (np.tile(rows, 3), columns)), shape=(len(middles), size))
+
+
+def _twists(sizes: list[int]) -> sparse.csr_array:
+    """Give a row for each twist of a lattice, scaled so that those of one pair of inputs count as one."""
+    parts = []
+    for one, other in combinations(range(len(sizes)), 2):
+        rows = edgeworth_rows(sizes, one, other)
+        places = (np.repeat(np.arange(len(rows)), rows.indices.shape[1]), rows.indices.ravel())
+        values = rows.coefficients.ravel() / np.sqrt(len(rows))
+        parts.append(sparse.csr_array((values, places), shape=(len(rows), prod(sizes))))
+    return sparse.vstack(parts, format="csr") if parts else sparse.csr_array((0, prod(sizes)))

@@ -17,9 +17,10 @@ from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._threads import one_torch_thread
 from clearset.sets import Positions
 
-# Steps in which rho's rate rises to that of phi. Rho can only rise: were it as quick as phi, it would learn to be flat
-# wherever phi is not yet right, and leave phi without a gradient to get right by.
-WARM_UP = 200
+# Steps (or a quarter of all, if that is less) in which rho's rate rises to that of phi. Rho can only rise: were it as
+# quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi without a gradient to get right
+# by.
+WARM_UP = 500
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
@@ -158,6 +159,7 @@ class _Trainer:
         groups = [{"params": list(half.parameters())} for half in (self._model.phi, self._model.rho)]
         self._optimizer = optimizer(groups, lr=schedule.learning_rate, fused=True)
         self._n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
+        self._warm_up = max(1, min(WARM_UP, self._n_steps // 4))
         self._step = 0
 
     def epoch(self) -> float:
@@ -173,7 +175,7 @@ class _Trainer:
         model, optimizer = self._model, self._optimizer
         rate = self._schedule.learning_rate * _decay(self._step / self._n_steps)
         optimizer.param_groups[0]["lr"] = rate
-        optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / WARM_UP)
+        optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / self._warm_up)
         optimizer.zero_grad()
         loss = mean_loss(model, self._loss, batch, self._schedule.threads)
         objective = loss if self._penalty is None else loss + self._penalty(model)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from clearset.setfunction._blocks import monotonic_name, trust_name
+from clearset.setfunction._blocks import monotonic_name, shape_name, trust_name
 from clearset.setfunction._certificate import Certificate, Check
 from clearset.setfunction._module import SetFunction
 from clearset.setfunction._shape import ShapeConstraints
@@ -39,9 +39,10 @@ def certify(
         Sets to probe with, float64; random ones where None.
     """
     scopes = {trust_name(trust): "token score" for trust in trusts}
-    scopes |= {
-        f"{feature.name} {feature.shape}": "calibrator" for feature in binning.features if feature.shape
-    }
+    for feature, size in zip(binning.features, model.phi.layout.sizes, strict=True):
+        if feature.shape is not None:
+            # Between the vertices of a larger lattice the score may bend the other way.
+            scopes[shape_name(feature)] = "token score" if size == 2 else "calibrator"
     checks = [
         Check(constraint, scopes.get(constraint, "output"), f"parameters: {layer}", violation, 0.0)
         for constraint, layer, violation in shape.violations(model)

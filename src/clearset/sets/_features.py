@@ -140,7 +140,7 @@ class Feature:
                     f"feature can have. Leave {field} out, or declare it kind='numeric'."
                 )
         if self.monotonic is not None:
-            self._set("monotonic", self._checked_pairs(self.monotonic))
+            self._set("monotonic", self._checked_pairs(self.monotonic) or None)
 
     def _checked_pairs(self, pairs: Any) -> tuple[tuple[Category, Category], ...]:
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):

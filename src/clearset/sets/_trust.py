@@ -75,6 +75,11 @@ def check_trusts(trusts: Sequence[Trust], features: Sequence[Feature]) -> None:
                 f"widens the range at both ends, so the two together would force {trust.by!r} to have no "
                 f"effect at one end. Leave out the direction of {trust.by!r}, or use shape='edgeworth'."
             )
+        if trust.shape == "trapezoid" and declared[trust.by].shape is not None:
+            raise ValueError(
+                f"{trust}: feature {trust.by!r} is declared {declared[trust.by].shape}, which needs a direction of its "
+                f"effect. A trapezoid leaves it none. Leave out the shape of {trust.by!r}, or use shape='edgeworth'."
+            )
         if trust.shape == "trapezoid" and declared[trust.feature].shape is not None:
             raise ValueError(
                 f"{trust}: feature {trust.feature!r} is declared {declared[trust.feature].shape}. A trapezoid "
