@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -15,6 +16,25 @@ app = typer.Typer(
 )
 for command in (demo, fit, predict, verify):
     app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from clearset import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Interpretable learning on sets."""
+
 
 # Typer brings its own copy of click in newer versions; this base of BadParameter is right in all of them.
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
