@@ -351,3 +351,13 @@ def test_predictions_are_what_the_parameters_say(
     assert model.predict(later.arrow()) == pytest.approx(np.array(expected), rel=1e-6)
     assert model.phi(later.arrow()).scores == pytest.approx(np.array(scores), abs=1e-9)
     assert np.ptp(expected) > 0.1
+
+
+def test_rows_of_tokens_are_not_taken_for_sets() -> None:
+    sets = pa.table({"x": [[1.0, 2.0], [3.0], [4.0, 5.0]]})
+    model = cs.SetRegressor(epochs=1).fit(sets, [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"no column of X holds lists.*from_long"):
+        model.predict(pa.table({"x": [1.0, 2.0, 3.0]}))
+    with pytest.raises(ValueError, match="no column of X holds lists"):
+        model.verify(pa.table({"x": [1.0, 2.0, 3.0]}))
+    assert len(model.predict(pa.table({"x": [[1.0], [2.0], [3.0]]}))) == 3

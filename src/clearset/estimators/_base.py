@@ -71,6 +71,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     set_function_: SetFunction
     certificate_: Certificate
     loss_: str
+    sets_of_one_: bool
     history_: list[dict[str, float]]
     n_iter_: int
     best_epoch_: int
@@ -118,6 +119,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         data = LabelledSets(sets, self._numbers(y, len(sets), reset=start is None), weights)
         self._check_declarations(features, trusts)
         self.features_, self.trusts_ = features, trusts
+        self.sets_of_one_ = bool((sets.sizes == 1).all())
         data = data[np.flatnonzero(weights)]
         validation: LabelledSets | None = None
         if validation_data is not None:

@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from clearset.sets import SIZE, Feature, SetData, Trust, check_trusts, is_frame, read_sets, resolve_features
+from clearset.sets import (
+    SIZE,
+    Feature,
+    SetData,
+    Trust,
+    check_trusts,
+    holds_lists,
+    is_frame,
+    read_sets,
+    resolve_features,
+)
 
 
 def read_training_sets(
@@ -30,7 +40,15 @@ def read_training_sets(
 
 def read_more_sets(estimator: Any, X: Any) -> SetData:
     """Read sets for a fitted estimator."""
-    return read_sets(_array_or_frame(estimator, X, reset=False), estimator.features_)
+    X = _array_or_frame(estimator, X, reset=False)
+    sets = read_sets(X, estimator.features_)
+    if is_frame(X) and not estimator.sets_of_one_ and not holds_lists(X, estimator.features_):
+        raise ValueError(
+            "The model was fitted on sets of several tokens, but no column of X holds lists, so that every row would "
+            "be a set of one token. Group the rows by set first: clearset.from_long(X, by=...), or --by "
+            "on the command line."
+        )
+    return sets
 
 
 def read_sets_again(estimator: Any, X: Any) -> SetData:

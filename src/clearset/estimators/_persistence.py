@@ -35,6 +35,7 @@ def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
         "rho_keypoints": model.rho_keypoints,
         "classes": _classes_to_json(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "loss": estimator.loss_,
+        "sets_of_one": estimator.sets_of_one_,
         "certificate": estimator.certificate_.to_json(),
         "history": estimator.history_,
         "best_epoch": estimator.best_epoch_,
@@ -77,6 +78,7 @@ def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type
         estimator.classes_ = _classes(document["classes"], document["outputs"])
     estimator.certificate_ = Certificate.from_json(document["certificate"])
     estimator.loss_ = document["loss"]
+    estimator.sets_of_one_ = document["sets_of_one"]
     if estimator.loss_ not in estimator._losses:
         raise ValueError(f"the loss is {estimator.loss_!r}")
     estimator.history_ = document["history"]
@@ -96,6 +98,7 @@ _TYPES: dict[str, Any] = {
     "best_epoch": int,
     "n_features_in": int,
     "interrupted": bool,
+    "sets_of_one": bool,
     "history": list,
     "feature_names_in": list | None,
 }

@@ -4,7 +4,7 @@ from ._binning import Binning
 from ._columns import is_frame
 from ._data import SetData
 from ._features import SIZE, Feature
-from ._frames import read_sets
+from ._frames import holds_lists, read_sets
 from ._long import from_long
 from ._positions import Positions
 from ._resolve import resolve_features
@@ -19,6 +19,7 @@ __all__ = [
     "Trust",
     "check_trusts",
     "from_long",
+    "holds_lists",
     "is_frame",
     "read_sets",
     "resolve_features",

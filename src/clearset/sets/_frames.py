@@ -56,6 +56,21 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
     return _assemble(tokens, plain, offsets_from_sizes(_common_lengths(lengths)))
 
 
+def holds_lists(X: object, features: Sequence[Feature]) -> bool:
+    """Tell whether a frame has a list column among the declared ones; without any, its rows are sets of one token.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from clearset.sets import Feature, holds_lists
+    >>> holds_lists(pa.table({"stars": [[5, 4], [1]]}), [Feature("stars")])
+    True
+    """
+    columns = columns_of(X)
+    names = [feature.name for feature in features if feature.name in columns.names]
+    return any(is_list(columns.type_of(name)) for name in names)
+
+
 @dataclass(frozen=True)
 class _Column:
     name: str
