@@ -25,13 +25,3 @@ def test_take_equals_joining_the_sets_one_by_one(sizes, draw):
     assert np.diff(taken.offsets).tolist() == [sizes[one] for one in chosen]
     assert (len(taken), taken.n_tokens) == (len(chosen), sum(sizes[one] for one in chosen))
     assert (taken.slots.dtype, taken.fractions.dtype, taken.offsets.dtype) == (np.int32, np.float32, np.int64)
-
-
-def test_slice_is_a_view_of_the_sets_between():
-    positions = example([2, 1, 3, 2])
-    part = positions.slice(1, 3)
-    assert part.offsets.tolist() == [0, 1, 4]
-    np.testing.assert_array_equal(part.slots, positions.slots[:, 2:6])
-    assert np.shares_memory(part.slots, positions.slots)
-    assert np.shares_memory(part.fractions, positions.fractions)
-    assert repr(part) == "Positions(2 sets, 4 tokens, 3 features)"

@@ -133,7 +133,7 @@ def _is_number(label: Any) -> bool:
 
 
 def check_weights(sample_weight: Any, n_sets: int) -> np.ndarray:
-    """Give one weight per set, scaled to a mean of 1 over the sets that count."""
+    """Give one weight per set: numbers of at least 0, not all of them 0."""
     if sample_weight is None:
         return np.ones(n_sets)
     try:

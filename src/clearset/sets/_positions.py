@@ -50,9 +50,3 @@ class Positions:
         """Return the sets with the given indices, in that order."""
         tokens, offsets = gather(self.offsets, sets)
         return Positions(self.slots.take(tokens, axis=1), self.fractions.take(tokens, axis=1), offsets)
-
-    def slice(self, start: int, stop: int) -> "Positions":
-        """Return the sets from `start` up to `stop`, whose slots and fractions are views of these."""
-        offsets = self.offsets[start : stop + 1]
-        tokens = slice(offsets[0], offsets[-1])
-        return Positions(self.slots[:, tokens], self.fractions[:, tokens], offsets - offsets[0])
