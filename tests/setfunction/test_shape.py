@@ -82,6 +82,19 @@ def test_trapezoid_trust_pins_the_ends_of_the_trusted_calibrator(make_example):
     assert (np.diff(calibration, axis=1) >= 0).all()
 
 
+def test_pinned_ends_do_not_pull_on_the_values_between(make_example):
+    example = make_example(trusts=(Trust("stars", by="words", shape="trapezoid"),))
+    model = example.initial()
+    slots = example.binning.slots_of("stars")
+    with torch.no_grad():
+        model.phi.calibration[:, slots] = torch.tensor([0.9, 0.1, 0.3, 0.2, 0.4], dtype=torch.float64)
+    example.shape.project(model)
+    torch.testing.assert_close(
+        model.phi.calibration[0, slots].detach(),
+        torch.tensor([0.0, 0.1, 0.25, 0.25, 1.0], dtype=torch.float64),
+    )
+
+
 @pytest.mark.parametrize("shape", ["convex", "concave"])
 def test_curvature_in_the_features_own_unit(make_example, shape):
     data = SetData(np.geomspace(1, 1000, 60), np.arange(61), ["x"])

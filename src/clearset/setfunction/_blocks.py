@@ -17,6 +17,8 @@ from clearset.lattice.projections import (
 )
 from clearset.sets import Binning, Feature, Trust
 
+_OPPOSITE: dict[str, Literal["convex", "concave"]] = {"convex": "concave", "concave": "convex"}
+
 
 @dataclass(frozen=True)
 class Block:
@@ -96,8 +98,7 @@ def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Blo
         if keypoints is not None and feature.name in carried:
             groups[carried[feature.name]] = monotone_rows((size,), (1,))
         if keypoints is not None and feature.shape is not None:
-            opposite: dict[str, Literal["convex", "concave"]] = {"convex": "concave", "concave": "convex"}
-            curvature = opposite[feature.shape] if feature.direction < 0 else feature.shape
+            curvature = _OPPOSITE[feature.shape] if feature.direction < 0 else feature.shape
             groups[shape_name(feature)] = curvature_rows(keypoints, curvature)
         if categories is not None and feature.pairs:
             places = {category: place for place, category in enumerate(categories)}
@@ -129,7 +130,8 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
                 groups[name] = monotone_rows(sizes, directions)
         for trust in trusts:
             main, by = names.index(trust.feature), names.index(trust.by)
-            # A lattice without one of the two features leaves the other's slope alone, which satisfies the trust.
+            # Without the other feature the slope along either is constant in it, as edgeworth trust allows; for
+            # trapezoid trust the layout has no lattice with `by` alone.
             if main in subset and by in subset:
                 rows = edgeworth_rows if trust.shape == "edgeworth" else trapezoid_rows
                 groups[trust_name(trust)] = rows(

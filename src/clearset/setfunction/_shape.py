@@ -132,7 +132,12 @@ class ShapeConstraints:
 
 
 def _sorted(blocks: list[Block]) -> _Table:
-    columns = [block.columns for block in blocks if block.chain]
+    # Between pinned ends, which lie at the bounds, the nearest chain does not depend on them.
+    columns = [
+        slice(block.columns.start + block.pinned, block.columns.stop - block.pinned)
+        for block in blocks
+        if block.chain
+    ]
     limits = blocks[0].constraints
     return _Table(
         blocks,
@@ -154,7 +159,7 @@ def _project_chains(table: _Table, parameter: torch.Tensor) -> np.ndarray:
 
 
 def _pin(table: _Table, values: np.ndarray) -> None:
-    """Set the ends of pinned blocks; the nearest chain with given ends is the nearest chain, its ends replaced."""
+    """Set the ends of pinned blocks."""
     for block in table.pinned:
         values[:, block.columns.start] = table.chains.lower
         values[:, block.columns.stop - 1] = table.chains.upper
