@@ -16,6 +16,9 @@ from torch.autograd.function import once_differentiable
 
 from clearset.kernels._inputs import TokenPositions, check_contents
 from clearset.kernels._layout import Layout
+from clearset.kernels._reference import crossed_mean, crossed_scores
+
+__all__ = ["crossed_mean", "crossed_scores", "phi_mean", "phi_scores", "rho", "supports"]
 
 # By name, because `from clearset import _native` would read as an import of the whole package.
 _native = import_module("clearset._native")

@@ -1,11 +1,17 @@
-"""phi and rho in plain torch: slow, on any device, and what the other kernels are compared with."""
+"""phi, crossed phi and rho in plain torch: slow, on any device, and what the other kernels are compared with."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from clearset.kernels._inputs import TokenPositions, check_contents
+from clearset.kernels._inputs import (
+    CrossedTokens,
+    TokenPositions,
+    check_contents,
+    check_crossed_contents,
+    tokens_of_sets,
+)
 from clearset.kernels._layout import Layout
 from clearset.lattice import interpolate_lattice, interpolate_line
 
@@ -20,10 +26,7 @@ def phi_scores(
 ) -> Tensor:
     """Give every token's own score, (T, K)."""
     check_contents(positions, calibration.shape[1])
-    table = torch.cat([calibration, calibration[:, -1:]], dim=1)
-    slots = positions.slots.T.long()
-    below, above = table[:, slots], table[:, slots + 1]
-    calibrated = (below + positions.fractions.T * (above - below)).transpose(0, 1)  # (T, K, D)
+    calibrated = _calibrate_slots(calibration, positions.slots, positions.fractions)
     lattices = [
         interpolate_lattice(
             calibrated[:, :, list(subset)],
@@ -40,12 +43,50 @@ def phi_mean(
 ) -> Tensor:
     """Give the mean score of every set, (B, K)."""
     scores = phi_scores(positions, calibration, vertices, layout)
-    sizes = positions.offsets.diff()
-    set_of_token = torch.repeat_interleave(torch.arange(positions.n_sets, device=sizes.device), sizes)
-    # Sums in double: in single precision a set of millions of tokens would lose most digits of its mean.
-    sums = scores.new_zeros((positions.n_sets, scores.shape[1]), dtype=torch.float64)
-    sums = sums.index_add(0, set_of_token, scores.double())
-    return (sums / sizes[:, None]).to(scores.dtype)
+    return _means(scores, positions.offsets.diff())
+
+
+def crossed_scores(
+    tokens: CrossedTokens,
+    sets: Tensor,
+    values: Tensor,
+    corrections: Tensor | None,
+    keypoints: Tensor,
+    calibration: Tensor,
+    vertices: Tensor,
+    layout: Layout,
+    _threads: int = 1,
+) -> Tensor:
+    """Give the scores of every token of the chosen sets for every class, (N, C, K)."""
+    chosen, _ = tokens_of_sets(tokens, sets)
+    check_crossed_contents(tokens, chosen, values, corrections, calibration.shape[1])
+    calibrated = _calibrate_slots(calibration, tokens.slots[:, chosen], tokens.fractions[:, chosen])
+    half, n_outputs = layout.n_vertices // 2, len(vertices)
+    low, high = vertices[:, :half], vertices[:, half:]
+    if layout.n_features == 1:
+        low, high = low.T.expand(len(chosen), n_outputs), high.T.expand(len(chosen), n_outputs)
+    else:
+        low = interpolate_lattice(calibrated, low, layout.sizes[1:])
+        high = interpolate_lattice(calibrated, high, layout.sizes[1:])
+    crossed = _calibrate_values(tokens, chosen, values, corrections, keypoints, calibration)
+    return low[:, None] + (high - low)[:, None] * crossed.clamp(0.0, 1.0)
+
+
+def crossed_mean(
+    tokens: CrossedTokens,
+    sets: Tensor,
+    values: Tensor,
+    corrections: Tensor | None,
+    keypoints: Tensor,
+    calibration: Tensor,
+    vertices: Tensor,
+    layout: Layout,
+    _threads: int = 1,
+) -> Tensor:
+    """Give the mean scores of the chosen sets for every class, (b, C, K)."""
+    scores = crossed_scores(tokens, sets, values, corrections, keypoints, calibration, vertices, layout)
+    _, sizes = tokens_of_sets(tokens, sets)
+    return _means(scores.flatten(1), sizes).reshape(len(sets), *scores.shape[1:])
 
 
 def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) -> Tensor:
@@ -53,6 +94,48 @@ def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) ->
     n_functions, width = len(output), len(calibrators) // len(output)
     calibrated = _calibrate(calibrators, means).reshape(len(means), n_functions, width)
     return _calibrate(output, interpolate_lattice(calibrated, vertices, (2,) * width))
+
+
+def _calibrate_slots(calibration: Tensor, slots: Tensor, fractions: Tensor) -> Tensor:
+    """Read the calibration (K, S) at slots and fractions (D, T): (T, K, D)."""
+    table = torch.cat([calibration, calibration[:, -1:]], dim=1)
+    at = slots.T.long()
+    below, above = table[:, at], table[:, at + 1]
+    return (below + fractions.T * (above - below)).transpose(0, 1)
+
+
+def _calibrate_values(
+    tokens: CrossedTokens,
+    chosen: Tensor,
+    values: Tensor,
+    corrections: Tensor | None,
+    keypoints: Tensor,
+    calibration: Tensor,
+) -> Tensor:
+    """Read the first columns of the calibration at every class's value of the chosen tokens: (N, C, K)."""
+    rows, refined = tokens.rows[chosen].long(), tokens.refined[chosen].long()
+    known = rows >= 0
+    used = values.new_zeros((len(chosen), values.shape[1]))
+    used[known] = values.detach()[rows[known]]
+    if corrections is not None:
+        corrected = (refined >= 0).nonzero().squeeze(1)
+        used = used.index_add(0, corrected, corrections[refined[corrected]])
+    used = used.clamp(keypoints[0], keypoints[-1])
+    segments = torch.searchsorted(keypoints, used.detach(), right=True) - 1
+    segments = segments.clamp(0, len(keypoints) - 2)
+    fractions = (used - keypoints[segments]) / keypoints.diff()[segments]
+    below, above = calibration[:, segments], calibration[:, segments + 1]
+    missing = calibration[:, len(keypoints), None, None]
+    return torch.where(known[:, None], below + fractions * (above - below), missing).permute(1, 2, 0)
+
+
+def _means(scores: Tensor, sizes: Tensor) -> Tensor:
+    """Take the mean of the scores (T, K) over sets of these sizes, one after the other: (B, K)."""
+    set_of_token = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
+    # Sums in double: in single precision a set of millions of tokens would lose most digits of its mean.
+    sums = scores.new_zeros((len(sizes), scores.shape[1]), dtype=torch.float64)
+    sums = sums.index_add(0, set_of_token, scores.double())
+    return (sums / sizes[:, None]).to(scores.dtype)
 
 
 def _calibrate(table: Tensor, inputs: Tensor) -> Tensor:
