@@ -14,6 +14,7 @@ T* at(Address address) {
   return reinterpret_cast<T*>(address);
 }
 
+void bind_crossed(nanobind::module_& module);
 void bind_phi(nanobind::module_& module);
 void bind_projections(nanobind::module_& module);
 void bind_rho(nanobind::module_& module);

@@ -7,6 +7,7 @@ NB_MODULE(_native, module) {
   module.doc() = "Compiled kernels of clearset; clearset.kernels and clearset.lattice.projections are their only callers.";
   // A graph that is alive when Python ends keeps its functions; that is no leak to warn about.
   nanobind::set_leak_warnings(false);
+  bind_crossed(module);
   bind_phi(module);
   bind_projections(module);
   bind_rho(module);

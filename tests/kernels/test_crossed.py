@@ -271,6 +271,18 @@ def test_scores_are_the_means_of_sets_of_one(kernel):
     assert_same([scores], [crossed_mean(*alone.inputs, kernel="reference")], 1e-12)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("C", [1, 20])
+@pytest.mark.parametrize("name", OTHER_KERNELS)
+def test_threads_do_not_change_a_bit(name, C, dtype):
+    set_sizes = np.random.default_rng(0).integers(1, 50, 1000)
+    problem = CrossedProblem.random(6, D=4, C=C, K=2, V=10, set_sizes=set_sizes, dtype=dtype)
+    alone = problem.solve(kernel=name, threads=1)
+    for threads in (2, 3, 7):
+        together = problem.solve(kernel=name, threads=threads)
+        assert all(torch.equal(*pair) for pair in zip(alone, together, strict=True))
+
+
 def test_no_sets_give_no_means_and_no_gradient(kernel):
     problem = CrossedProblem.random(7, D=2, C=3, K=2, V=4, set_sizes=[2, 3])
     problem.sets, problem.upstream = problem.sets[:0], problem.upstream[:0]

@@ -1,4 +1,4 @@
-"""phi and rho in C++ (``native/phi.cpp``, ``native/rho.cpp``), for tensors on the CPU.
+"""phi, crossed phi and rho in C++ (``native/phi.cpp``, ``crossed.cpp``, ``rho.cpp``), for tensors on the CPU.
 
 Tensors are handed over as addresses: types and shapes have been checked, and every tensor is held here for as long as
 the call takes.
@@ -14,17 +14,28 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from clearset.kernels._inputs import TokenPositions, check_contents
+from clearset.kernels._inputs import (
+    CrossedTokens,
+    TokenPositions,
+    check_contents,
+    check_crossed_contents,
+    tokens_of_sets,
+)
 from clearset.kernels._layout import Layout
-from clearset.kernels._reference import crossed_mean, crossed_scores
-
-__all__ = ["crossed_mean", "crossed_scores", "phi_mean", "phi_scores", "rho", "supports"]
 
 # By name, because `from clearset import _native` would read as an import of the whole package.
 _native = import_module("clearset._native")
 
 _PHI_FORWARD = {torch.float32: _native.phi_forward_float32, torch.float64: _native.phi_forward_float64}
 _PHI_BACKWARD = {torch.float32: _native.phi_backward_float32, torch.float64: _native.phi_backward_float64}
+_CROSSED_FORWARD = {
+    torch.float32: _native.crossed_forward_float32,
+    torch.float64: _native.crossed_forward_float64,
+}
+_CROSSED_BACKWARD = {
+    torch.float32: _native.crossed_backward_float32,
+    torch.float64: _native.crossed_backward_float64,
+}
 _RHO_FORWARD = {torch.float32: _native.rho_forward_float32, torch.float64: _native.rho_forward_float64}
 _RHO_BACKWARD = {torch.float32: _native.rho_backward_float32, torch.float64: _native.rho_backward_float64}
 
@@ -49,6 +60,41 @@ def phi_scores(
     check_contents(positions, calibration.shape[1])
     alone = positions._replace(offsets=torch.arange(positions.n_tokens + 1))
     return phi_mean(alone, calibration, vertices, layout, threads)
+
+
+def crossed_mean(
+    tokens: CrossedTokens,
+    sets: Tensor,
+    values: Tensor,
+    corrections: Tensor | None,
+    keypoints: Tensor,
+    calibration: Tensor,
+    vertices: Tensor,
+    layout: Layout,
+    threads: int,
+) -> Tensor:
+    """Give the mean scores of the chosen sets for every class, the same bits whatever the number of threads."""
+    means: Tensor = _CrossedMean.apply(  # type: ignore[no-untyped-call]
+        tokens, sets, values, corrections, keypoints, calibration, vertices, layout.n_features - 1, threads
+    )
+    return means
+
+
+def crossed_scores(
+    tokens: CrossedTokens,
+    sets: Tensor,
+    values: Tensor,
+    corrections: Tensor | None,
+    keypoints: Tensor,
+    calibration: Tensor,
+    vertices: Tensor,
+    layout: Layout,
+    threads: int,
+) -> Tensor:
+    """Give the scores of every token of the chosen sets for every class: the means of sets of one token each."""
+    chosen, _ = tokens_of_sets(tokens, sets)
+    alone = tokens._replace(offsets=torch.arange(tokens.n_tokens + 1))
+    return crossed_mean(alone, chosen, values, corrections, keypoints, calibration, vertices, layout, threads)
 
 
 def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) -> Tensor:
@@ -96,6 +142,62 @@ class _PhiMean(torch.autograd.Function):
 def _native_layout(layout: Layout) -> Any:
     strides = [layout.strides(lattice) for lattice in range(len(layout.subsets))]
     return _native.PhiLayout(layout.sizes, layout.subsets, strides, layout.vertex_offsets)
+
+
+class _CrossedMean(torch.autograd.Function):
+    """Keeps nothing for the way back but the inputs."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        tokens: CrossedTokens,
+        sets: Tensor,
+        values: Tensor,
+        corrections: Tensor | None,
+        keypoints: Tensor,
+        calibration: Tensor,
+        vertices: Tensor,
+        n_plain: int,
+        threads: int,
+    ) -> Tensor:
+        table = values.new_empty((0, values.shape[1])) if corrections is None else corrections
+        inputs = (*tokens, sets, values, table, keypoints, calibration, vertices)
+        tensors = [tensor.contiguous() for tensor in inputs]
+        ctx.sizes = _native.CrossedSizes(
+            tokens.n_tokens,
+            tokens.n_sets,
+            len(sets),
+            len(values),
+            -1 if corrections is None else len(corrections),
+            values.shape[1],
+            *calibration.shape,
+            len(keypoints),
+            n_plain,
+        )
+        ctx.threads = threads
+        means = calibration.new_empty((len(sets), values.shape[1], len(calibration)))
+        addresses = _native.CrossedInputs(*_addresses(*tensors))
+        if not _CROSSED_FORWARD[means.dtype](threads, ctx.sizes, addresses, means.data_ptr()):
+            chosen, _ = tokens_of_sets(tokens, sets)
+            check_crossed_contents(tokens, chosen, values, corrections, calibration.shape[1])
+        ctx.save_for_backward(*tensors)
+        ctx.refines = corrections is not None
+        return means
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_means: Tensor) -> tuple[Tensor | None, ...]:
+        tensors = ctx.saved_tensors
+        grad_means = grad_means.contiguous()
+        gradients = [torch.empty_like(tensors[i]) for i in (9, 10, 7)]
+        _CROSSED_BACKWARD[grad_means.dtype](
+            ctx.threads,
+            ctx.sizes,
+            _native.CrossedInputs(*_addresses(*tensors)),
+            *_addresses(grad_means, *gradients),
+        )
+        by_corrections = gradients[2] if ctx.refines else None
+        return None, None, None, by_corrections, None, gradients[0], gradients[1], None, None
 
 
 class _Rho(torch.autograd.Function):

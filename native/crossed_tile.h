@@ -1,0 +1,173 @@
+// Tokens of the chosen sets, put side by side, and their values for a block of classes. Part of crossed_lanes.cpp, inside
+// its namespace.
+#pragma once
+
+// The part of a set that stands in a tile.
+struct Part {
+  int64_t position;  // of the set among the chosen ones
+  int64_t set_size;
+  int from;
+  int to;
+  bool ends;  // with it the set is complete
+};
+
+// Tokens copied out of their sets, so that small sets fill a tile together. What is left of the last tile is filled with
+// its first token, which then belongs to no part.
+template <class T>
+struct TokenTile {
+  int tokens;
+  int n_parts;
+  bool any_refined;
+  Part* parts;
+  int32_t* slots;    // (plain features, kTile)
+  T* fractions;      // (plain features, kTile)
+  int32_t* rows;     // (kTile)
+  int32_t* refined;  // (kTile)
+};
+
+// Where the next tile begins.
+struct Walk {
+  int64_t position;
+  int64_t last;
+  int64_t token;  // inside the set
+};
+
+template <class U>
+static inline void copy(const U* from, int count, U* to) {
+  __builtin_memcpy(to, from, static_cast<uint64_t>(count) * sizeof(U));
+}
+
+static bool all_in(const int32_t* numbers, int64_t size) {
+  bool fits = true;
+  for (int t = 0; t < kTile; ++t) fits &= static_cast<uint32_t>(numbers[t] + 1) <= static_cast<uint32_t>(size);
+  return fits;
+}
+
+// Begins to fetch the rows of values: tokens stand in them at random, and memory is slow to answer.
+template <class T>
+static void fetch_rows(const Crossed<T>& crossed, const TokenTile<T>& tile) {
+  const int64_t bytes = crossed.n_classes * static_cast<int64_t>(sizeof(T));
+  for (int t = 0; t < tile.tokens; ++t) {
+    if (tile.rows[t] < 0) continue;
+    const char* row = reinterpret_cast<const char*>(crossed.values) + tile.rows[t] * bytes;
+    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at, 0, 2);
+    __builtin_prefetch(row + bytes - 1, 0, 2);
+  }
+}
+
+// False if a row or a correction does not exist.
+template <class T>
+static bool fill(const Crossed<T>& crossed, Walk& walk, TokenTile<T>& tile) {
+  tile.tokens = tile.n_parts = 0;
+  while (tile.tokens < kTile && walk.position < walk.last) {
+    const int64_t set = crossed.sets[walk.position], begin = crossed.offsets[set], size = crossed.offsets[set + 1] - begin;
+    const int64_t left = size - walk.token, first = begin + walk.token;
+    const int from = tile.tokens, count = left < kTile - from ? static_cast<int>(left) : kTile - from;
+    for (int d = 0; d < crossed.n_plain; ++d) {
+      copy(crossed.slots + d * crossed.n_tokens + first, count, tile.slots + d * kTile + from);
+      copy(crossed.fractions + d * crossed.n_tokens + first, count, tile.fractions + d * kTile + from);
+    }
+    copy(crossed.rows + first, count, tile.rows + from);
+    if (crossed.refines) copy(crossed.refined + first, count, tile.refined + from);
+    tile.tokens += count;
+    tile.parts[tile.n_parts++] = {walk.position, size, from, tile.tokens, count == left};
+    walk = count == left ? Walk{walk.position + 1, walk.last, 0} : Walk{walk.position, walk.last, walk.token + count};
+  }
+  if (tile.tokens == 0) return true;
+  for (int t = tile.tokens; t < kTile; ++t) {
+    for (int d = 0; d < crossed.n_plain; ++d) {
+      tile.slots[d * kTile + t] = tile.slots[d * kTile];
+      tile.fractions[d * kTile + t] = 0;
+    }
+    tile.rows[t] = tile.refined[t] = -1;
+  }
+  fetch_rows(crossed, tile);
+  tile.any_refined = false;
+  if (crossed.refines)
+    for (int t = 0; t < kTile; ++t) tile.any_refined |= tile.refined[t] >= 0;
+  return all_in(tile.rows, crossed.n_rows) && (!crossed.refines || all_in(tile.refined, crossed.n_corrections));
+}
+
+// The values of a tile for a block of classes, token after token without gaps: (tokens, width), then up to whole chunks of
+// kTile, and behind them room for reading and writing whole lanes at the last token.
+template <class T>
+struct ClassBlock {
+  int first;
+  int width;
+  int size;           // entries in whole chunks
+  T* values;
+  int32_t* segments;  // the number of keypoints means "missing"
+  T* fractions;
+  T* rates;           // derivative of the fraction by the value, zero where clamped
+  T* calibrated;      // of one output, before it is clamped
+  T* gradients;       // of `calibrated`
+  T* by_value;        // gradient of the values, of all outputs
+};
+
+template <class T>
+static void gather_values(const Crossed<T>& crossed, const TokenTile<T>& tile, ClassBlock<T>& block) {
+  for (int t = 0; t < tile.tokens; ++t) {
+    T* __restrict to = block.values + t * block.width;
+    if (tile.rows[t] < 0) {
+      for (int c = 0; c < block.width; ++c) to[c] = crossed.keypoints[0];
+      continue;
+    }
+    const T* __restrict from = crossed.values + static_cast<int64_t>(tile.rows[t]) * crossed.n_classes + block.first;
+    if (tile.any_refined && tile.refined[t] >= 0) {
+      const T* __restrict correction =
+          crossed.corrections + static_cast<int64_t>(tile.refined[t]) * crossed.n_classes + block.first;
+      for (int c = 0; c < block.width; ++c) to[c] = from[c] + correction[c];
+    } else {
+      copy(from, block.width, to);
+    }
+  }
+  const int used = tile.tokens * block.width;
+  block.size = (used + kTile - 1) / kTile * kTile;
+  for (int i = used; i < block.size; ++i) block.values[i] = crossed.keypoints[0];
+}
+
+// Finds the segment of every value and its place there, the same for all outputs.
+template <class T>
+static void place_values(const Crossed<T>& crossed, const TokenTile<T>& tile, const ClassBlock<T>& block) {
+  const T first = crossed.keypoints[0], last = crossed.keypoints[crossed.n_keypoints - 1];
+  const SlotSpan span{0, static_cast<uint32_t>(crossed.n_keypoints)};
+  alignas(64) static const T zeros[kTile] = {};
+  alignas(64) T starts[kTile], inverses[kTile];
+  for (int at = 0; at < block.size; at += kTile) {
+    T* __restrict values = block.values + at;
+    int32_t* __restrict segments = block.segments + at;
+    T* __restrict fractions = block.fractions + at;
+    T* __restrict rates = block.rates + at;
+    for (int i = 0; i < kTile; ++i) {
+      const T value = values[i];
+      rates[i] = value < first || value > last ? T(0) : T(1);
+      values[i] = value < first ? first : value > last ? last : value;
+      segments[i] = 0;
+    }
+    for (int j = 1; j < crossed.n_keypoints - 1; ++j) {
+      const T keypoint = crossed.keypoints[j];
+      for (int i = 0; i < kTile; ++i) segments[i] += values[i] >= keypoint;
+    }
+    look_up(crossed.starts, span, segments, zeros, kTile, starts);
+    look_up(crossed.inverses, span, segments, zeros, kTile, inverses);
+    for (int i = 0; i < kTile; ++i) {
+      fractions[i] = (values[i] - starts[i]) * inverses[i];
+      rates[i] *= inverses[i];
+    }
+  }
+  for (int t = 0; t < tile.tokens; ++t) {
+    if (tile.rows[t] >= 0) continue;
+    for (int i = t * block.width; i < (t + 1) * block.width; ++i) {
+      block.segments[i] = crossed.n_keypoints;
+      block.fractions[i] = block.rates[i] = 0;
+    }
+  }
+}
+
+// Reads a table of the crossed feature at every value.
+template <class T>
+static void read_values(const Crossed<T>& crossed, const TableEntry<T>* table, const ClassBlock<T>& block, T* to) {
+  const SlotSpan span{0, static_cast<uint32_t>(crossed.n_keypoints)};
+  for (int at = 0; at < block.size; at += kTile)
+    look_up(table, span, block.segments + at, block.fractions + at, kTile, to + at);
+}
