@@ -1,4 +1,4 @@
-"""A prefix tree of tokens: which tokens of a table does an example have?"""
+"""A prefix tree of tokens, which tells what tokens of a table an example has."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from clearset.tokens import _reference
 from clearset.tokens._coded import MAX_TOKENS, Coded, Found, Int32, Int64, Joining, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
+if not hasattr(_native, "find_tokens"):
+    _native = None
 
 
 class TokenIndex:

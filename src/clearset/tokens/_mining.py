@@ -14,6 +14,8 @@ from clearset.tokens import _reference
 from clearset.tokens._coded import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
+if not hasattr(_native, "mine_tokens"):
+    _native = None
 
 
 def mine(
@@ -73,7 +75,7 @@ def mine(
     >>> mined.sums.tolist()
     [[2, 0], [2, 1], [2, 0]]
     """
-    _check(coded, channels, n_channels, min_count)
+    _check(coded, channels, n_channels)
     adding = _contributions(weights, values)
     width = n_channels if adding is None else n_channels * adding.shape[1]
     limit = min(max_bytes // (16 + width * (4 if adding is None else 8)), MAX_TOKENS)
@@ -153,7 +155,7 @@ def _limit_error(found: str, limit: int, max_bytes: int) -> TokenLimitError:
     )
 
 
-def _check(coded: Coded, channels: Int32, n_channels: int, min_count: int) -> None:
+def _check(coded: Coded, channels: Int32, n_channels: int) -> None:
     if len(coded.codes) and coded.codes.min() < 0:
         raise ValueError(f"Item codes must not be negative; the least is {coded.codes.min()}.")
     if len(coded.codes) > MAX_TOKENS:
@@ -164,7 +166,7 @@ def _check(coded: Coded, channels: Int32, n_channels: int, min_count: int) -> No
         raise ValueError(
             f"channels has shape {channels.shape}; give one for each of the {coded.n_rows} examples."
         )
-    if len(channels) and not (0 <= channels.min() and channels.max() < n_channels):
+    if len(channels) and not (channels.min() >= 0 and channels.max() < n_channels):
         raise ValueError(
             f"channels must lie in [0, {n_channels}); they reach from {channels.min()} to {channels.max()}."
         )

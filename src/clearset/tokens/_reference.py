@@ -162,13 +162,12 @@ def _put_together(
     items = [block[0] for level in blocks for block in level]
     parents = [block[1] + shift for level, shift in zip(blocks, shifts, strict=True) for block in level]
     counts = [block[2] for level in blocks for block in level]
-    sums = [block[3] for level in blocks for block in level]
     return Mined(
         np.concatenate(items).astype(np.int32),
         np.concatenate(parents).astype(np.int32),
         levels,
         np.concatenate(counts),
-        np.concatenate(sums),
+        np.concatenate([block[3] for level in blocks for block in level]),
     )
 
 
