@@ -132,7 +132,6 @@ def _rare_first(
     return vocabulary.take(pa.array(order)), Coded(new_codes[coded.codes], coded.offsets)
 
 
-
 def _hash_rows(coded: Coded, multiplier: int) -> npt.NDArray[np.uint64]:
     """Add up a mixed number for every item and its place; in numbers modulo 2^64 differences of sums are exact."""
     places = np.arange(len(coded.codes)) - np.repeat(coded.offsets[:-1], coded.sizes)

@@ -91,7 +91,11 @@ class MaxInterval(_BuiltIn):
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        if isinstance(self.width, bool) or not isinstance(self.width, int | float | np.number) or not self.width > 0:
+        if (
+            isinstance(self.width, bool)
+            or not isinstance(self.width, int | float | np.number)
+            or not self.width > 0
+        ):
             raise ValueError(f"The width of MaxInterval is {self.width!r}; give a number above 0.")
         if not (isinstance(self.level, float | np.floating) and 0 < self.level < 1):
             raise ValueError(f"The level of MaxInterval is {self.level!r}; give a number between 0 and 1.")

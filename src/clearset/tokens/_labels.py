@@ -85,7 +85,9 @@ def read_weights(sample_weight: Any, n_examples: int) -> Float64 | None:
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"sample_weight is {weights[row]} in row {row} (counted from 0); weights are 0 or more.")
+        raise ValueError(
+            f"sample_weight is {weights[row]} in row {row} (counted from 0); weights are 0 or more."
+        )
     return weights
 
 
@@ -133,5 +135,7 @@ def _one_column(values: Any, name: str, n_examples: int) -> pa.ChunkedArray:
     if types.is_decimal(column.type) or types.is_float16(column.type):
         column = column.cast(pa.float64())
     if len(column) != n_examples:
-        raise ValueError(f"X has {n_examples} examples but {name} has {len(column)} values. Give one an example.")
+        raise ValueError(
+            f"X has {n_examples} examples but {name} has {len(column)} values. Give one an example."
+        )
     return column

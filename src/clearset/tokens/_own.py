@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,7 +19,7 @@ _BETWEEN = "\x1f"  # the unit separator: made for this, and found in no ordinary
 
 @dataclass(frozen=True, eq=False)
 class OwnTokeniser(Tokeniser):
-    """A tokeniser by an object with a method ``tokens(example)``.
+    r"""A tokeniser by an object with a method ``tokens(example)``.
 
     Inside, a token is a single item whose string joins its parts; its size and the cover go by the parts.
 
@@ -35,7 +36,7 @@ class OwnTokeniser(Tokeniser):
     ...     def tokens(self, example):
     ...         return list(example) + list(zip(example, example[1:]))
     >>> OwnTokeniser(Neighbours()).parts([["a", "b"]]).to_pylist()
-    [['a', 'b', 'a\\x1fb']]
+    [['a', 'b', 'a\x1fb']]
     """
 
     own: Any
@@ -83,7 +84,14 @@ class OwnTokeniser(Tokeniser):
 
     def spell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
         """Return every token as the list of its parts."""
-        return pc.split_pattern(pc.binary_join(tokens, pa.scalar(_BETWEEN, STRING)), _BETWEEN).cast(pa.large_list(STRING))
+        return pc.split_pattern(pc.binary_join(tokens, pa.scalar(_BETWEEN, STRING)), _BETWEEN).cast(
+            pa.large_list(STRING)
+        )
+
+    def unspell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
+        """Undo `spell`."""
+        keys = pc.binary_join(tokens, pa.scalar(_BETWEEN, STRING))
+        return pa.LargeListArray.from_arrays(pa.array(np.arange(len(keys) + 1)), keys)
 
     def parts_of(self, vocabulary: pa.LargeStringArray) -> Coded:
         """Return the parts of every token of the vocabulary, as codes."""
@@ -101,8 +109,8 @@ def count_parts(parts: Coded, coded: Coded) -> Int64:
     return np.bincount(np.unique(rows * n_parts + found) // n_parts, minlength=coded.n_rows)
 
 
-def cover(parts: Coded, coded: Coded) -> Coded:
-    """Keep a token if one of its parts is in no kept token of more parts; tokens of one size do not shadow each other.
+def cover(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
+    """Tell which tokens have a part that no kept token of more parts has; those of one size do not shadow each other.
 
     Parameters
     ----------
@@ -122,8 +130,7 @@ def cover(parts: Coded, coded: Coded) -> Coded:
         of_size = sizes[place] == size
         keep[place[of_size & ~covered[slots]]] = True
         covered[slots[of_size & keep[place]]] = True
-    kept = np.concatenate([[0], np.cumsum(keep)])
-    return Coded(coded.codes[keep], kept[coded.offsets])
+    return keep
 
 
 def expand(parts: Coded, coded: Coded) -> tuple[Int64, Int64]:
@@ -149,7 +156,9 @@ def tokeniser_from_json(document: dict[str, Any], tokens: Any = None) -> Tokenis
     if tokens is not None:
         tokeniser = as_tokeniser(tokens)
         if tokeniser.to_json() != document:
-            raise ValueError(f"The file was made with the tokeniser {document}, but tokens={tokens!r} was given.")
+            raise ValueError(
+                f"The file was made with the tokeniser {document}, but tokens={tokens!r} was given."
+            )
         return tokeniser
     kind = document.get("kind")
     if kind == "own" or document.get("split") is not None:

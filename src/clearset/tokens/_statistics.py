@@ -45,7 +45,9 @@ class Statistics:
     passes: BoolArray
 
     @classmethod
-    def of_classes(cls, counts: npt.NDArray[Any], class_weights: npt.NDArray[Any], sizes: Int32) -> "Statistics":
+    def of_classes(
+        cls, counts: npt.NDArray[Any], class_weights: npt.NDArray[Any], sizes: Int32
+    ) -> "Statistics":
         """Make statistics of the weight of each class, (T, C)."""
         class_weights = class_weights.astype(np.float64)
         weights = class_weights.sum(axis=1)

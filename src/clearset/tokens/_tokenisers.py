@@ -43,6 +43,10 @@ class Tokeniser:
         """Return tokens, given as lists of items, as users read them."""
         return tokens
 
+    def unspell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
+        """Undo `spell`."""
+        return tokens
+
     def to_json(self) -> dict[str, Any]:
         """Return the kind and its parameters as JSON values."""
         return {"kind": type(self).__name__.lower(), **{f.name: getattr(self, f.name) for f in fields(self)}}  # type: ignore[arg-type]
@@ -127,7 +131,9 @@ class NGrams(Tokeniser):
     def __post_init__(self) -> None:
         _check_size("max_order", self.max_order)
         if self.split is not None and not callable(self.split):
-            raise TypeError(f"split is {self.split!r}; give a function from a text to a list of words, or None.")
+            raise TypeError(
+                f"split is {self.split!r}; give a function from a text to a list of words, or None."
+            )
 
     def parts(self, X: Any) -> pa.LargeListArray:
         """Return the words of every example, in order."""
@@ -199,7 +205,9 @@ class Cross(Tokeniser):
 
     def sides(self, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
         """Tell which items are of the right column."""
-        right: npt.NDArray[np.bool_] = pc.starts_with(vocabulary, self._tags[1]).to_numpy(zero_copy_only=False)
+        right: npt.NDArray[np.bool_] = pc.starts_with(vocabulary, self._tags[1]).to_numpy(
+            zero_copy_only=False
+        )
         return right
 
 

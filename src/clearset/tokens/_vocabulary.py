@@ -29,7 +29,7 @@ def in_rows(strings: pa.LargeStringArray, rows: Int64, n_rows: int) -> pa.LargeL
 
 
 def encode(lists: Any) -> tuple[pa.LargeStringArray, Coded]:
-    """Number the strings by their first appearance; rows stay as they are."""
+    """Return the distinct strings and rows of their numbers; rows stay as they are."""
     strings, offsets = flat(lists)
     encoded = strings.dictionary_encode()
     return encoded.dictionary, Coded(encoded.indices.to_numpy(zero_copy_only=False), offsets)
@@ -37,7 +37,9 @@ def encode(lists: Any) -> tuple[pa.LargeStringArray, Coded]:
 
 def places_in(strings: pa.LargeStringArray, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.int32]:
     """Return the place of every string in the vocabulary, -1 where it is not there."""
-    found: npt.NDArray[np.int32] = pc.index_in(strings, vocabulary).fill_null(-1).to_numpy(zero_copy_only=False)
+    found: npt.NDArray[np.int32] = (
+        pc.index_in(strings, vocabulary).fill_null(-1).to_numpy(zero_copy_only=False)
+    )
     return found
 
 
