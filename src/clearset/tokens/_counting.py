@@ -1,13 +1,14 @@
 """From examples to tokens: mining, statistics, filters, and the index of what is left."""
 
 import os
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.tokens._coded import Int32, Int64, Mined
+from clearset.tokens._coded import Int32, Mined
 from clearset.tokens._examples import Examples
 from clearset.tokens._filters import Filter, apply_filters, least_count
 from clearset.tokens._index import TokenIndex
@@ -18,7 +19,8 @@ from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenisers import Tokeniser
 
 
-class Counted(NamedTuple):
+@dataclass(frozen=True)
+class Counted:
     """Tokens that passed, and what is known about them.
 
     `nodes` are the index's nodes of the tokens; those that pass on all examples come first.
@@ -26,7 +28,7 @@ class Counted(NamedTuple):
 
     vocabulary: pa.LargeStringArray
     index: TokenIndex
-    nodes: Int64
+    nodes: Int32
     statistics: Statistics
     out_of_fold: tuple[Statistics, ...]
 
@@ -90,14 +92,15 @@ def count_tokens(
     )
 
 
-def token_nodes(index: TokenIndex) -> Int64:
+def token_nodes(index: TokenIndex) -> Int32:
     """Return the nodes that are tokens: those of view 0 first, then those of other views only."""
     full = (index.masks & 1).astype(np.bool_)
-    return np.concatenate([np.flatnonzero(full), np.flatnonzero(~full & (index.masks != 0))])
+    other = ~full & (index.masks != 0)
+    return np.concatenate([np.flatnonzero(full), np.flatnonzero(other)]).astype(np.int32)
 
 
 def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
-    """Return the classes of a table and the labels' codes; where 0 or 1 stands alone, the other one is meant as well."""
+    """Return the classes of a table and the labels' codes; where 0 or 1 stands alone, the other is meant as well."""
     classes, codes = labels.classes, labels.values
     assert classes is not None  # noqa: S101
     if len(classes) == 1 and classes.dtype.kind != "U" and classes[0] in (0, 1):
@@ -151,7 +154,7 @@ def _mine(
     )
     sizes = _sizes(mined, examples.vocabulary, tokeniser)
 
-    def statistics(counts: npt.NDArray[np.int64], sums: npt.NDArray[np.generic]) -> Statistics:
+    def statistics(counts: npt.NDArray[np.int64], sums: npt.NDArray[Any]) -> Statistics:
         if classes is None:
             return Statistics.of_numbers(counts, sums, float(prior), sizes)
         return Statistics.of_classes(counts, sums, sizes)

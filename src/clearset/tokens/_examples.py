@@ -106,7 +106,7 @@ def _join_labels(a: Labels, b: Labels) -> Labels:
     if a.classes is None or b.classes is None:
         return Labels(np.concatenate([a.values, b.values]), None)
     classes = join_classes(a.classes, b.classes)
-    codes = [np.searchsorted(classes, labels.classes)[labels.values] for labels in (a, b)]
+    codes = [np.searchsorted(classes, a.classes)[a.values], np.searchsorted(classes, b.classes)[b.values]]
     return Labels(np.concatenate(codes).astype(np.int32), classes)
 
 

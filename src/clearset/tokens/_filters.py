@@ -151,7 +151,7 @@ class AllOf(_Several):
     """
 
     def __call__(self, statistics: Statistics) -> BoolArray:
-        return np.logical_and.reduce([apply_filter(part, statistics) for part in self.filters])
+        return np.asarray(np.all([apply_filter(part, statistics) for part in self.filters], axis=0))
 
     def least_count(self, task: Task) -> int:
         """Return the greatest count that any of the filters asks for."""
@@ -174,7 +174,7 @@ class AnyOf(_Several):
     """
 
     def __call__(self, statistics: Statistics) -> BoolArray:
-        return np.logical_or.reduce([apply_filter(part, statistics) for part in self.filters])
+        return np.asarray(np.any([apply_filter(part, statistics) for part in self.filters], axis=0))
 
     def least_count(self, task: Task) -> int:
         """Return the least count that any of the filters asks for."""
@@ -251,7 +251,7 @@ class UnknownFilter:
 
     name: str
 
-    def __call__(self, statistics: Statistics) -> BoolArray:
+    def __call__(self, statistics: Statistics) -> BoolArray:  # noqa: ARG002
         raise ValueError(
             f"The table was filtered by one's own function {self.name!r}, and files hold no code. To update or merge "
             "it, pass the filters again: load(path, filters=[...])."

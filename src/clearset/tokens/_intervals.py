@@ -1,7 +1,6 @@
 """Confidence intervals of mean labels."""
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,5 +95,5 @@ def least_n_of_wilson(width: float, level: float = 0.95) -> int:
     return max(1, math.ceil(z2 * (1 - width) / width - 1e-9))
 
 
-def _quantile(level: float) -> Any:
-    return ndtri((1 + level) / 2)
+def _quantile(level: float) -> float:
+    return float(ndtri((1 + level) / 2))

@@ -109,7 +109,7 @@ def count_parts(parts: Coded, coded: Coded) -> Int64:
     return np.bincount(np.unique(rows * n_parts + found) // n_parts, minlength=coded.n_rows)
 
 
-def cover(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
+def cover_own(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
     """Tell which tokens have a part that no kept token of more parts has; those of one size do not shadow each other.
 
     Parameters

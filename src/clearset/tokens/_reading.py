@@ -30,7 +30,9 @@ class Column(NamedTuple):
         if self.offsets is not None:
             return pa.LargeListArray.from_arrays(pa.array(self.offsets), self.strings)
         present = self.strings.is_valid().to_numpy(zero_copy_only=False)
-        return pa.LargeListArray.from_arrays(pa.array(offsets_from_sizes(present)), self.strings.drop_null())
+        return pa.LargeListArray.from_arrays(
+            pa.array(offsets_from_sizes(present.astype(np.int64))), self.strings.drop_null()
+        )
 
 
 def read_column(X: Any) -> Column:
@@ -196,7 +198,7 @@ def _strings(column: pa.ChunkedArray) -> Column:
     offsets = offsets_from_sizes(lengths)
     if strings.null_count:
         present = strings.is_valid().to_numpy(zero_copy_only=False)
-        offsets = offsets_from_sizes(present)[offsets]
+        offsets = offsets_from_sizes(present.astype(np.int64))[offsets]
         strings = strings.drop_null()
     return Column(strings, offsets)
 

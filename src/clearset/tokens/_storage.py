@@ -107,7 +107,7 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     document = json.loads(described)
     if document["version"] != _VERSION:
         raise ValueError(
-            f"{name} is a token table of version {document['version']}; this clearset reads {_VERSION}. Update clearset."
+            f"{name} is a token table of version {document['version']}; this one reads {_VERSION}. Update clearset."
         )
     tokeniser = tokeniser_from_json(document["tokeniser"], tokens)
     classes = document["classes"]

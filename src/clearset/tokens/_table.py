@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.sets._ragged import offsets_from_sizes
 from clearset.tokens import _show
 from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, token_nodes
@@ -18,10 +17,10 @@ from clearset.tokens._examples import Examples
 from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._index import TokenIndex
 from clearset.tokens._labels import Task
-from clearset.tokens._own import OwnTokeniser, as_tokeniser, count_parts, cover
+from clearset.tokens._own import OwnTokeniser, as_tokeniser, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenisers import Subsets, Tokeniser
-from clearset.tokens._vocabulary import encode, keep_codes, places_in, spelled, unique_sorted
+from clearset.tokens._vocabulary import encode, keep_codes, offsets_of_kept, places_in, spelled, unique_sorted
 
 
 class EncodedSets(NamedTuple):
@@ -203,11 +202,11 @@ class TokenTable:
         return self.statistics.interval_widths()
 
     @cached_property
-    def _token_nodes(self) -> Int64:
+    def _token_nodes(self) -> Int32:
         return token_nodes(self.index)
 
     @property
-    def nodes(self) -> Int64:
+    def nodes(self) -> Int32:
         """The index's node of each token, (T,)."""
         return self._token_nodes[: len(self)]
 
@@ -289,8 +288,9 @@ class TokenTable:
             encoded.coded, views, cover=cover and not own, threads=available_threads(threads)
         )
         if isinstance(self.tokeniser, OwnTokeniser) and cover:
-            keep = cover_own(self.tokeniser, self.vocabulary, self.index.items[nodes], offsets)
-            nodes, offsets = nodes[keep], offsets_from_sizes(keep)[offsets]
+            parts = self.tokeniser.parts_of(self.vocabulary)
+            keep = cover_own(parts, Coded(self.index.items[nodes], offsets))
+            nodes, offsets = nodes[keep], offsets_of_kept(keep)[offsets]
         return Found(self.tokens_at[nodes], offsets)
 
     def spell(self, token: int) -> tuple[str, ...]:
@@ -481,10 +481,3 @@ class TokenTable:
         from clearset.tokens import _storage
 
         return _storage.read(file, tokens, filters)
-
-
-def cover_own(
-    tokeniser: OwnTokeniser, vocabulary: pa.LargeStringArray, codes: Int32, offsets: Int64
-) -> npt.NDArray[np.bool_]:
-    """Tell which of the found tokens of one's own tokeniser the cover keeps."""
-    return cover(tokeniser.parts_of(vocabulary), Coded(codes, offsets))

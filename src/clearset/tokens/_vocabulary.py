@@ -53,10 +53,14 @@ def unique_sorted(coded: Coded, n_codes: int) -> Coded:
     return Coded(codes.astype(np.int32), offsets_from_sizes(np.bincount(rows, minlength=coded.n_rows)))
 
 
+def offsets_of_kept(keep: npt.NDArray[np.bool_]) -> Int64:
+    """Return how many are kept before each place, and in all; at old offsets these are the new ones."""
+    return offsets_from_sizes(keep.astype(np.int64))
+
+
 def keep_codes(coded: Coded, keep: npt.NDArray[np.bool_]) -> Coded:
     """Leave out the codes that are not to be kept."""
-    kept = offsets_from_sizes(keep)
-    return Coded(coded.codes[keep], kept[coded.offsets])
+    return Coded(coded.codes[keep], offsets_of_kept(keep)[coded.offsets])
 
 
 def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListArray:
@@ -68,7 +72,7 @@ def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListAr
     a = Coded(places_in(strings, vocabulary), left_offsets)
     b = Coded(places_in(others, vocabulary), right_offsets)
     missing = ~np.isin(a.rows * n_codes + a.codes, b.rows * n_codes + b.codes)
-    kept = offsets_from_sizes(missing)[left_offsets]
+    kept = offsets_of_kept(missing)[left_offsets]
     return pa.LargeListArray.from_arrays(pa.array(kept), strings.filter(pa.array(missing)))
 
 
