@@ -13,8 +13,6 @@ from clearset.tokens import _reference
 from clearset.tokens._coded import MAX_TOKENS, Coded, Found, Int32, Int64, Joining, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
-if not hasattr(_native, "find_tokens"):
-    _native = None
 
 
 class TokenIndex:

@@ -14,8 +14,6 @@ from clearset.tokens import _reference
 from clearset.tokens._coded import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
-if not hasattr(_native, "mine_tokens"):
-    _native = None
 
 
 def mine(
