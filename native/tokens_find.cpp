@@ -1,7 +1,6 @@
 // Which tokens of a prefix tree do examples have? clearset.tokens._reference holds the same in numpy.
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <optional>
 
@@ -183,10 +182,10 @@ class Finder {
   std::vector<uint32_t> covered_;
 };
 
-// Tokens and offsets, or None where there are more than numbers for them.
+// Tokens and offsets, or None where there are more tokens than the limit.
 nb::object find_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets, std::optional<ConstVector<uint8_t>> views,
                        ConstVector<int32_t> items, ConstVector<int32_t> child_offsets, ConstVector<uint32_t> masks,
-                       ConstVector<int32_t> first, int32_t n_codes, bool ngrams, bool cover, int threads) {
+                       ConstVector<int32_t> first, int32_t n_codes, bool ngrams, bool cover, int64_t limit, int threads) {
   const Tree tree{items.data(), child_offsets.data(), first.data(), masks.data(), n_codes,
                   static_cast<int32_t>(first.shape(0))};
   const Rows rows{codes.data(), offsets.data(), views ? views->data() : nullptr};
@@ -204,9 +203,8 @@ nb::object find_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets,
         const size_t before = out.size();
         finder.find(row, out);
         ends.data[row + 1] = static_cast<int64_t>(out.size() - before);
-        if (out.size() > std::numeric_limits<int32_t>::max()) stop = true;
+        if ((total += static_cast<int64_t>(out.size() - before)) > limit) stop = true;
       }
-      if ((total += static_cast<int64_t>(out.size())) > std::numeric_limits<int32_t>::max()) stop = true;
     }
   };
   if (static_cast<int64_t>(codes.shape(0)) <= kSmall) {
@@ -228,5 +226,5 @@ nb::object find_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets,
 
 void bind_tokens_find(nb::module_& module) {
   module.def("find_tokens", &find_tokens, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg(), nb::arg());
+             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }

@@ -19,9 +19,8 @@ def occurrences(row, joining):
             runs = list(combinations(range(n), size))
         for places in runs:
             token = tuple(row[place] for place in places)
-            if joining.kind == "crosses" and size == 2:
-                if not token[0] < joining.boundary <= token[1]:
-                    continue
+            if joining.kind == "crosses" and size == 2 and not token[0] < joining.boundary <= token[1]:
+                continue
             yield token, places
 
 
@@ -69,10 +68,7 @@ joinings = st.one_of(
 @st.composite
 def rows_of(draw, joining, max_rows=8):
     codes = st.integers(0, N_CODES - 1)
-    if joining.kind == "ngrams":
-        row = st.lists(codes, max_size=7)
-    else:
-        row = st.sets(codes).map(sorted)
+    row = st.lists(codes, max_size=7) if joining.kind == "ngrams" else st.sets(codes).map(sorted)
     return draw(st.lists(row, max_size=max_rows))
 
 
@@ -80,4 +76,3 @@ def rows_of(draw, joining, max_rows=8):
 def examples(draw):
     joining = draw(joinings)
     return joining, draw(rows_of(joining))
-

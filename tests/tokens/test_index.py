@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearset.tokens import _index, _reference
-from clearset.tokens._coded import Coded, Joining
+from clearset.tokens._coded import Coded, Joining, TokenLimitError
 from clearset.tokens._index import TokenIndex
 from clearset.tokens._mining import mine
 
@@ -49,7 +49,13 @@ def test_cover_of_the_fallback_example(backend):
 def test_cover_of_the_recipe(backend):
     recipe = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
     fennel, sugar = ["salt", "water", "fennel bulb"], ["salt", "water", "sugar"]
-    pairs = [["salt", "water"], ["salt", "fennel bulb"], ["water", "fennel bulb"], ["salt", "sugar"], ["water", "sugar"]]
+    pairs = [
+        ["salt", "water"],
+        ["salt", "fennel bulb"],
+        ["water", "fennel bulb"],
+        ["salt", "sugar"],
+        ["water", "sugar"],
+    ]
     singles = [["salt"], ["water"], ["fennel bulb"], ["sugar"], ["grapefruit juice"]]
     expected = {frozenset(fennel), frozenset(sugar), frozenset(["grapefruit juice"])}
     assert cover_of_words(recipe, [fennel, sugar, *pairs, *singles]) == expected
@@ -73,7 +79,9 @@ def test_runs_are_covered_by_place(backend):
 def tables(draw):
     """A joining, a table out of some rows' tokens with views, and rows to look into."""
     joining = draw(joinings)
-    known = sorted({t for row in draw(rows_of(joining)) for t in tokens_of(row, joining)}, key=lambda t: (len(t), t))
+    known = sorted(
+        {t for row in draw(rows_of(joining)) for t in tokens_of(row, joining)}, key=lambda t: (len(t), t)
+    )
     tokens = draw(st.lists(st.sampled_from(known), unique=True)) if known else []
     masks = draw(st.lists(st.integers(0, 7), min_size=len(tokens), max_size=len(tokens)))
     return joining, tokens, masks, draw(rows_of(joining))
@@ -92,7 +100,9 @@ def test_found_are_the_tokens_of_the_table(backend, table, cover, data):
     assert found_in(index, rows, np.array(views, np.uint8), cover=cover) == expected
 
 
-@pytest.mark.parametrize("joining", [Joining("subsets", 3), Joining("ngrams", 3), Joining("crosses", 2, 20)], ids=str)
+@pytest.mark.parametrize(
+    "joining", [Joining("subsets", 3), Joining("ngrams", 3), Joining("crosses", 2, 20)], ids=str
+)
 @pytest.mark.parametrize("cover", [True, False])
 def test_threads_and_the_reference_find_the_same(joining, cover):
     """With many rows, children by the hundred, and codes that the tree does not know."""
@@ -102,7 +112,12 @@ def test_threads_and_the_reference_find_the_same(joining, cover):
     drawn = [(60 * rng.random(rng.integers(0, 12)) ** 2).astype(int) for _ in range(3000)]
     rows = [row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in drawn]
     coded = Coded.from_rows(rows)
-    mined = mine(Coded.from_rows([[c for c in row if c != 7] for row in rows[:2000]]), joining, np.zeros(2000, np.int32), 1)
+    mined = mine(
+        Coded.from_rows([[c for c in row if c != 7] for row in rows[:2000]]),
+        joining,
+        np.zeros(2000, np.int32),
+        1,
+    )
     masks = rng.integers(0, 4, len(mined.items)).astype(np.uint32)
     views = rng.integers(0, 2, 3000).astype(np.uint8)
     index = TokenIndex(joining, mined.items, mined.parents, mined.levels, masks)
@@ -165,6 +180,14 @@ def test_restrict_keeps_tokens_and_what_leads_to_them(example, seed):
     assert smaller.levels.tolist() == [int((sizes < k).sum()) for k in range(1, sizes.max(initial=0) + 2)]
 
 
+def test_too_many_tokens_end_in_an_error(backend, monkeypatch):
+    index, _ = index_of([(0,), (1,)])
+    monkeypatch.setattr(_index, "MAX_TOKENS", 5)
+    assert len(index.find(Coded.from_rows([[0, 1], [1], [0, 1]])).tokens) == 5
+    with pytest.raises(TokenLimitError, match="more than 5 tokens together"):
+        index.find(Coded.from_rows([[0, 1], [0, 1], [0, 1]]))
+
+
 def test_copies_find_the_same(backend):
     index, _ = index_of([(0,), (1,), (0, 1)])
     for twin in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):  # noqa: S301
@@ -177,3 +200,28 @@ def test_bad_input_is_refused():
     index, _ = index_of([(0,)])
     with pytest.raises(ValueError, match="one for each of the 2 examples"):
         index.find(Coded.from_rows([[0], [1]]), np.zeros(3, np.uint8))
+    with pytest.raises(ValueError, match="offsets must rise from 0 to the number of codes, 1"):
+        index.find(Coded(np.array([0], np.int32), np.array([0, 2])))
+
+
+@pytest.mark.parametrize(
+    ("items", "parents", "levels"),
+    [
+        ([0, 1], [-1], [0, 2]),  # a parent is missing
+        ([1, 0], [-1, -1], [0, 2]),  # not sorted
+        ([0, 1], [-1, 1], [0, 1, 2]),  # its own parent
+        ([0, 1, 2], [-1, 0, 0], [0, 1, 2, 3]),  # a parent of the wrong size
+        ([0, 1], [-1, -1], [0, 1]),  # a level is missing
+        ([-3], [-1], [0, 1]),
+        ([0], [0], [0, 1]),
+    ],
+)
+def test_arrays_that_are_no_tree_are_refused(items, parents, levels):
+    with pytest.raises(ValueError, match="no prefix tree"):
+        TokenIndex(
+            Joining("subsets", 2),
+            np.array(items, np.int32),
+            np.array(parents, np.int32),
+            np.array(levels, np.int64),
+            np.ones(len(items), np.uint32),
+        )

@@ -22,7 +22,9 @@ def labels(rng, n, n_channels):
 
 def random_rows(rng, joining, n_rows, n_codes=12, most=8):
     rows = [rng.integers(0, n_codes, rng.integers(0, most)) for _ in range(n_rows)]
-    return Coded.from_rows([row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in rows])
+    return Coded.from_rows(
+        [row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in rows]
+    )
 
 
 def assert_same(a, b):
@@ -99,7 +101,11 @@ def test_no_tokens_at_all(backend, rows, joining):
     assert len(mined.items) == len(mined.parents) == len(mined.counts) == 0
     assert mined.sums.shape == (0, 4)
     values = np.zeros(len(rows))
-    assert mine(Coded.from_rows(rows), joining, channels, 4, min_count=2, values=values).sums.shape == (0, 4, 3)
+    assert mine(Coded.from_rows(rows), joining, channels, 4, min_count=2, values=values).sums.shape == (
+        0,
+        4,
+        3,
+    )
 
 
 def test_one_large_example_ends_in_an_error_at_once(backend):
@@ -114,7 +120,15 @@ def test_mining_stops_at_the_limit(backend, threads):
     """Where no estimate warns: every subset occurs twice."""
     twice = Coded.from_rows([list(range(300))] * 2)
     with pytest.raises(TokenLimitError, match=r"so far.*50,000 of them fill the 1,000,000 bytes"):
-        mine(twice, Joining("subsets", None), np.zeros(2, np.int32), 1, min_count=2, max_bytes=10**6, threads=threads)
+        mine(
+            twice,
+            Joining("subsets", None),
+            np.zeros(2, np.int32),
+            1,
+            min_count=2,
+            max_bytes=10**6,
+            threads=threads,
+        )
 
 
 def test_the_limit_is_what_the_arrays_need(backend):
@@ -168,6 +182,10 @@ def test_bad_input_is_refused():
         mine(Coded.from_rows([[-1]]), joining, np.zeros(1, np.int32), 1)
     with pytest.raises(ValueError, match="one for each of the 2 examples"):
         mine(coded, joining, np.zeros(1, np.int32), 1)
+    with pytest.raises(ValueError, match="weights has shape"):
+        mine(coded, joining, np.zeros(2, np.int32), 1, weights=np.ones(3))
+    with pytest.raises(ValueError, match="offsets must rise"):
+        mine(coded._replace(offsets=np.array([0, 2, 1])), joining, np.zeros(2, np.int32), 1)
     with pytest.raises(ValueError, match=r"lie in \[0, 2\); they reach from 0 to 2"):
         mine(coded, joining, np.array([0, 2], np.int32), 2)
 
