@@ -47,6 +47,14 @@ class Coded(NamedTuple):
         np.cumsum([len(row) for row in rows], out=offsets[1:])
         return cls(np.array([code for row in rows for code in row], np.int32), offsets)
 
+    def check(self) -> None:
+        """Raise a ValueError unless the offsets cut the codes into rows."""
+        fits = len(self.offsets) and self.offsets[0] == 0 and self.offsets[-1] == len(self.codes)
+        if not fits or (np.diff(self.offsets) < 0).any():
+            raise ValueError(
+                f"offsets must rise from 0 to the number of codes, {len(self.codes)}; received {self.offsets}."
+            )
+
     @property
     def n_rows(self) -> int:
         """The number of rows."""

@@ -13,8 +13,6 @@ from clearset.tokens import _reference
 from clearset.tokens._coded import MAX_TOKENS, Coded, Found, Int32, Int64, Joining, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
-if not hasattr(_native, "find_tokens"):
-    _native = None
 
 
 class TokenIndex:
@@ -51,6 +49,7 @@ class TokenIndex:
         self.parents = np.ascontiguousarray(parents, np.int32)
         self.levels = np.ascontiguousarray(levels, np.int64)
         self.masks = np.ascontiguousarray(masks, np.uint32)
+        self._check()
         # Parents ascend from the second level on, so that the children of a node stand together.
         n, roots = len(self.items), int(self.levels[min(1, self.n_levels)])
         self.child_offsets = np.searchsorted(self.parents[roots:], np.arange(n + 1)).astype(
@@ -59,6 +58,25 @@ class TokenIndex:
         self.first = np.full(int(self.items[:roots].max(initial=-1)) + 1, -1, np.int32)
         self.first[self.items[:roots]] = np.arange(roots)
         self.n_codes = int(self.items.max(initial=-1)) + 1
+
+    def _check(self) -> None:
+        """See that the arrays are a prefix tree, for walking trusts them."""
+        items, parents, levels = self.items, self.parents, self.levels
+        fits = len(items) == len(parents) == len(self.masks) and len(levels) > 0
+        fits = fits and levels[0] == 0 and levels[-1] == len(items) and bool((np.diff(levels) > 0).all())
+        if fits and len(items):
+            starts, ends = levels[:-1], levels[1:] - 1
+            rising = (np.diff(parents) > 0) | ((np.diff(parents) == 0) & (np.diff(items) > 0))
+            fits = parents[0] == parents[ends[0]] == -1 and items.min() >= 0 and bool(rising.all())
+            # As parents rise, the first and the last of a size tell whether all are of the size before.
+            fits = fits and bool(
+                (parents[starts[1:]] >= starts[:-1]).all() and (parents[ends[1:]] <= ends[:-1]).all()
+            )
+        if not fits:
+            raise ValueError(
+                f"items, parents, levels and masks ({len(items)}, {len(parents)}, {len(levels)} and {len(self.masks)} "
+                "entries) are no prefix tree sorted by (size, parent, item). Take them from mine() or from_tokens()."
+            )
 
     def __len__(self) -> int:
         return len(self.items)
@@ -187,14 +205,28 @@ class TokenIndex:
         Found
             The nodes of each example's tokens, ascending: by size, then in lexicographic order.
         """
+        coded.check()
         if views is not None and views.shape != (coded.n_rows,):
             raise ValueError(
                 f"views has shape {views.shape}; give one for each of the {coded.n_rows} examples."
             )
         if not len(self):
             return Found(np.zeros(0, np.int32), np.zeros(coded.n_rows + 1, np.int64))
-        if _native is None:
-            return _reference.find(self, coded, views, cover)
+        found = (
+            _reference.find(self, coded, views, cover, MAX_TOKENS)
+            if _native is None
+            else self._find_natively(coded, views, cover, threads)
+        )
+        if found is None:
+            raise TokenLimitError(
+                f"The examples have more than {MAX_TOKENS:,} tokens together. Find them in parts, or make the table "
+                "smaller (a higher MinCount, a stricter MaxInterval)."
+            )
+        return found
+
+    def _find_natively(
+        self, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, threads: int
+    ) -> Found | None:
         found = _native.find_tokens(
             np.ascontiguousarray(coded.codes, np.int32),
             np.ascontiguousarray(coded.offsets, np.int64),
@@ -206,11 +238,7 @@ class TokenIndex:
             self.n_codes,
             self.joining.kind == "ngrams",
             cover,
+            MAX_TOKENS,
             threads,
         )
-        if found is None:
-            raise TokenLimitError(
-                f"The examples have more than {MAX_TOKENS:,} tokens together. Find them in parts, or make the table "
-                "smaller (a higher MinCount, a stricter MaxInterval)."
-            )
-        return Found(*found)
+        return None if found is None else Found(*found)

@@ -14,8 +14,6 @@ from clearset.tokens import _reference
 from clearset.tokens._coded import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
-if not hasattr(_native, "mine_tokens"):
-    _native = None
 
 
 def mine(
@@ -76,6 +74,9 @@ def mine(
     [[2, 0], [2, 1], [2, 0]]
     """
     _check(coded, channels, n_channels)
+    for name, numbers in {"weights": weights, "values": values}.items():
+        if numbers is not None and numbers.shape != (coded.n_rows,):
+            raise _one_each(name, numbers.shape, coded.n_rows)
     adding = _contributions(weights, values)
     width = n_channels if adding is None else n_channels * adding.shape[1]
     limit = min(max_bytes // (16 + width * (4 if adding is None else 8)), MAX_TOKENS)
@@ -155,7 +156,12 @@ def _limit_error(found: str, limit: int, max_bytes: int) -> TokenLimitError:
     )
 
 
+def _one_each(name: str, shape: tuple[int, ...], n_rows: int) -> ValueError:
+    return ValueError(f"{name} has shape {shape}; give one for each of the {n_rows} examples.")
+
+
 def _check(coded: Coded, channels: Int32, n_channels: int) -> None:
+    coded.check()
     if len(coded.codes) and coded.codes.min() < 0:
         raise ValueError(f"Item codes must not be negative; the least is {coded.codes.min()}.")
     if len(coded.codes) > MAX_TOKENS:
@@ -163,9 +169,7 @@ def _check(coded: Coded, channels: Int32, n_channels: int) -> None:
             f"{len(coded.codes):,} items are more than {MAX_TOKENS:,}. Mine the examples in parts."
         )
     if channels.shape != (coded.n_rows,):
-        raise ValueError(
-            f"channels has shape {channels.shape}; give one for each of the {coded.n_rows} examples."
-        )
+        raise _one_each("channels", channels.shape, coded.n_rows)
     if len(channels) and not (channels.min() >= 0 and channels.max() < n_channels):
         raise ValueError(
             f"channels must lie in [0, {n_channels}); they reach from {channels.min()} to {channels.max()}."

@@ -171,15 +171,21 @@ def _put_together(
     )
 
 
-def find(index: TokenIndex, coded: Coded, views: NDArray[np.uint8] | None, cover: bool) -> Found:
-    """Find tokens as `clearset.tokens._index.TokenIndex.find` says, some rows at a time."""
+def find(
+    index: TokenIndex, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, limit: int
+) -> Found | None:
+    """Find tokens as `clearset.tokens._index.TokenIndex.find` says, some rows at a time; None past the limit."""
     keys = index.parents.astype(np.int64) * index.n_codes + index.items
     parts = []
+    total = 0
     for start in range(0, coded.n_rows, _BATCH_ROWS):
         offsets = coded.offsets[start : start + _BATCH_ROWS + 1]
         part = Coded(coded.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
         part_views = None if views is None else views[start : start + _BATCH_ROWS]
         parts.append(_find(index, keys, part, part_views, cover))
+        total += len(parts[-1][0])
+        if total > limit:
+            return None
     tokens = np.concatenate([np.zeros(0, np.int32), *(tokens for tokens, _ in parts)])
     sizes = np.concatenate([np.zeros(0, np.int64), *(sizes for _, sizes in parts)])
     return Found(tokens, np.concatenate([[0], np.cumsum(sizes)]))
