@@ -18,3 +18,5 @@ void bind_crossed(nanobind::module_& module);
 void bind_phi(nanobind::module_& module);
 void bind_projections(nanobind::module_& module);
 void bind_rho(nanobind::module_& module);
+void bind_tokens_find(nanobind::module_& module);
+void bind_tokens_mine(nanobind::module_& module);

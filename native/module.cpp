@@ -4,11 +4,13 @@
 #include "bindings.h"
 
 NB_MODULE(_native, module) {
-  module.doc() = "Compiled kernels of clearset; clearset.kernels and clearset.lattice.projections are their only callers.";
+  module.doc() = "Compiled kernels of clearset; only clearset.kernels, clearset.lattice.projections and clearset.tokens call them.";
   // A graph that is alive when Python ends keeps its functions; that is no leak to warn about.
   nanobind::set_leak_warnings(false);
   bind_crossed(module);
   bind_phi(module);
   bind_projections(module);
   bind_rho(module);
+  bind_tokens_find(module);
+  bind_tokens_mine(module);
 }

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from clearset.sets import SetData as SetData
     from clearset.sets import Trust as Trust
     from clearset.sets import from_long as from_long
+    from clearset.tokens import AllOf as AllOf
+    from clearset.tokens import AnyOf as AnyOf
+    from clearset.tokens import Cross as Cross
+    from clearset.tokens import Difference as Difference
+    from clearset.tokens import Items as Items
+    from clearset.tokens import MaxInterval as MaxInterval
+    from clearset.tokens import MinCount as MinCount
+    from clearset.tokens import NGrams as NGrams
+    from clearset.tokens import Subsets as Subsets
+    from clearset.tokens import TokenLimitError as TokenLimitError
+    from clearset.tokens import TokenStatistics as TokenStatistics
+    from clearset.tokens import TokenTable as TokenTable
 
 try:
     __version__ = version("clearset")
@@ -27,15 +39,27 @@ except PackageNotFoundError:  # run from source, not installed
 # Names are fetched when they are first used: the command line answers --help without loading torch.
 _HOMES = {
     "SIZE": "sets",
+    "AllOf": "tokens",
+    "AnyOf": "tokens",
     "ArtifactError": "artifact",
     "CalibratorCurve": "estimators",
     "Certificate": "setfunction",
     "Check": "setfunction",
+    "Cross": "tokens",
+    "Difference": "tokens",
     "Feature": "sets",
+    "Items": "tokens",
+    "MaxInterval": "tokens",
+    "MinCount": "tokens",
+    "NGrams": "tokens",
     "SetClassifier": "estimators",
     "SetData": "sets",
     "SetRegressor": "estimators",
+    "Subsets": "tokens",
+    "TokenLimitError": "tokens",
     "TokenScores": "estimators",
+    "TokenStatistics": "tokens",
+    "TokenTable": "tokens",
     "Trust": "sets",
     "from_long": "sets",
     "load": "estimators",
@@ -43,15 +67,27 @@ _HOMES = {
 
 __all__ = [
     "SIZE",
+    "AllOf",
+    "AnyOf",
     "ArtifactError",
     "CalibratorCurve",
     "Certificate",
     "Check",
+    "Cross",
+    "Difference",
     "Feature",
+    "Items",
+    "MaxInterval",
+    "MinCount",
+    "NGrams",
     "SetClassifier",
     "SetData",
     "SetRegressor",
+    "Subsets",
+    "TokenLimitError",
     "TokenScores",
+    "TokenStatistics",
+    "TokenTable",
     "Trust",
     "from_long",
     "load",

@@ -1,0 +1,84 @@
+// What mining and finding tokens share: arrays from and to Python, and threads that Ctrl-C can stop.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace nb = nanobind;
+
+template <class T>
+using ConstVector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// An array of numpy's that is still to be filled.
+template <class T>
+struct NewArray {
+  explicit NewArray(size_t rows, size_t columns = 0)
+      : shape{rows, columns}, data(new T[std::max<size_t>(rows * (columns ? columns : 1), 1)]) {}
+
+  nb::object give() {
+    nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data.release(), shape[1] ? 2 : 1, shape, owner));
+  }
+
+  size_t shape[2];
+  std::unique_ptr<T[]> data;
+};
+
+// Runs work(worker) in threads. The calling thread, which holds the GIL, lets go of it, but calls watch() with it now
+// and then and looks for signals; what either throws, or a worker, ends the work by `stop` and is thrown again here.
+template <class Work, class Watch>
+void run_watched(int threads, std::atomic<bool>& stop, const Work& work, const Watch& watch) {
+  nb::gil_scoped_release release;
+  std::mutex mutex;
+  std::condition_variable finished;
+  std::exception_ptr error;
+  int running = threads;
+  const auto fail = [&] {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!error) error = std::current_exception();
+    stop = true;
+  };
+  std::vector<std::thread> workers;
+  for (int worker = 0; worker < threads; ++worker) {
+    workers.emplace_back([&, worker] {
+      try {
+        work(worker);
+      } catch (...) {
+        fail();
+      }
+      const std::lock_guard<std::mutex> lock(mutex);
+      --running;
+      finished.notify_all();
+    });
+  }
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
+    lock.unlock();
+    if (!stop) {
+      try {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        watch();
+      } catch (...) {
+        fail();
+      }
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  for (std::thread& thread : workers) thread.join();
+  if (error) std::rethrow_exception(error);
+}

@@ -1,0 +1,95 @@
+"""Tables for examples that helped to make them: what is known about a token without an example's fold."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.tokens._counting import available_threads, count_tokens, prior_of
+from clearset.tokens._examples import Examples
+from clearset.tokens._filters import check_filters
+from clearset.tokens._own import as_tokeniser
+from clearset.tokens._statistics import Statistics
+from clearset.tokens._table import TokenTable
+
+_MOST_FOLDS = 31  # one bit of a node's mask each, and one for the table itself
+
+
+def cross_fit(
+    X: Any,
+    y: Any,
+    tokens: Any,
+    filters: Any,
+    folds: npt.ArrayLike,
+    n_folds: int,
+    sample_weight: Any = None,
+    *,
+    task: str = "auto",
+    threads: int | None = None,
+) -> tuple[TokenTable, tuple[Statistics, ...]]:
+    """Build a table and, in the same pass, the statistics outside of each fold.
+
+    Parameters
+    ----------
+    X, y, tokens, filters, sample_weight, task, threads
+        As in `TokenTable.build`.
+    folds : array-like of int, shape (B,)
+        The fold of each example, from 0 to ``n_folds`` - 1.
+    n_folds : int
+        The number of folds, from 2 to 31.
+
+    Returns
+    -------
+    table : TokenTable
+        The table of all examples, the same as `TokenTable.build` gives. Its `find` takes ``views=folds + 1`` and then
+        gives the tokens that pass the filters outside of the example's fold.
+    out_of_fold : tuple of Statistics
+        For each fold, statistics of all tokens by the examples outside of it, with counts and weights brought to the
+        size of all examples, and with ``passes``. After the T tokens of the table come those that pass only without
+        some fold; `find` gives their numbers to the views that have them.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> from clearset.tokens import cross_fit
+    >>> table, (without_0, without_1) = cross_fit(
+    ...     [["a"], ["a"], ["a"], ["a", "b"]], [1, 0, 1, 1], cs.Items(), [], folds=[0, 0, 1, 1], n_folds=2)
+    >>> table.lookup("a").mean, [table.spell(token) for token in range(2)]
+    (0.75, [('b',), ('a',)])
+    >>> without_0.means.tolist(), without_0.counts.tolist(), without_1.passes.tolist()
+    ([1.0, 1.0], [2.0, 4.0], [False, True])
+    """
+    tokeniser, chosen = as_tokeniser(tokens), check_filters(filters)
+    examples = Examples.read(X, y, tokeniser, task, sample_weight)
+    numbers = _check_folds(folds, n_folds, len(examples))
+    examples, rows = examples.canonical(tokeniser)
+    counted = count_tokens(examples, tokeniser, chosen, available_threads(threads), numbers[rows], n_folds)
+    classes, prior = prior_of(examples)
+    table = TokenTable(
+        tokeniser,
+        chosen,
+        examples.labels.task,
+        classes,
+        prior,
+        len(examples),
+        counted.vocabulary,
+        counted.index,
+        counted.statistics,
+        examples,
+    )
+    return table, counted.out_of_fold
+
+
+def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> npt.NDArray[np.int32]:
+    if not 2 <= n_folds <= _MOST_FOLDS:
+        raise ValueError(f"n_folds is {n_folds}; give a number from 2 to {_MOST_FOLDS}.")
+    numbers = np.asarray(folds)
+    if numbers.shape != (n_examples,) or numbers.dtype.kind not in "iu":
+        raise ValueError(
+            f"folds is {numbers.dtype} of shape {numbers.shape}; give a whole number for each of {n_examples} examples."
+        )
+    if len(numbers) and not (numbers.min() >= 0 and numbers.max() < n_folds):
+        raise ValueError(
+            f"folds reach from {numbers.min()} to {numbers.max()}; they must lie in [0, {n_folds})."
+        )
+    return numbers.astype(np.int32)

@@ -1,0 +1,99 @@
+"""Confidence intervals of mean labels."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri, stdtrit
+
+from clearset.tokens._coded import Float64
+
+
+def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Float64, Float64]:
+    """Return Wilson's interval of a probability.
+
+    Unlike the interval of the normal distribution it is of use for few observations, and never leaves [0, 1].
+
+    Parameters
+    ----------
+    shares : array-like
+        The share of successes.
+    n : array-like
+        The number of observations, broadcast against `shares`.
+    level : float, default=0.95
+        How often the interval holds the probability.
+
+    Returns
+    -------
+    tuple of ndarray
+        Lower and upper ends.
+
+    Examples
+    --------
+    >>> from clearset.tokens._intervals import wilson
+    >>> low, high = wilson(0.5, 10)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.237, 0.763)
+    """
+    p, n = np.asarray(shares, np.float64), np.asarray(n, np.float64)
+    z2 = _quantile(level) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = np.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+        # The ends that are known exactly are given exactly.
+        low = np.where(p <= 0, 0.0, np.maximum(middle - half, 0.0))
+        high = np.where(p >= 1, 1.0, np.minimum(middle + half, 1.0))
+    return np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)
+
+
+def student(
+    mean: npt.ArrayLike, variance: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
+) -> tuple[Float64, Float64]:
+    """Return Student's interval of a mean; with fewer than 2 observations it reaches without end.
+
+    Parameters
+    ----------
+    mean, variance : array-like
+        The mean of the observations and their sample variance (by n - 1).
+    n : array-like
+        The number of observations.
+    level : float, default=0.95
+        How often the interval holds the mean.
+
+    Returns
+    -------
+    tuple of ndarray
+        Lower and upper ends.
+
+    Examples
+    --------
+    >>> from clearset.tokens._intervals import student
+    >>> low, high = student(3.0, 2.5, 5)
+    >>> round(float(low), 3), round(float(high), 3)
+    (1.037, 4.963)
+    """
+    mean, n = np.asarray(mean, np.float64), np.asarray(n, np.float64)
+    enough = n >= 2
+    freedom = np.where(enough, n - 1, 1.0)
+    error = np.sqrt(np.asarray(variance, np.float64) / np.where(enough, n, 1.0))
+    half = np.where(enough, stdtrit(freedom, (1 + level) / 2) * error, np.inf)
+    return mean - half, mean + half
+
+
+def least_n_of_wilson(width: float, level: float = 0.95) -> int:
+    """Return the least number of observations with which Wilson's interval can be this narrow.
+
+    It is narrowest where all agree: z² / (n + z²).
+
+    Examples
+    --------
+    >>> from clearset.tokens._intervals import least_n_of_wilson
+    >>> least_n_of_wilson(0.2)
+    16
+    """
+    z2 = _quantile(level) ** 2
+    return max(1, math.ceil(z2 * (1 - width) / width - 1e-9))
+
+
+def _quantile(level: float) -> float:
+    return float(ndtri((1 + level) / 2))

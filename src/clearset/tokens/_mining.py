@@ -1,0 +1,176 @@
+"""Counting every token that occurs often enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from clearset.tokens import _reference
+from clearset.tokens._coded import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
+
+_native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
+
+
+def mine(
+    coded: Coded,
+    joining: Joining,
+    channels: Int32,
+    n_channels: int,
+    *,
+    weights: Float64 | None = None,
+    values: Float64 | None = None,
+    min_count: int = 1,
+    max_bytes: int = 4 * 2**30,
+    threads: int = 1,
+    on_progress: Callable[[float], object] | None = None,
+) -> Mined:
+    """Count every token that occurs in at least ``min_count`` examples, and sum up its examples' labels.
+
+    Parameters
+    ----------
+    coded : Coded
+        The items of the examples. Codes from rare to frequent are the fastest.
+    joining : Joining
+        How items make tokens.
+    channels : ndarray of int32, shape (B,)
+        The channel of each example (its class, its fold, or both), in [0, n_channels).
+    n_channels : int
+        The number of channels.
+    weights : ndarray of float64, shape (B,), or None
+        Weights of the examples. ``min_count`` and ``counts`` do not look at them.
+    values : ndarray of float64, shape (B,), or None
+        Numbers to add up, best centred: sums then hold w, w * y and w * y * y.
+    min_count : int, default=1
+        The least number of examples of a token.
+    max_bytes : int, default=4 GiB
+        The most memory of the result. While threads' parts are put together up to twice as much is in use.
+    threads : int, default=1
+        Threads; the result does not depend on them.
+    on_progress : callable or None
+        Called now and then with the share of the work that is done.
+
+    Returns
+    -------
+    Mined
+        The tokens, their counts and sums.
+
+    Raises
+    ------
+    TokenLimitError
+        If the tokens would need more than ``max_bytes``.
+
+    Examples
+    --------
+    >>> coded = Coded.from_rows([[0, 1, 2], [1, 2], [2]])
+    >>> mined = mine(coded, Joining("subsets", 2), np.array([0, 0, 1], np.int32), 2, min_count=2)
+    >>> mined.items.tolist(), mined.parents.tolist(), mined.counts.tolist()
+    ([1, 2, 2], [-1, -1, 0], [2, 3, 2])
+    >>> mined.sums.tolist()
+    [[2, 0], [2, 1], [2, 0]]
+    """
+    _check(coded, channels, n_channels)
+    for name, numbers in {"weights": weights, "values": values}.items():
+        if numbers is not None and numbers.shape != (coded.n_rows,):
+            raise _one_each(name, numbers.shape, coded.n_rows)
+    adding = _contributions(weights, values)
+    width = n_channels if adding is None else n_channels * adding.shape[1]
+    limit = min(max_bytes // (16 + width * (4 if adding is None else 8)), MAX_TOKENS)
+    least = _least_tokens(coded, joining) if min_count <= 1 else 0
+    if least > limit:
+        raise _limit_error(f"at least {least:,}", limit, max_bytes)
+    arguments = (coded, joining, channels, n_channels, adding, max(min_count, 1), limit)
+    mined = (
+        _reference.mine(*arguments) if _native is None else _mine_natively(*arguments, threads, on_progress)
+    )
+    if isinstance(mined, int):
+        raise _limit_error(f"{mined:,} so far", limit, max_bytes)
+    if on_progress is not None:
+        on_progress(1.0)
+    return mined if values is None else mined._replace(sums=mined.sums.reshape(-1, n_channels, 3))
+
+
+def _mine_natively(
+    coded: Coded,
+    joining: Joining,
+    channels: Int32,
+    n_channels: int,
+    adding: Float64 | None,
+    min_count: int,
+    limit: int,
+    threads: int,
+    on_progress: Callable[[float], object] | None,
+) -> Mined | int:
+    """Give what the compiled module finds, or the number of tokens at which it stopped."""
+    found = _native.mine_tokens(
+        np.ascontiguousarray(coded.codes, np.int32),
+        np.ascontiguousarray(coded.offsets, np.int64),
+        np.ascontiguousarray(channels, np.int32),
+        n_channels,
+        adding,
+        joining.kind == "ngrams",
+        joining.boundary if joining.kind == "crosses" else -1,
+        joining.max_items,
+        min_count,
+        limit,
+        threads,
+        on_progress,
+    )
+    return found if isinstance(found, int) else Mined(*found)
+
+
+def _contributions(weights: Float64 | None, values: Float64 | None) -> Float64 | None:
+    """Give what each example adds to its channel, (B, 1) or (B, 3); None where it only counts."""
+    if values is None:
+        return None if weights is None else np.ascontiguousarray(weights, np.float64)[:, None]
+    values = np.asarray(values, np.float64)
+    weights = np.ones_like(values) if weights is None else np.asarray(weights, np.float64)
+    return np.stack([weights, weights * values, weights * values * values], axis=1)
+
+
+def _least_tokens(coded: Coded, joining: Joining) -> int:
+    """Say how many tokens the largest example alone has, for it can have more than memory."""
+    if joining.kind == "ngrams" or not coded.n_rows:
+        return 0
+    size = int(coded.sizes.max())
+    if joining.kind == "crosses":
+        left = np.bincount(coded.rows, weights=coded.codes < joining.boundary, minlength=coded.n_rows)
+        return size + (int((left * (coded.sizes - left)).max()) if joining.max_items > 1 else 0)
+    least = 0
+    for items in range(1, min(size, joining.max_items) + 1):
+        least += comb(size, items)
+        if least > MAX_TOKENS:
+            break
+    return least
+
+
+def _limit_error(found: str, limit: int, max_bytes: int) -> TokenLimitError:
+    return TokenLimitError(
+        f"These examples have too many tokens: {found}, and {limit:,} of them fill the {max_bytes:,} bytes that are "
+        "allowed. Ask for more examples per token (a higher MinCount, a stricter MaxInterval), lower max_size, or "
+        "raise the limit."
+    )
+
+
+def _one_each(name: str, shape: tuple[int, ...], n_rows: int) -> ValueError:
+    return ValueError(f"{name} has shape {shape}; give one for each of the {n_rows} examples.")
+
+
+def _check(coded: Coded, channels: Int32, n_channels: int) -> None:
+    coded.check()
+    if len(coded.codes) and coded.codes.min() < 0:
+        raise ValueError(f"Item codes must not be negative; the least is {coded.codes.min()}.")
+    if len(coded.codes) > MAX_TOKENS:
+        raise TokenLimitError(
+            f"{len(coded.codes):,} items are more than {MAX_TOKENS:,}. Mine the examples in parts."
+        )
+    if channels.shape != (coded.n_rows,):
+        raise _one_each("channels", channels.shape, coded.n_rows)
+    if len(channels) and not (channels.min() >= 0 and channels.max() < n_channels):
+        raise ValueError(
+            f"channels must lie in [0, {n_channels}); they reach from {channels.min()} to {channels.max()}."
+        )

@@ -1,0 +1,172 @@
+"""Tokenisers that users write themselves: any object with a method ``tokens(example)``."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.tokens._coded import Coded, Int64, Joining
+from clearset.tokens._reading import STRING, read_rows
+from clearset.tokens._tokenisers import Cross, Difference, Items, NGrams, Subsets, Tokeniser
+from clearset.tokens._vocabulary import encode
+
+_BETWEEN = "\x1f"  # the unit separator: made for this, and found in no ordinary text
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTokeniser(Tokeniser):
+    r"""A tokeniser by an object with a method ``tokens(example)``.
+
+    Inside, a token is a single item whose string joins its parts; its size and the cover go by the parts.
+
+    Parameters
+    ----------
+    own : object
+        Its method ``tokens(example)`` gives the tokens of an example: strings, or tuples of strings for tokens of
+        several parts.
+
+    Examples
+    --------
+    >>> from clearset.tokens import OwnTokeniser
+    >>> class Neighbours:
+    ...     def tokens(self, example):
+    ...         return list(example) + list(zip(example, example[1:]))
+    >>> OwnTokeniser(Neighbours()).parts([["a", "b"]]).to_pylist()
+    [['a', 'b', 'a\x1fb']]
+    """
+
+    own: Any
+
+    def __post_init__(self) -> None:
+        if not callable(getattr(self.own, "tokens", None)):
+            raise TypeError(
+                f"tokens is {self.own!r}; give a tokeniser such as Subsets(max_size=3), or an object with a method "
+                "tokens(example) that returns strings or tuples of strings."
+            )
+
+    def __eq__(self, other: object) -> bool:
+        """Two of one class with equal attributes do the same."""
+        if not isinstance(other, OwnTokeniser) or type(self.own) is not type(other.own):
+            return False
+        return self.own is other.own or vars(self.own) == vars(other.own)
+
+    def __hash__(self) -> int:
+        return hash(type(self.own))
+
+    def parts(self, X: Any) -> pa.LargeListArray:
+        """Run the object's method on every example."""
+        rows = [
+            [self._key(token, place) for token in self.own.tokens(example)]
+            for place, example in enumerate(read_rows(X))
+        ]
+        return pa.array(rows, pa.large_list(STRING))
+
+    def _key(self, token: str | Iterable[str], place: int) -> str:
+        parts = (token,) if isinstance(token, str) else tuple(token) if isinstance(token, Iterable) else ()
+        if not parts or not all(isinstance(part, str) and _BETWEEN not in part for part in parts):
+            raise ValueError(
+                f"{type(self.own).__name__}.tokens gave {token!r} for example {place} (counted from 0). A token is a "
+                f"string or a non-empty tuple of strings, without the character {_BETWEEN!r}."
+            )
+        return _BETWEEN.join(parts)
+
+    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
+        """Every token is an item."""
+        return Joining("subsets", 1)
+
+    def items_of(self, token: str | Iterable[str]) -> list[str]:
+        """Return the string that stands for the token."""
+        return [token if isinstance(token, str) else _BETWEEN.join(token)]
+
+    def spell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
+        """Return every token as the list of its parts."""
+        return pc.split_pattern(pc.binary_join(tokens, pa.scalar(_BETWEEN, STRING)), _BETWEEN).cast(
+            pa.large_list(STRING)
+        )
+
+    def unspell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
+        """Undo `spell`."""
+        keys = pc.binary_join(tokens, pa.scalar(_BETWEEN, STRING))
+        return pa.LargeListArray.from_arrays(pa.array(np.arange(len(keys) + 1)), keys)
+
+    def parts_of(self, vocabulary: pa.LargeStringArray) -> Coded:
+        """Return the parts of every token of the vocabulary, as codes."""
+        return encode(pc.split_pattern(vocabulary, _BETWEEN))[1]
+
+    def to_json(self) -> dict[str, Any]:
+        """Name the class; files hold no code."""
+        return {"kind": "own", "class": f"{type(self.own).__module__}.{type(self.own).__qualname__}"}
+
+
+def count_parts(parts: Coded, coded: Coded) -> Int64:
+    """Count the distinct parts of all tokens of each example; `parts` are those of every token."""
+    rows, found = expand(parts, coded)
+    n_parts = int(parts.codes.max(initial=0)) + 1
+    return np.bincount(np.unique(rows * n_parts + found) // n_parts, minlength=coded.n_rows)
+
+
+def cover_own(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
+    """Tell which tokens have a part that no kept token of more parts has; those of one size do not shadow each other.
+
+    Parameters
+    ----------
+    parts : Coded
+        The parts of every token.
+    coded : Coded
+        The tokens of every example.
+    """
+    n_parts = int(parts.codes.max(initial=0)) + 1
+    rows, found = expand(parts, coded)
+    slots = np.unique(rows * n_parts + found, return_inverse=True)[1]
+    sizes = parts.sizes[coded.codes]
+    place = np.repeat(np.arange(len(coded.codes)), sizes)
+    keep = np.zeros(len(coded.codes), np.bool_)
+    covered = np.zeros(len(slots), np.bool_)
+    for size in np.unique(sizes)[::-1]:
+        of_size = sizes[place] == size
+        keep[place[of_size & ~covered[slots]]] = True
+        covered[slots[of_size & keep[place]]] = True
+    return keep
+
+
+def expand(parts: Coded, coded: Coded) -> tuple[Int64, Int64]:
+    """Return the parts of all tokens of all examples, and the example of each."""
+    sizes = parts.sizes[coded.codes]
+    starts = np.cumsum(sizes) - sizes
+    index = np.repeat(parts.offsets[coded.codes] - starts, sizes) + np.arange(int(sizes.sum()))
+    return np.repeat(coded.rows, sizes), parts.codes[index].astype(np.int64)
+
+
+_KINDS: dict[str, type[Tokeniser]] = {
+    kind.__name__.lower(): kind for kind in (Items, Subsets, NGrams, Cross, Difference)
+}
+
+
+def as_tokeniser(tokens: Any) -> Tokeniser:
+    """Return a tokeniser as it is, and wrap a user's own."""
+    return tokens if isinstance(tokens, Tokeniser) else OwnTokeniser(tokens)
+
+
+def tokeniser_from_json(document: dict[str, Any], tokens: Any = None) -> Tokeniser:
+    """Make a tokeniser from its description; one with code of its own is to be passed in as `tokens`."""
+    if tokens is not None:
+        tokeniser = as_tokeniser(tokens)
+        if tokeniser.to_json() != document:
+            raise ValueError(
+                f"The file was made with the tokeniser {document}, but tokens={tokens!r} was given."
+            )
+        return tokeniser
+    kind = document.get("kind")
+    if kind == "own" or document.get("split") is not None:
+        name = document.get("class") or document["split"]
+        raise ValueError(
+            f"The file was made with a tokeniser of one's own code, {name!r}, and files hold no code. Pass it: "
+            "load(path, tokens=...)."
+        )
+    if kind not in _KINDS:
+        raise ValueError(f"The tokeniser kind {kind!r} is unknown. There are: {', '.join(_KINDS)}.")
+    return _KINDS[kind].from_json(document)

@@ -1,0 +1,149 @@
+"""Token tables as Arrow tables, single rows, text and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from clearset.tokens._table import TokenTable
+
+_ROWS_OF_HTML = 10
+_ORDERS = ("count", "weight", "size", "mean", "variance")
+
+
+@dataclass(frozen=True)
+class TokenStatistics:
+    """What a table knows about one token.
+
+    Parameters
+    ----------
+    token : tuple of str
+        Its items.
+    size, count, weight, variance
+        As in `TokenTable`.
+    mean, low, high : float or ndarray of shape (C,)
+        The mean label and the ends of its 95% interval; of other than two classes one for each.
+    class_weights : dict or None
+        The weight of the examples of each class.
+    """
+
+    token: tuple[str, ...]
+    size: int
+    count: int
+    weight: float
+    mean: Any
+    variance: float
+    low: Any
+    high: Any
+    class_weights: dict[Any, float] | None
+
+
+def token_statistics(table: TokenTable, number: int) -> TokenStatistics:
+    """Return what is known about the token of this number."""
+    one = table.statistics.take(np.array([number]))
+    low, high = one.intervals()
+    weights = None
+    if one.class_weights is not None and table.classes is not None:
+        weights = dict(zip(table.classes.tolist(), one.class_weights[0].tolist(), strict=True))
+    return TokenStatistics(
+        table.spell(number),
+        int(one.sizes[0]),
+        int(one.counts[0]),
+        float(one.weights[0]),
+        _plain(one.means[0]),
+        float(one.variances[0]),
+        _plain(low[0]),
+        _plain(high[0]),
+        weights,
+    )
+
+
+def arrow(table: TokenTable, numbers: npt.NDArray[Any] | None = None) -> pa.Table:
+    """Return some tokens, by default all, as an Arrow table."""
+    numbers = np.arange(len(table)) if numbers is None else numbers
+    chosen = table.statistics.take(numbers)
+    low, high = chosen.intervals()
+    columns = {
+        "token": table.spelled(numbers),
+        "size": pa.array(chosen.sizes),
+        "count": pa.array(chosen.counts),
+        "weight": pa.array(chosen.weights),
+        "mean": _column(chosen.means),
+        "variance": pa.array(chosen.variances),
+        "low": _column(low),
+        "high": _column(high),
+    }
+    if chosen.class_weights is not None and chosen.means.ndim == 2:
+        columns["class_weights"] = _column(chosen.class_weights)
+    return pa.table(columns)
+
+
+def rows_of(table: TokenTable, tokens: Sequence[str | Iterable[str]]) -> pa.Table:
+    """Return a row for every token asked for, null but for the token where it is not in the table."""
+    tokens = [token if isinstance(token, str) else tuple(token) for token in tokens]
+    numbers = table.numbers_of(tokens)
+    known = np.flatnonzero(numbers >= 0)
+    places = np.full(len(numbers), -1)
+    places[known] = np.arange(len(known))
+    rows = arrow(table, numbers[known]).take(pa.array(places, mask=places < 0))
+    asked = [[token] if isinstance(token, str) else list(token) for token in tokens]
+    return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
+
+
+def top(table: TokenTable, n: int, by: str) -> pa.Table:
+    """Return the n tokens that are greatest in a column."""
+    if by not in _ORDERS:
+        raise ValueError(f"by is {by!r}; choose one of: {', '.join(_ORDERS)}.")
+    values = getattr(table, {"size": "sizes"}.get(by, f"{by}s"))
+    if values.ndim == 2:
+        raise ValueError(
+            f"The mean label of {values.shape[1]} classes is no single number. Sort by another column."
+        )
+    return arrow(table, np.argsort(-values, kind="stable")[: max(n, 0)])
+
+
+def text(table: TokenTable) -> str:
+    """Describe a table in a line."""
+    label = "a number" if table.classes is None else f"{len(table.classes)} classes"
+    left_out = "" if table.examples is not None else ", without its examples"
+    return (
+        f"TokenTable({table.tokeniser!r}, {len(table):,} tokens of {len(table.vocabulary):,} items, "
+        f"from {table.n_examples:,} examples of {label}{left_out})"
+    )
+
+
+def html(table: TokenTable) -> str:
+    """Show the most frequent tokens."""
+    rows = top(table, _ROWS_OF_HTML, "count")
+    names = [name for name in ("token", "size", "count", "mean", "low", "high") if name in rows.column_names]
+    if table.means.ndim == 2:
+        names = ["token", "size", "count"]
+    head = "".join(f"<th>{name}</th>" for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_cell(row[name]))}</td>" for name in names) + "</tr>"
+        for row in rows.to_pylist()
+    )
+    return f"<p>{escape(text(table))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+
+
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value

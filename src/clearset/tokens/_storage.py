@@ -1,0 +1,194 @@
+"""Token tables as Parquet files: the table, and beside it its examples."""
+
+import hashlib
+import io
+import json
+import os
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet
+
+from clearset.tokens._coded import Coded
+from clearset.tokens._examples import Examples
+from clearset.tokens._filters import check_filters, filter_from_json, filter_to_json
+from clearset.tokens._index import TokenIndex
+from clearset.tokens._labels import Labels
+from clearset.tokens._own import tokeniser_from_json
+from clearset.tokens._statistics import Statistics
+from clearset.tokens._table import TokenTable
+from clearset.tokens._vocabulary import encode, flat, spelled
+
+_KEY = b"clearset_token_table"
+_VERSION = 1
+
+
+def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> None:
+    """Write the table to `path` and its examples beside it, each wholly or not at all."""
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise OSError(f"Cannot save to '{target}': give the name of a file in a folder that exists.")
+    checksum = None
+    if examples and table.examples is not None:
+        content = _examples_content(table.examples)
+        checksum = hashlib.sha256(content).hexdigest()
+        _put(_beside(target), content)
+    else:
+        _beside(target).unlink(missing_ok=True)
+    buffer = io.BytesIO()
+    write(table, buffer, checksum)
+    _put(target, buffer.getvalue())
+
+
+def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
+    """Read a table and, where they are, its examples."""
+    target = Path(path)
+    if not target.is_file():
+        raise FileNotFoundError(f"Cannot read '{target}': there is no such file.")
+    table, checksum = _read(target.read_bytes(), f"'{target}'", tokens, filters)
+    beside = _beside(target)
+    if checksum is None or not beside.is_file():
+        return table
+    content = beside.read_bytes()
+    if hashlib.sha256(content).hexdigest() != checksum:
+        raise ValueError(
+            f"'{beside}' does not hold the examples of '{target}': it was changed, or is of another table. Restore it, "
+            "or delete it to load the table without its examples."
+        )
+    return replace(table, examples=_examples_from(pa.parquet.read_table(pa.BufferReader(content))))
+
+
+def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> None:
+    """Write the table alone to an open file; `checksum` is that of the examples beside it."""
+    items = table.index.items_of(table.nodes)
+    codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
+    rows = table.to_arrow().append_column("codes", codes)
+    if table.class_weights is not None and "class_weights" not in rows.column_names:
+        weights = pa.FixedSizeListArray.from_arrays(pa.array(table.class_weights.ravel()), len(table.prior))  # type: ignore[arg-type]
+        rows = rows.append_column("class_weights", weights)
+    document = {
+        "version": _VERSION,
+        "tokeniser": table.tokeniser.to_json(),
+        "filters": [filter_to_json(part) for part in table.filters],
+        "task": table.task,
+        "classes": None if table.classes is None else table.classes.tolist(),
+        "class_type": None if table.classes is None else table.classes.dtype.str,
+        "prior": table.prior if isinstance(table.prior, float) else table.prior.tolist(),
+        "n_examples": table.n_examples,
+        "examples_sha256": checksum,
+    }
+    rows = rows.replace_schema_metadata({_KEY: json.dumps(document)})
+    pa.parquet.write_table(rows, file, compression="zstd")
+
+
+def read(file: IO[bytes] | bytes, tokens: Any, filters: Any) -> TokenTable:
+    """Read a table, without examples, from an open file or from bytes."""
+    content = bytes(file) if isinstance(file, bytes | bytearray | memoryview) else file.read()
+    return _read(content, "The file", tokens, filters)[0]
+
+
+def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTable, str | None]:
+    try:
+        rows = pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
+    except pa.ArrowException as error:
+        raise ValueError(
+            f"{name} is no token table: {error}. Give a file that TokenTable.save wrote."
+        ) from None
+    described = (rows.schema.metadata or {}).get(_KEY)
+    if described is None:
+        raise ValueError(
+            f"{name} is a Parquet file but no token table. Give a file that TokenTable.save wrote."
+        )
+    document = json.loads(described)
+    if document["version"] != _VERSION:
+        raise ValueError(
+            f"{name} is a token table of version {document['version']}; this one reads {_VERSION}. Update clearset."
+        )
+    tokeniser = tokeniser_from_json(document["tokeniser"], tokens)
+    classes = document["classes"]
+    if classes is not None:
+        classes = np.array(classes, np.dtype(document["class_type"]))
+    coded = _codes(rows["codes"])
+    # Every item is in some token, so that the tokens alone tell what each code stands for.
+    strings, _ = flat(tokeniser.unspell(_list(rows["token"])))
+    vocabulary = strings.take(pa.array(np.unique(coded.codes, return_index=True)[1]))
+    index, nodes = TokenIndex.from_tokens(
+        tokeniser.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
+    )
+    table = TokenTable(
+        tokeniser,
+        tuple(map(filter_from_json, document["filters"])) if filters is None else check_filters(filters),
+        document["task"],
+        classes,
+        document["prior"] if classes is None else np.array(document["prior"]),
+        document["n_examples"],
+        vocabulary,
+        index,
+        _statistics(rows, classes).take(np.argsort(nodes)),
+    )
+    return table, document["examples_sha256"]
+
+
+def _statistics(rows: pa.Table, classes: npt.NDArray[Any] | None) -> Statistics:
+    counts, sizes = rows["count"].to_numpy(), rows["size"].to_numpy()
+    if classes is not None:
+        weights = _list(rows["class_weights"]).flatten().to_numpy().reshape(len(counts), len(classes))
+        return Statistics.of_classes(counts, weights, sizes)
+    numbers = (rows[name].to_numpy() for name in ("weight", "mean", "variance"))
+    weights, means, variances = numbers
+    return Statistics(counts, weights, sizes, means, variances, None, np.ones(len(counts), np.bool_))
+
+
+def _list(column: pa.ChunkedArray) -> Any:
+    combined = column.combine_chunks()
+    return pa.array([], column.type) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _codes(column: pa.ChunkedArray) -> Coded:
+    lists = _list(column)
+    return Coded(lists.flatten().to_numpy(), lists.offsets.to_numpy())
+
+
+def _examples_content(examples: Examples) -> bytes:
+    labels = examples.labels
+    values = labels.values if labels.classes is None else labels.classes[labels.values]
+    columns = {"items": spelled(examples.coded, examples.vocabulary), "label": pa.array(values)}
+    if examples.weights is not None:
+        columns["weight"] = pa.array(examples.weights)
+    # Written as bytes that do not depend on the order of examples: numbers stay numbers, classes their values.
+    buffer = io.BytesIO()
+    task = {"task": labels.task}
+    pa.parquet.write_table(pa.table(columns).replace_schema_metadata(task), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _examples_from(rows: pa.Table) -> Examples:
+    vocabulary, coded = encode(_list(rows["items"]))
+    values = rows["label"].to_numpy()
+    labels = Labels(values, None)
+    if rows.schema.metadata[b"task"] == b"classes":
+        classes, codes = np.unique(
+            values.astype(np.str_) if values.dtype == object else values, return_inverse=True
+        )
+        labels = Labels(codes.astype(np.int32), classes)
+    weights = rows["weight"].to_numpy() if "weight" in rows.column_names else None
+    return Examples(vocabulary, coded, labels, weights)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.examples.parquet")
+
+
+def _put(target: Path, content: bytes) -> None:
+    """Put `content` at `target` in one step, through a temporary file in the same folder."""
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

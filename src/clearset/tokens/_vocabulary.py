@@ -1,0 +1,81 @@
+"""Strings as codes: rows of strings into rows of codes, and back."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.sets._ragged import offsets_from_sizes
+from clearset.tokens._coded import Coded, Int64
+
+_LISTS = pa.large_list(pa.large_string())
+
+
+def flat(lists: Any) -> tuple[pa.LargeStringArray, Int64]:
+    """Return the strings of all lists, and the offsets of the lists among them."""
+    lists = lists.cast(_LISTS)
+    # A sliced array keeps what is before and after the slice.
+    offsets: Int64 = lists.offsets.to_numpy().astype(np.int64)
+    return lists.values.slice(offsets[0], offsets[-1] - offsets[0]), offsets - offsets[0]
+
+
+def in_rows(strings: pa.LargeStringArray, rows: Int64, n_rows: int) -> pa.LargeListArray:
+    """Put strings into lists by their rows, keeping their order within each row."""
+    order = np.argsort(rows, kind="stable")
+    offsets = offsets_from_sizes(np.bincount(rows, minlength=n_rows))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), strings.take(pa.array(order)))
+
+
+def encode(lists: Any) -> tuple[pa.LargeStringArray, Coded]:
+    """Return the distinct strings and rows of their numbers; rows stay as they are."""
+    strings, offsets = flat(lists)
+    encoded = strings.dictionary_encode()
+    return encoded.dictionary, Coded(encoded.indices.to_numpy(zero_copy_only=False), offsets)
+
+
+def places_in(strings: pa.LargeStringArray, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.int32]:
+    """Return the place of every string in the vocabulary, -1 where it is not there."""
+    found: npt.NDArray[np.int32] = (
+        pc.index_in(strings, vocabulary).fill_null(-1).to_numpy(zero_copy_only=False)
+    )
+    return found
+
+
+def unique_sorted(coded: Coded, n_codes: int) -> Coded:
+    """Return every row's distinct codes, ascending."""
+    keys = coded.rows * max(n_codes, 1) + coded.codes
+    keys.sort()
+    if len(keys):
+        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+    rows, codes = np.divmod(keys, max(n_codes, 1))
+    return Coded(codes.astype(np.int32), offsets_from_sizes(np.bincount(rows, minlength=coded.n_rows)))
+
+
+def offsets_of_kept(keep: npt.NDArray[np.bool_]) -> Int64:
+    """Return how many are kept before each place, and in all; at old offsets these are the new ones."""
+    return offsets_from_sizes(keep.astype(np.int64))
+
+
+def keep_codes(coded: Coded, keep: npt.NDArray[np.bool_]) -> Coded:
+    """Leave out the codes that are not to be kept."""
+    return Coded(coded.codes[keep], offsets_of_kept(keep)[coded.offsets])
+
+
+def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListArray:
+    """Return the strings of every left row that the right row lacks."""
+    strings, left_offsets = flat(left)
+    others, right_offsets = flat(right)
+    vocabulary = pc.unique(pa.concat_arrays([strings, others]))
+    n_codes = max(len(vocabulary), 1)
+    a = Coded(places_in(strings, vocabulary), left_offsets)
+    b = Coded(places_in(others, vocabulary), right_offsets)
+    missing = ~np.isin(a.rows * n_codes + a.codes, b.rows * n_codes + b.codes)
+    kept = offsets_of_kept(missing)[left_offsets]
+    return pa.LargeListArray.from_arrays(pa.array(kept), strings.filter(pa.array(missing)))
+
+
+def spelled(coded: Coded, vocabulary: pa.LargeStringArray) -> pa.LargeListArray:
+    """Return the strings of rows of codes."""
+    return pa.LargeListArray.from_arrays(pa.array(coded.offsets), vocabulary.take(pa.array(coded.codes)))
