@@ -48,6 +48,21 @@ def initial_set_function(
     return SetFunction(phi, Rho(width, len(leanings), rho_keypoints)).double()
 
 
+def initial_crossed_set_function(
+    binning: Binning, layout: Layout, *, width: int, rho_keypoints: int, rng: np.random.Generator
+) -> SetFunction:
+    """Make a set function for tokens crossed with classes: it rises with the value, and hardly moves with the rest.
+
+    The parameters are those of `initial_set_function`; the value is the first feature.
+    """
+    calibration = np.tile(_straight_calibrators(binning), (width, 1))
+    slopes = AMPLITUDE * rng.uniform(-0.1, 0.1, size=(width, len(binning.features)))
+    slopes[:, 0] = AMPLITUDE * rng.uniform(0.6, 1.0, size=width)
+    vertices = _sloping_lattice(slopes, layout.subsets[0], layout.sizes)
+    phi = Phi(layout, torch.from_numpy(calibration), torch.from_numpy(vertices))
+    return SetFunction(phi, Rho(width, 1, rho_keypoints)).double()
+
+
 def leanings(binning: Binning, positions: Positions, targets: np.ndarray) -> np.ndarray:
     """Say in which direction each output goes with each feature, by and large.
 

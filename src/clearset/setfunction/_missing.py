@@ -3,9 +3,11 @@
 import numpy as np
 import torch
 
+from clearset.setfunction._crossed import CrossedSets
 from clearset.setfunction._module import SetFunction
 from clearset.sets import Binning, Positions
 
+_SAMPLE = 100_000
 
 @torch.no_grad()
 def fill_missing(model: SetFunction, binning: Binning, positions: Positions) -> None:
@@ -22,12 +24,27 @@ def fill_missing(model: SetFunction, binning: Binning, positions: Positions) -> 
     positions
         The training tokens.
     """
-    calibration = model.phi.calibration.numpy()
     for d in range(len(binning.features)):
-        slots, fractions = positions.slots[d], positions.fractions[d].astype(np.float64)
-        start, missing = int(binning.slot_offsets[d]), int(binning.slot_offsets[d + 1]) - 1
-        shares = np.bincount(slots - start, 1.0 - fractions, minlength=missing - start + 2)
-        shares[1:] += np.bincount(slots - start, fractions, minlength=missing - start + 2)[:-1]
-        known = shares[: missing - start]
-        if shares[missing - start] == 0.0 and known.sum() > 0.0:
-            calibration[:, missing] = calibration[:, start:missing] @ (known / known.sum())
+        _fill(model, binning, d, positions.slots[d], positions.fractions[d])
+
+
+@torch.no_grad()
+def fill_missing_crossed(model: SetFunction, binning: Binning, crossed: CrossedSets) -> None:
+    """Do the same for tokens crossed with classes, whose first feature is the value."""
+    rows = crossed.tokens.rows.numpy()
+    for d in range(1, len(binning.features)):
+        _fill(model, binning, d, crossed.tokens.slots[d - 1].numpy(), crossed.tokens.fractions[d - 1].numpy())
+    if (rows >= 0).all():
+        name = binning.features[0].name
+        values = crossed.values.numpy()[np.unique(rows[:: max(1, len(rows) // _SAMPLE)])]
+        _fill(model, binning, 0, *binning.place(name, values.ravel().astype(np.float64), np.float64))
+
+
+def _fill(model: SetFunction, binning: Binning, d: int, slots: np.ndarray, fractions: np.ndarray) -> None:
+    calibration, fractions = model.phi.calibration.numpy(), fractions.astype(np.float64)
+    start, missing = int(binning.slot_offsets[d]), int(binning.slot_offsets[d + 1]) - 1
+    shares = np.bincount(slots - start, 1.0 - fractions, minlength=missing - start + 2)
+    shares[1:] += np.bincount(slots - start, fractions, minlength=missing - start + 2)[:-1]
+    known = shares[: missing - start]
+    if shares[missing - start] == 0.0 and known.sum() > 0.0:
+        calibration[:, missing] = calibration[:, start:missing] @ (known / known.sum())

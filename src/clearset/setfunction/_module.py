@@ -119,3 +119,19 @@ class SetFunction(nn.Module):
         model = copy.deepcopy(self)
         model.rho.output.mul_(scale).add_(centre)
         return model
+
+
+class RefinedSetFunction(SetFunction):
+    """A set function with learned corrections to the values of some tokens.
+
+    Parameters
+    ----------
+    phi, rho
+        The two halves.
+    corrections
+        ``(S, C)``: what is added to the value of each of S tokens, for each of C classes.
+    """
+
+    def __init__(self, phi: Phi, rho: Rho, corrections: Tensor) -> None:
+        super().__init__(phi, rho)
+        self.corrections = nn.Parameter(corrections)

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from clearset.kernels import TokenPositions
 from clearset.setfunction._light_touch import LightTouch
 from clearset.setfunction._losses import Loss
-from clearset.setfunction._module import SetFunction
+from clearset.setfunction._module import RefinedSetFunction, SetFunction
 from clearset.setfunction._shape import ShapeConstraints
 from clearset.setfunction._smoothness import Smoothness
 from clearset.setfunction._threads import one_torch_thread
@@ -26,6 +27,25 @@ WARM_UP = 500
 RECENCY = 3.0
 
 
+class TrainingData(Protocol):
+    """What training goes through: labelled sets that know how a set function is applied to them."""
+
+    @property
+    def targets(self) -> np.ndarray:
+        """``(B,)`` labels in the loss's scaled unit."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """``(B,)`` weights of mean 1."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What to calculate in."""
+
+    def outputs(self, model: SetFunction, sets: np.ndarray | None, threads: int) -> Tensor:
+        """Give the ``(b, C)`` outputs of some of the sets, or of all."""
+
+
 @dataclass(frozen=True)
 class TrainingSets:
     """Labelled sets, ready for training: positions, targets in the loss's scaled unit, weights of mean 1."""
@@ -34,12 +54,32 @@ class TrainingSets:
     targets: np.ndarray
     weights: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.targets)
+    @property
+    def dtype(self) -> torch.dtype:
+        """What to calculate in."""
+        return torch.from_numpy(self.positions.fractions[:, :0]).dtype
 
-    def take(self, sets: np.ndarray) -> "TrainingSets":
-        """Gather some of the sets."""
-        return TrainingSets(self.positions.take(sets), self.targets[sets], self.weights[sets])
+    def outputs(self, model: SetFunction, sets: np.ndarray | None, threads: int) -> Tensor:
+        """Give the ``(b, C)`` outputs of some of the sets, or of all."""
+        positions = self.positions if sets is None else self.positions.take(sets)
+        outputs: Tensor = model(token_positions(positions), threads)
+        return outputs
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """How the corrections of a `RefinedSetFunction` are learned.
+
+    Attributes
+    ----------
+    learning_rate
+        Of their own Adagrad, at the start.
+    pull
+        Towards 0: as many sets with a unit loss for each unit of squared correction.
+    """
+
+    learning_rate: float
+    pull: float
 
 
 @dataclass(frozen=True)
@@ -56,6 +96,7 @@ class Schedule:
     batch_size: int
     patience: int | None
     threads: int
+    refinement: Refinement | None = None
 
 
 @dataclass
@@ -75,8 +116,8 @@ def train(
     shape: ShapeConstraints,
     smoothness: Smoothness,
     loss: Loss,
-    data: TrainingSets,
-    validation: TrainingSets | None,
+    data: TrainingData,
+    validation: TrainingData | None,
     schedule: Schedule,
     rng: np.random.Generator,
     on_epoch: Callable[[dict[str, float]], None] | None = None,
@@ -138,12 +179,11 @@ class _Trainer:
         shape: ShapeConstraints,
         smoothness: Smoothness,
         loss: Loss,
-        data: TrainingSets,
+        data: TrainingData,
         schedule: Schedule,
         rng: np.random.Generator,
     ) -> None:
-        dtype = torch.from_numpy(data.positions.fractions[:, :0]).dtype
-        self._model = copy.deepcopy(model).to(dtype)
+        self._model = copy.deepcopy(model).to(data.dtype)
         shape.project(self._model)
         self.average = copy.deepcopy(self._model)
         self._smoothness, self._loss, self._data, self._schedule, self._rng = (
@@ -158,45 +198,72 @@ class _Trainer:
         optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
         groups = [{"params": list(half.parameters())} for half in (self._model.phi, self._model.rho)]
         self._optimizer = optimizer(groups, lr=schedule.learning_rate, fused=True)
-        self._n_steps = schedule.epochs * -(-len(data) // schedule.batch_size)
+        self._refiner = _Refiner(self._model, schedule.refinement, len(data.targets))
+        self._n_steps = schedule.epochs * -(-len(data.targets) // schedule.batch_size)
         self._warm_up = max(1, min(WARM_UP, self._n_steps // 4))
         self._step = 0
 
     def epoch(self) -> float:
         """Go through the data once, in random order, and give the mean loss on the way."""
         total = 0.0
-        order = self._rng.permutation(len(self._data))
+        order = self._rng.permutation(len(self._data.targets))
         for start in range(0, len(order), self._schedule.batch_size):
             chosen = order[start : start + self._schedule.batch_size]
-            total += len(chosen) * self._train_on(self._data.take(chosen))
+            total += len(chosen) * self._train_on(chosen)
         return total / len(order)
 
-    def _train_on(self, batch: TrainingSets) -> float:
+    def _train_on(self, sets: np.ndarray) -> float:
         model, optimizer = self._model, self._optimizer
-        rate = self._schedule.learning_rate * _decay(self._step / self._n_steps)
+        decay = _decay(self._step / self._n_steps)
+        rate = self._schedule.learning_rate * decay
         optimizer.param_groups[0]["lr"] = rate
         optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / self._warm_up)
-        optimizer.zero_grad()
-        loss = mean_loss(model, self._loss, batch, self._schedule.threads)
+        model.zero_grad()
+        loss = mean_loss(model, self._loss, self._data, self._schedule.threads, sets)
         objective = loss if self._penalty is None else loss + self._penalty(model)
         objective.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         self._smoothness.add_gradient(model, value)
         optimizer.step()
+        self._refiner.step(decay)
         self._keep(model)
         self._step += 1
         with torch.no_grad():
             share = (1.0 + RECENCY) / (self._step + RECENCY)
-            for kept, new in zip(self.average.tables.values(), model.tables.values(), strict=True):
+            for kept, new in zip(self.average.parameters(), model.parameters(), strict=True):
                 kept.lerp_(new, share)
         return value
 
 
-def mean_loss(model: SetFunction, loss: Loss, data: TrainingSets, threads: int) -> Tensor:
-    """Give the weighted mean loss over sets."""
-    outputs = model(token_positions(data.positions), threads)
-    targets = torch.from_numpy(data.targets).to(outputs.dtype)
-    weights = torch.from_numpy(data.weights).to(outputs.dtype)
+class _Refiner:
+    """The optimiser of corrections, where a set function has any.
+
+    Most corrections get a gradient in few batches only; Adagrad keeps their steps large until then.
+    """
+
+    def __init__(self, model: SetFunction, refinement: Refinement | None, n_sets: int) -> None:
+        self._optimizer: torch.optim.Adagrad | None = None
+        if isinstance(model, RefinedSetFunction) and refinement is not None:
+            self._corrections, self._rate = model.corrections, refinement.learning_rate
+            self._pull = 2.0 * refinement.pull / n_sets
+            self._optimizer = torch.optim.Adagrad([model.corrections], lr=self._rate, fused=True)
+
+    def step(self, decay: float) -> None:
+        """Add the pull to the gradient and take a step."""
+        if self._optimizer is not None and self._corrections.grad is not None:
+            self._optimizer.param_groups[0]["lr"] = self._rate * decay
+            self._corrections.grad.add_(self._corrections.detach(), alpha=self._pull)
+            self._optimizer.step()
+
+
+def mean_loss(
+    model: SetFunction, loss: Loss, data: TrainingData, threads: int, sets: np.ndarray | None = None
+) -> Tensor:
+    """Give the weighted mean loss over some of the sets, or all."""
+    outputs = data.outputs(model, sets, threads)
+    chosen = slice(None) if sets is None else sets
+    targets = torch.from_numpy(data.targets[chosen]).to(outputs.dtype)
+    weights = torch.from_numpy(data.weights[chosen]).to(outputs.dtype)
     return (loss(outputs, targets) * weights).mean()
 
 

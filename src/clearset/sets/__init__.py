@@ -5,6 +5,7 @@ from ._columns import is_frame
 from ._data import SetData
 from ._features import SIZE, Feature
 from ._frames import holds_lists, read_sets
+from ._keypoints import choose_keypoints
 from ._long import from_long
 from ._positions import Positions
 from ._resolve import resolve_features
@@ -18,6 +19,7 @@ __all__ = [
     "SetData",
     "Trust",
     "check_trusts",
+    "choose_keypoints",
     "from_long",
     "holds_lists",
     "is_frame",

@@ -120,6 +120,20 @@ class Binning:
         place = names.index(name)
         return slice(int(self.slot_offsets[place]), int(self.slot_offsets[place + 1]) - 1)
 
+    def place(
+        self, name: str, values: FloatArray, dtype: npt.DTypeLike = np.float32
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:
+        """Find the slot and fraction of values of a numeric feature; NaN is missing."""
+        slots = self.slots_of(name)
+        keypoints = self.keypoints[[feature.name for feature in self.features].index(name)]
+        if keypoints is None:
+            raise ValueError(f"Feature {name!r} is categorical; its values have no place between keypoints.")
+        places, fractions = _between_keypoints(values, keypoints, np.dtype(dtype))
+        absent = np.isnan(values)
+        places[absent] = slots.stop - slots.start
+        fractions[absent] = 0
+        return (places + slots.start).astype(np.int32), fractions
+
     def positions(self, data: SetData, dtype: npt.DTypeLike = np.float32) -> Positions:
         """Find where every token of `data` stands.
 
@@ -178,17 +192,10 @@ class Binning:
     def _place(
         self, place: int, data: SetData, values: FloatArray, dtype: np.dtype[Any]
     ) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.floating]]:
-        first, missing = int(self.slot_offsets[place]), int(self.slot_offsets[place + 1]) - 1
-        keypoints = self.keypoints[place]
-        if keypoints is not None:
-            slots, fractions = _between_keypoints(values, keypoints, dtype)
-            slots += first
-            absent = np.isnan(values)
-            slots[absent] = missing
-            fractions[absent] = 0
-            return slots, fractions
         name = self.features[place].name
-        table = first + places_of_codes(name, self.categories[place] or (), data.categories[name])
+        if self.keypoints[place] is not None:
+            return self.place(name, values, dtype)
+        table = int(self.slot_offsets[place]) + places_of_codes(name, self.categories[place] or (), data.categories[name])
         codes = np.where(np.isnan(values), len(table) - 1, values).astype(np.intp)
         return table[codes], np.zeros(len(values), dtype=dtype)
 

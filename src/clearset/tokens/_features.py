@@ -1,0 +1,104 @@
+"""What a set function is told about a token: its value for each class, and features of its own."""
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.tokens._coded import Float64
+from clearset.tokens._statistics import Statistics
+from clearset.tokens._table import TokenTable
+
+VALUES = ("mean_label", "log_odds")
+"""The estimate of the label; of several classes one number each. The set function rises with it."""
+OWN = ("count", "size", "interval", "entropy", "lift")
+"""Known of a token without its example."""
+WHOLE = "whole"
+"""1 where the token is the whole set, else 0."""
+PER_SET = ("items", "tokens")
+"""The same for all tokens of a set: its number of items, and of tokens."""
+NAMES = (*VALUES, *OWN, WHOLE, *PER_SET)
+
+# A share is kept this far from 0 and 1 where nothing else does: log-odds must be finite.
+_SMALLEST_SHARE = 1e-6
+
+
+def shrunk_means(table: TokenTable, statistics: Statistics, shrinkage: float) -> Float64:
+    """Give the mean label of every token, (T, C), drawn to the prior as by `shrinkage` further examples.
+
+    C is 1 for a number and for two classes (the share of the second), else the number of classes.
+
+    Parameters
+    ----------
+    table : TokenTable
+        Where the prior stands.
+    statistics : Statistics
+        Of its tokens, from all examples or from those outside a fold.
+    shrinkage : float
+        At least 0.
+    """
+    prior = _prior(table)
+    means, weights = statistics.means, statistics.weights[:, None]
+    means = means[:, None] if means.ndim == 1 else means
+    total = weights + shrinkage
+    with np.errstate(invalid="ignore"):
+        shrunk = (np.where(weights > 0, means * weights, 0.0) + shrinkage * prior) / total
+    return np.where(total > 0, shrunk, prior)
+
+
+def token_values(table: TokenTable, statistics: Statistics, name: str, shrinkage: float) -> Float64:
+    """Give the value of every token for each class, (T, C): one of `VALUES`.
+
+    Log-odds are against the prior: 0 says that the token makes no difference.
+    """
+    means = shrunk_means(table, statistics, shrinkage)
+    if name == "mean_label":
+        return means
+    return _logit(means) - _logit(_prior(table))
+
+
+def means_of_values(table: TokenTable, values: Float64, name: str) -> Float64:
+    """Turn values, (T, C), back into mean labels; those of several classes are made to add up to 1."""
+    if name == "mean_label":
+        return values
+    means = 1.0 / (1.0 + np.exp(-(values + _logit(_prior(table)))))
+    return means / means.sum(axis=1, keepdims=True) if means.shape[1] > 1 else means
+
+
+def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage: float) -> Float64:
+    """Give a feature of every token, (T,): one of `OWN`; NaN where it is not known.
+
+    ``entropy`` is that of the classes' shares. ``lift`` is how far the mean label is from that of the token's items,
+    taken one by one and averaged: signed for a number or two classes, for more half the sum of the absolute
+    differences.
+    """
+    if name == "count":
+        return statistics.counts.astype(np.float64)
+    if name == "size":
+        return statistics.sizes.astype(np.float64)
+    if name == "interval":
+        widths = statistics.interval_widths()
+        return np.where(np.isfinite(widths), widths, np.nan)
+    means = shrunk_means(table, statistics, shrinkage)
+    if name == "entropy":
+        shares = means if means.shape[1] > 1 else np.hstack([means, 1.0 - means])
+        shares = np.maximum(shares, _SMALLEST_SHARE)
+        return np.asarray(-(shares * np.log(shares)).sum(axis=1))
+    return _lift(table, means)
+
+
+def _lift(table: TokenTable, means: Float64) -> Float64:
+    items = table.items_of(np.arange(len(means)))
+    of_items = np.vstack([means, _prior(table)])[table.single_items(len(means))[items.codes]]
+    parts = np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
+    if means.shape[1] == 1:
+        return np.asarray((means - parts)[:, 0])
+    return np.asarray(np.abs(means - parts).sum(axis=1) / 2)
+
+
+def _prior(table: TokenTable) -> Float64:
+    prior = np.atleast_1d(np.asarray(table.prior, dtype=np.float64))
+    return prior[1:] if table.classes is not None and len(prior) == 2 else prior
+
+
+def _logit(shares: npt.NDArray[np.float64]) -> Float64:
+    inside = np.clip(shares, _SMALLEST_SHARE, 1.0 - _SMALLEST_SHARE)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
