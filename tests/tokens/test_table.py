@@ -1,7 +1,6 @@
 import itertools
 from typing import Any
 
-import brute_force
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -10,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import clearset as cs
+
+from . import brute_force
 
 ITEMS = ["salt", "lime", "", "Æ", "new\nline", "\x1f", "<b>"]
 ROWS = st.lists(st.lists(st.sampled_from(ITEMS), max_size=6), min_size=1, max_size=25)
