@@ -149,6 +149,7 @@ def test_other_errors(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["show", str(data / "data.parquet")], "no token table"),
         (["show", path, "--token", "salt;soap"], "has no token 'salt;soap'"),
         (["show", path, "--token", "salt", "--search", "salt"], "not both"),
+        (["show", path, "--by", "colour"], "choose one of: count"),
         (["merge", path, path, "-o", out], "cannot be merged"),
         (
             ["update", path, str(data / "data.csv"), "--column", "items", "--label", "cuisine"],
@@ -157,3 +158,8 @@ def test_other_errors(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert main(["table", *arguments]) == 1
         assert message in capsys.readouterr().err
+
+
+def test_a_command_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table"]) == 2
+    assert "Missing command" in capsys.readouterr().err

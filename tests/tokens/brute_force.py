@@ -1,51 +1,78 @@
-"""Tokens, tables and the cover in plain Python, straight from their definitions."""
+"""Tokens by enumeration, one example at a time."""
 
-import itertools
-import math
-from collections import defaultdict
-from typing import Any
+from itertools import combinations
 
-import numpy as np
+from hypothesis import strategies as st
 
+from clearset.tokens._coded import Joining
 
-def subsets(items: Any, max_size: int | None = None) -> set[tuple[str, ...]]:
-    distinct = sorted(set(items))
-    largest = len(distinct) if max_size is None else min(max_size, len(distinct))
-    return {token for size in range(1, largest + 1) for token in itertools.combinations(distinct, size)}
+N_CODES = 6
 
 
-def ngrams(words: list[str], max_order: int) -> set[tuple[str, ...]]:
-    return {
-        tuple(words[start : start + order])
-        for order in range(1, max_order + 1)
-        for start in range(len(words) - order + 1)
-    }
+def occurrences(row, joining):
+    """Every token of a row with the places of its items."""
+    n = len(row)
+    for size in range(1, min(joining.max_items, n) + 1):
+        if joining.kind == "ngrams":
+            runs = [tuple(range(start, start + size)) for start in range(n - size + 1)]
+        else:
+            runs = list(combinations(range(n), size))
+        for places in runs:
+            token = tuple(row[place] for place in places)
+            if joining.kind == "crosses" and size == 2 and not token[0] < joining.boundary <= token[1]:
+                continue
+            yield token, places
 
 
-def count(rows: list[set[tuple[str, ...]]], y: Any, w: Any = None) -> dict[tuple[str, ...], dict[str, Any]]:
-    """Return counts, weights, means and variances of numbers, and the labels of every token."""
-    weights = np.ones(len(rows)) if w is None else np.asarray(w)
-    holders = defaultdict(list)
-    for place, tokens in enumerate(rows):
-        for token in tokens:
-            holders[token].append(place)
-    return {
-        token: {
-            "count": len(places),
-            "weight": math.fsum(weights[places]),
-            "labels": [y[place] for place in places],
-            "weights": weights[places],
+def tokens_of(row, joining):
+    return {token for token, _ in occurrences(row, joining)}
+
+
+def covering(row, table, joining):
+    """The tokens of a row that the fallback keeps, given those of the table."""
+    places_of = {}
+    for token, places in occurrences(row, joining):
+        if token in table:
+            places_of.setdefault(token, []).append(set(places))
+    kept, covered = set(), set()
+    for size in range(len(row), 0, -1):
+        now = {
+            token
+            for token, places in places_of.items()
+            if len(token) == size and any(one - covered for one in places)
         }
-        for token, places in holders.items()
-    }
-
-
-def cover(tokens: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """Return the tokens that the fallback takes of those in the table."""
-    kept: set[tuple[str, ...]] = set()
-    covered: set[str] = set()
-    for size in sorted({len(token) for token in tokens}, reverse=True):
-        chosen = {token for token in tokens if len(token) == size and set(token) - covered}
-        kept |= chosen
-        covered |= {item for token in chosen for item in token}
+        kept |= now
+        covered |= {place for token in now for one in places_of[token] for place in one}
     return kept
+
+
+def tree(items, parents):
+    """The items of every node of a prefix tree."""
+    out = []
+    for item, parent in zip(items.tolist(), parents.tolist(), strict=True):
+        out.append((*(out[parent] if parent >= 0 else ()), item))
+    return out
+
+
+def unpack(coded):
+    return [coded.codes[a:b].tolist() for a, b in zip(coded.offsets[:-1], coded.offsets[1:], strict=True)]
+
+
+joinings = st.one_of(
+    st.builds(Joining, st.just("subsets"), st.one_of(st.none(), st.integers(1, 4))),
+    st.builds(Joining, st.just("ngrams"), st.integers(1, 4)),
+    st.builds(Joining, st.just("crosses"), st.sampled_from([None, 1, 2]), st.integers(0, N_CODES)),
+)
+
+
+@st.composite
+def rows_of(draw, joining, max_rows=8):
+    codes = st.integers(0, N_CODES - 1)
+    row = st.lists(codes, max_size=7) if joining.kind == "ngrams" else st.sets(codes).map(sorted)
+    return draw(st.lists(row, max_size=max_rows))
+
+
+@st.composite
+def examples(draw):
+    joining = draw(joinings)
+    return joining, draw(rows_of(joining))

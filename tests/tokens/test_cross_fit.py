@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import clearset as cs
 from clearset.tokens import cross_fit
 
-from . import brute_force
+from . import plain_python
 from .test_table import LABELS, ROWS, same
 
 
@@ -65,7 +65,7 @@ def test_statistics_without_a_fold_are_those_of_a_table_of_the_rest(
                 np.testing.assert_allclose(statistics.means[number], row["mean"])
         for place in np.flatnonzero(folds == fold):
             tokens = found.tokens[found.offsets[place] : found.offsets[place + 1]]
-            expected = brute_force.cover(brute_force.subsets(rows[place], 2) & passing)
+            expected = plain_python.cover(plain_python.subsets(rows[place], 2) & passing)
             assert {spelled[token] for token in tokens} == expected
     inside = table.find(encoded)
     assert (inside.tokens < len(table)).all()

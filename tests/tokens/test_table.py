@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import clearset as cs
 
-from . import brute_force
+from . import plain_python
 
 ITEMS = ["salt", "lime", "", "Æ", "new\nline", "\x1f", "<b>"]
 ROWS = st.lists(st.lists(st.sampled_from(ITEMS), max_size=6), min_size=1, max_size=25)
@@ -55,7 +55,7 @@ def test_statistics_by_brute_force(kind: str, weighted: bool, rows: list[list[st
     w = rng.uniform(0.5, 2, len(rows)) if weighted else None
     task = "number" if kind == "number" else "classes"
     table = cs.TokenTable.build(rows, y, cs.Subsets(3), task=task, sample_weight=w)
-    expected = brute_force.count([brute_force.subsets(row, 3) for row in rows], y, w)
+    expected = plain_python.count([plain_python.subsets(row, 3) for row in rows], y, w)
     found = by_token(table)
     assert found.keys() == expected.keys()
     for token, row in found.items():
@@ -159,8 +159,8 @@ def test_finding_by_brute_force(rows: list[list[str]], queries: list[list[str]],
         found = table.find(encoded, cover)
         for place, query in enumerate(queries):
             tokens = found.tokens[found.offsets[place] : found.offsets[place + 1]]
-            expected = brute_force.subsets(query, 3) & known
-            expected = brute_force.cover(expected) if cover else expected
+            expected = plain_python.subsets(query, 3) & known
+            expected = plain_python.cover(expected) if cover else expected
             assert {tuple(sorted(table.spell(int(token)))) for token in tokens} == expected
             assert len(tokens) == len(expected)
 
@@ -169,7 +169,7 @@ def test_finding_by_brute_force(rows: list[list[str]], queries: list[list[str]],
 @settings(max_examples=30)
 def test_ngrams_do_not_reach_over_unknown_words(rows: list[list[str]], queries: list[list[str]]) -> None:
     table = cs.TokenTable.build(rows, [0] * len(rows), cs.NGrams(3))
-    known = set().union(*(brute_force.ngrams(row, 3) for row in rows))
+    known = set().union(*(plain_python.ngrams(row, 3) for row in rows))
     assert {tuple(row["token"]) for row in table.to_arrow().to_pylist()} == known
     queries = [[*query[:2], "unknown", *query[2:]] for query in queries]
     encoded = table.encode(queries)
@@ -177,7 +177,7 @@ def test_ngrams_do_not_reach_over_unknown_words(rows: list[list[str]], queries: 
     found = table.find(encoded, cover=False)
     for place, query in enumerate(queries):
         tokens = found.tokens[found.offsets[place] : found.offsets[place + 1]]
-        assert {table.spell(int(token)) for token in tokens} == brute_force.ngrams(query, 3) & known
+        assert {table.spell(int(token)) for token in tokens} == plain_python.ngrams(query, 3) & known
 
 
 def test_crosses() -> None:

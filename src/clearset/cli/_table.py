@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from clearset.tokens import TokenTable
 
-tables = typer.Typer(help="Build, update, merge and show token tables.", no_args_is_help=True)
+tables = typer.Typer(help="Build, update, merge and show token tables.")
 
 _CSV_SEPARATOR = ";"
 
@@ -24,16 +24,6 @@ class Task(StrEnum):
     auto = "auto"
     classes = "classes"
     number = "number"
-
-
-class By(StrEnum):
-    """What `show` sorts by."""
-
-    count = "count"
-    weight = "weight"
-    size = "size"
-    mean = "mean"
-    variance = "variance"
 
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet, one row an example.")]
@@ -132,7 +122,9 @@ def show(
     token: Annotated[str | None, typer.Option(help="One token, its items separated: 'salt;lime'.")] = None,
     search: Annotated[str | None, typer.Option(help="Only tokens with this text in an item.")] = None,
     top: Annotated[int, typer.Option(help="How many tokens to show.", min=1)] = 20,
-    by: Annotated[By, typer.Option(help="What to sort by, from the greatest.")] = By.count,
+    by: Annotated[
+        str, typer.Option(help="count, weight, size, mean or variance: the greatest first.")
+    ] = "count",
     separator: Annotated[str, typer.Option(help="What separates items in --token.")] = _CSV_SEPARATOR,
 ) -> None:
     """Show tokens, their counts and mean labels."""
@@ -147,7 +139,7 @@ def show(
             raise ValueError(f"'{table}' has no token {token!r}.")
         rows = known.lookup_many([items])
     else:
-        rows = known.top(top if search is None else len(known), by.value)
+        rows = known.top(top if search is None else len(known), by)
         if search is not None:
             rows = _with_text(rows, search).slice(0, top)
         print(known)
@@ -172,9 +164,9 @@ def _tokeniser(text: str, columns: list[str]) -> Any:
         raise ValueError(f"--tokens {kind} needs {needed} --column, but {len(columns)} were given.")
     sizes = [int(number)] if number else []
     if kind == "cross":
-        return cs.Cross(*columns)
+        return cs.Cross(columns[0], columns[1])
     if kind == "difference":
-        return cs.Difference(*columns, *sizes)
+        return cs.Difference(columns[0], columns[1], *sizes)
     return {"items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams}[kind](*sizes)
 
 
