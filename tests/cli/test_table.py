@@ -91,7 +91,6 @@ def test_update_and_merge(data: Path) -> None:
     assert main(["table", "update", tables[0], *source, "-o", str(data / "updated.parquet")]) == 0
     assert main(["table", "update", tables[0], *source]) == 0
     expected = cs.TokenTable.build(ITEMS * 2, LABELS * 2, cs.Subsets(3), [cs.MinCount(1)]).to_arrow()
-    # Parquet holds the line break that the text of the CSV has lost its spaces around.
     for name in ("merged", "updated", "table"):
         assert arrow(data / f"{name}.parquet").equals(expected)
 

@@ -162,7 +162,6 @@ def _examples_content(examples: Examples) -> bytes:
     columns = {"items": spelled(examples.coded, examples.vocabulary), "label": pa.array(values)}
     if examples.weights is not None:
         columns["weight"] = pa.array(examples.weights)
-    # Written as bytes that do not depend on the order of examples: numbers stay numbers, classes their values.
     buffer = io.BytesIO()
     task = {"task": labels.task}
     pa.parquet.write_table(pa.table(columns).replace_schema_metadata(task), buffer, compression="zstd")
