@@ -1,7 +1,7 @@
 """Speed of the token table: mining against polars, DuckDB and pyfim, and finding tokens with and without cover.
 
-Recipes: subsets of up to 3 ingredients in at least 5 of 70% of the recipes, with the counts of 20 cuisines. polars and DuckDB
-join the ingredients with themselves and prune size by size, as mining does; pyfim counts no classes.
+Recipes: subsets of up to 3 ingredients in at least 5 of 70% of the recipes, with the counts of 20 cuisines. polars and
+DuckDB join the ingredients with themselves and prune size by size, as mining does; pyfim counts no classes.
 Every number of threads runs in a process of its own; within it the contestants take turns.
 """
 
@@ -198,7 +198,7 @@ def main() -> None:
         environment = os.environ | {"POLARS_MAX_THREADS": str(threads)}
         output = subprocess.run(
             command, env=environment, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout  # noqa: S603
+        ).stdout
         results.append(json.loads(output.splitlines()[-1]))
     names = [name for name in results[0] if name not in ("tokens", "recipes")]
     rows = []

@@ -197,6 +197,8 @@ def test_copies_find_the_same(backend):
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="Token 1 has no items"):
         index_of([(0,), ()])
+    with pytest.raises(ValueError, match="must ascend for subsets"):
+        index_of([(1,), (1, 0)])
     index, _ = index_of([(0,)])
     with pytest.raises(ValueError, match="one for each of the 2 examples"):
         index.find(Coded.from_rows([[0], [1]]), np.zeros(3, np.uint8))

@@ -182,6 +182,8 @@ def test_bad_input_is_refused():
         mine(Coded.from_rows([[-1]]), joining, np.zeros(1, np.int32), 1)
     with pytest.raises(ValueError, match="one for each of the 2 examples"):
         mine(coded, joining, np.zeros(1, np.int32), 1)
+    with pytest.raises(ValueError, match="n_channels is 0"):
+        mine(coded, joining, np.zeros(2, np.int32), 0)
     with pytest.raises(ValueError, match="weights has shape"):
         mine(coded, joining, np.zeros(2, np.int32), 1, weights=np.ones(3))
     with pytest.raises(ValueError, match="offsets must rise"):
@@ -195,5 +197,7 @@ def test_joinings_that_cannot_be():
         Joining("pairs", 2)
     with pytest.raises(ValueError, match="max_size is 0"):
         Joining("subsets", 0)
+    with pytest.raises(ValueError, match="boundary is -1"):
+        Joining("crosses", 2, boundary=-1)
     with pytest.raises(ValueError, match="n-grams need"):
         Joining("ngrams", None)

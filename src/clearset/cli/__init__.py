@@ -1,4 +1,4 @@
-"""The command line: ``clearset demo | fit | predict | verify``."""
+"""The command line: ``clearset demo | fit | predict | verify | table``."""
 
 from clearset.cli._app import main
 

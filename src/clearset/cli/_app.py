@@ -9,6 +9,7 @@ import typer
 from clearset.cli._demo import demo
 from clearset.cli._fit import fit
 from clearset.cli._predict import predict
+from clearset.cli._table import tables
 from clearset.cli._verify import verify
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app = typer.Typer(
 )
 for command in (demo, fit, predict, verify):
     app.command()(command)
+app.add_typer(tables, name="table")
 
 
 def _show_version(wanted: bool) -> None:

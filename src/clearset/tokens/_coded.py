@@ -103,6 +103,10 @@ class Joining:
             raise ValueError(
                 f"max_size is {self.max_size}; a token has at least 1 item, or use None for all sizes."
             )
+        if self.boundary < 0:
+            raise ValueError(
+                f"boundary is {self.boundary}; it is the first code of the right side, 0 or more."
+            )
         if self.kind == "ngrams" and self.max_size is None:
             raise ValueError("max_size is None; n-grams need the largest number of items, such as 3.")
 

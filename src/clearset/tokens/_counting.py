@@ -1,14 +1,17 @@
 """From examples to tokens: mining, statistics, filters, and the index of what is left."""
 
+import math
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.tokens._coded import Int32, Mined
+from clearset.tokens._coded import Int32, Int64, Mined, Sums
 from clearset.tokens._examples import Examples
 from clearset.tokens._filters import Filter, apply_filters, least_count
 from clearset.tokens._index import TokenIndex
@@ -55,26 +58,20 @@ def count_tokens(
     With folds, a token is kept as well if it passes on the examples outside of some fold: were those tokens left
     out, the examples of that fold would have had a say in what is known without them.
     """
-    task = examples.labels.task
-    least = max([1, *(least_count(part, task) for part in filters)])
-    held_out = np.zeros(0) if folds is None else np.bincount(folds, minlength=n_folds)
+    least = max([1, *(least_count(part, examples.labels.task) for part in filters)])
+    n = len(examples)
     # Outside a fold fewer examples do, for counts are then brought to the size of all.
-    shares = 1 - held_out / len(examples)
-    factors = [1 / share if share > 0 else 0.0 for share in shares]
-    mined, everything, outside = _mine(
-        examples,
-        tokeniser,
-        max(1, int(np.ceil(least * shares.min(initial=1.0) - 1e-9))),
-        threads,
-        folds,
-        n_folds,
-    )
+    outside = np.zeros(0, np.int64) if folds is None else n - np.bincount(folds, minlength=n_folds)
+    share = int(outside.min(initial=n)) / n
+    min_count = max(1, math.ceil(least * share - 1e-9))
+    mined, everything, rest = _mine(examples, tokeniser, min_count, threads, folds, n_folds)
     everything = _filtered(everything, filters)
-    outside = tuple(
-        _filtered(part.scaled(factor), filters) for part, factor in zip(outside, factors, strict=True)
-    )
+    out_of_fold = [
+        _filtered(replace(part, scale=(n, max(int(size), 1))), filters)
+        for part, size in zip(rest, outside, strict=True)
+    ]
     masks = np.zeros(len(mined.items), np.uint32)
-    for bit, statistics in enumerate((everything, *outside)):
+    for bit, statistics in enumerate((everything, *out_of_fold)):
         masks |= statistics.passes.astype(np.uint32) << np.uint32(bit)
     index, kept = TokenIndex(
         tokeniser.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
@@ -88,7 +85,7 @@ def count_tokens(
         index,
         nodes,
         everything.take(chosen[:n_tokens]),
-        tuple(part.take(chosen) for part in outside),
+        tuple(part.take(chosen) for part in out_of_fold),
     )
 
 
@@ -118,9 +115,7 @@ def prior_of(examples: Examples) -> tuple[npt.NDArray[np.generic] | None, npt.ND
 
 
 def _filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics:
-    passes = apply_filters(filters, statistics)
-    statistics.passes[:] = passes
-    return statistics
+    return replace(statistics, passes=apply_filters(filters, statistics))
 
 
 def _mine(
@@ -130,64 +125,52 @@ def _mine(
     threads: int,
     folds: Int32 | None,
     n_folds: int,
-) -> tuple[Mined, Statistics, tuple[Statistics, ...]]:
-    """Mine once, with a channel for each class and fold, and make the statistics of all and of each fold's rest."""
+) -> tuple[Mined, Statistics, list[Statistics]]:
+    """Return the tokens, their statistics, and with folds those outside of each."""
     classes, prior = prior_of(examples)
-    joining = tokeniser.joining(examples.vocabulary)
-    values, codes, n_classes = None, np.zeros(len(examples), np.int32), 1
+    codes, values = np.zeros(len(examples), np.int32), None
     if classes is None:
         values = examples.labels.values - prior
     else:
-        codes, n_classes = full_classes(examples.labels)[1], len(classes)
-    n_parts = max(n_folds, 1)
-    channels = codes if folds is None else (folds * n_classes + codes).astype(np.int32)
-    weights = examples.weights
-    mined = mine(
-        examples.coded,
-        joining,
-        channels,
-        n_parts * n_classes,
-        weights=weights,
-        values=values,
-        min_count=min_count,
-        threads=threads,
-    )
-    sizes = _sizes(mined, examples.vocabulary, tokeniser)
-
-    def statistics(counts: npt.NDArray[np.int64], sums: npt.NDArray[Any]) -> Statistics:
-        if classes is None:
-            return Statistics.of_numbers(counts, sums, float(prior), sizes)
-        return Statistics.of_classes(counts, sums, sizes)
-
-    shape = (len(mined.items), n_parts, 3 if classes is None else n_classes)
-    sums = mined.sums.reshape(shape)
+        codes = full_classes(examples.labels)[1]
+    n_classes = 1 if classes is None else len(classes)
+    options: dict[str, Any] = {"min_count": min_count, "threads": threads}
+    labels: dict[str, Any] = {"weights": examples.weights, "values": values, **options}
+    counting = partial(mine, examples.coded, tokeniser.joining(examples.vocabulary))
     if folds is None:
-        return mined, statistics(mined.counts, sums[:, 0]), ()
-    counts = sums[:, :, 0] if classes is None else sums.sum(axis=2)
-    total = sums.sum(axis=1)
-    if weights is not None or values is not None:
+        mined = counting(codes, n_classes, **labels)
+    else:
+        mined = counting(folds * np.int32(n_classes) + codes, n_folds * n_classes, **labels)
+    sizes = _sizes(mined, examples.vocabulary, tokeniser)
+    centre = float(prior) if classes is None else None
+
+    def statistics(held: Int64, sums: Sums) -> Statistics:
+        return Statistics(held, sums, sizes, held > 0, centre)
+
+    width = 3 if classes is None else n_classes
+    sums = mined.sums.reshape(len(mined.items), max(n_folds, 1), width)
+    if folds is None:
+        return mined, statistics(mined.counts, sums[:, 0]), []
+    if examples.weights is None and values is None:
+        total = _added(sums, range(n_folds))
+        held = np.stack([sums[:, fold].sum(axis=1) for fold in range(n_folds)], axis=1)
+        rest = [total - sums[:, fold] for fold in range(n_folds)]
+    else:
         # Sums of sums have other last bits than sums at once, and the table is to be the same with and without folds.
-        exact = mine(
-            examples.coded,
-            joining,
-            codes,
-            n_classes,
-            weights=weights,
-            values=values,
-            min_count=min_count,
-            threads=threads,
-        )
-        total = exact.sums.reshape(len(mined.items), -1)
-    if weights is not None:
-        counts = mine(examples.coded, joining, folds, n_folds, min_count=min_count, threads=threads).sums
-    counts = counts.astype(np.int64)
-    everything = statistics(mined.counts, total)
-    # Added up over the other folds, not taken off the total: differences of numbers would lose digits.
-    outside = tuple(
-        statistics(np.delete(counts, fold, axis=1).sum(axis=1), np.delete(sums, fold, axis=1).sum(axis=1))
-        for fold in range(n_folds)
-    )
-    return mined, everything, outside
+        # What is outside a fold is added up, for differences would lose digits.
+        total = counting(codes, n_classes, **labels).sums.reshape(len(mined.items), width)
+        held = counting(folds, n_folds, **options).sums
+        rest = [_added(sums, [f for f in range(n_folds) if f != fold]) for fold in range(n_folds)]
+    outside = [mined.counts - held[:, fold].astype(np.int64) for fold in range(n_folds)]
+    return mined, statistics(mined.counts, total), list(map(statistics, outside, rest))
+
+
+def _added(sums: Sums, folds: Iterable[int]) -> Sums:
+    first, *others = folds
+    total = sums[:, first].copy()
+    for fold in others:
+        total += sums[:, fold]
+    return total
 
 
 def _sizes(mined: Mined, vocabulary: pa.LargeStringArray, tokeniser: Tokeniser) -> Int32:

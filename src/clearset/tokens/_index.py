@@ -52,9 +52,8 @@ class TokenIndex:
         self._check()
         # Parents ascend from the second level on, so that the children of a node stand together.
         n, roots = len(self.items), int(self.levels[min(1, self.n_levels)])
-        self.child_offsets = np.searchsorted(self.parents[roots:], np.arange(n + 1)).astype(
-            np.int32
-        ) + np.int32(roots)
+        children = roots + np.searchsorted(self.parents[roots:], np.arange(n + 1))
+        self.child_offsets = children.astype(np.int32)
         self.first = np.full(int(self.items[:roots].max(initial=-1)) + 1, -1, np.int32)
         self.first[self.items[:roots]] = np.arange(roots)
         self.n_codes = int(self.items.max(initial=-1)) + 1
@@ -114,6 +113,11 @@ class TokenIndex:
         sizes = tokens.sizes
         if len(sizes) and sizes.min() == 0:
             raise ValueError(f"Token {int(sizes.argmin())} has no items; a token has at least one.")
+        within = np.diff(tokens.rows) == 0
+        if joining.kind != "ngrams" and (np.diff(tokens.codes)[within] <= 0).any():
+            raise ValueError(
+                f"The items of a token must ascend for {joining.kind}. Sort them, and drop repeats."
+            )
         n_codes = int(tokens.codes.max(initial=0)) + 1
         nodes = np.full(tokens.n_rows, -1, np.int64)
         keys, starts = [np.zeros(0, np.int64)], [0]

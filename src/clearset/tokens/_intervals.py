@@ -72,10 +72,10 @@ def student(
     >>> round(float(low), 3), round(float(high), 3)
     (1.037, 4.963)
     """
-    mean, n = np.asarray(mean, np.float64), np.asarray(n, np.float64)
-    enough = n >= 2
+    mean, variance, n = (np.asarray(values, np.float64) for values in (mean, variance, n))
+    enough = (n >= 2) & ~np.isnan(variance)
     freedom = np.where(enough, n - 1, 1.0)
-    error = np.sqrt(np.asarray(variance, np.float64) / np.where(enough, n, 1.0))
+    error = np.sqrt(variance / np.where(enough, n, 1.0))
     half = np.where(enough, stdtrit(freedom, (1 + level) / 2) * error, np.inf)
     return mean - half, mean + half
 

@@ -83,7 +83,7 @@ def mine(
     least = _least_tokens(coded, joining) if min_count <= 1 else 0
     if least > limit:
         raise _limit_error(f"at least {least:,}", limit, max_bytes)
-    arguments = (coded, joining, channels, n_channels, adding, max(min_count, 1), limit)
+    arguments = (coded, joining, channels, n_channels, adding, min(max(min_count, 1), MAX_TOKENS), limit)
     mined = (
         _reference.mine(*arguments) if _native is None else _mine_natively(*arguments, threads, on_progress)
     )
@@ -162,6 +162,8 @@ def _one_each(name: str, shape: tuple[int, ...], n_rows: int) -> ValueError:
 
 def _check(coded: Coded, channels: Int32, n_channels: int) -> None:
     coded.check()
+    if n_channels < 1:
+        raise ValueError(f"n_channels is {n_channels}; there is at least one.")
     if len(coded.codes) and coded.codes.min() < 0:
         raise ValueError(f"Item codes must not be negative; the least is {coded.codes.min()}.")
     if len(coded.codes) > MAX_TOKENS:

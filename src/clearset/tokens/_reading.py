@@ -29,10 +29,8 @@ class Column(NamedTuple):
         """Return one list of items a row; a single category is a set of one, a missing one an empty set."""
         if self.offsets is not None:
             return pa.LargeListArray.from_arrays(pa.array(self.offsets), self.strings)
-        present = self.strings.is_valid().to_numpy(zero_copy_only=False)
-        return pa.LargeListArray.from_arrays(
-            pa.array(offsets_from_sizes(present.astype(np.int64))), self.strings.drop_null()
-        )
+        offsets = offsets_from_sizes(_present(self.strings))
+        return pa.LargeListArray.from_arrays(pa.array(offsets), self.strings.drop_null())
 
 
 def read_column(X: Any) -> Column:
@@ -197,10 +195,15 @@ def _strings(column: pa.ChunkedArray) -> Column:
         return Column(strings, None)
     offsets = offsets_from_sizes(lengths)
     if strings.null_count:
-        present = strings.is_valid().to_numpy(zero_copy_only=False)
-        offsets = offsets_from_sizes(present.astype(np.int64))[offsets]
+        offsets = offsets_from_sizes(_present(strings))[offsets]
         strings = strings.drop_null()
     return Column(strings, offsets)
+
+
+def _present(strings: pa.LargeStringArray) -> IntArray:
+    """Return 1 where there is a string and 0 where it is missing."""
+    present: IntArray = strings.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
+    return present
 
 
 def _check_type(elements: pa.ChunkedArray, lengths: IntArray | None) -> None:

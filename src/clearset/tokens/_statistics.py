@@ -1,12 +1,13 @@
 """What is known about each token: counts, weights, means, variances and intervals of the label."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._coded import Float64, Int32
+from clearset.tokens._coded import Float64, Int32, Int64, Sums
 from clearset.tokens._intervals import student, wilson
 
 BoolArray = npt.NDArray[np.bool_]
@@ -14,88 +15,96 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Statistics of T tokens; filters look at these.
+    """Statistics of T tokens, computed from sums when they are asked for; filters look at these.
 
     Parameters
     ----------
-    counts : ndarray, shape (T,)
-        The number of examples that hold the token. Outside a fold it is brought to the size of all examples, and need
-        not be whole.
-    weights : ndarray, shape (T,)
-        The weight of these examples.
+    held : ndarray of int64, shape (T,)
+        The number of examples that hold the token.
+    sums : ndarray, shape (T, C) or (T, 3)
+        Of classes the weight of the examples of each; of a number the sums of w, w (y - centre) and w (y - centre)².
     sizes : ndarray of int32, shape (T,)
         The number of items of the token.
-    means : ndarray, shape (T,) or (T, C)
-        The mean label: of a number, or of two classes the share of the second; of other numbers of classes all shares.
-    variances : ndarray, shape (T,)
-        Of a number the sample variance (by n - 1, NaN for one example). Of classes half the sum of p (1 - p), which is
-        p (1 - p) for two.
-    class_weights : ndarray, shape (T, C), or None
-        The weight of the examples of each class.
     passes : ndarray of bool, shape (T,)
         Whether the token passes the filters.
+    centre : float or None
+        What was taken off the labels; None for classes.
+    scale : tuple of two ints
+        Counts and weights are brought from the second number of examples to the first.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> table = cs.TokenTable.build([["a"], ["a"], ["a", "b"]], [0, 1, 1], cs.Items())
+    >>> table.statistics.counts.tolist(), table.statistics.means.round(3).tolist()
+    ([1, 3], [1.0, 0.667])
     """
 
-    counts: npt.NDArray[Any]
-    weights: Float64
+    held: Int64
+    sums: Sums
     sizes: Int32
-    means: Float64
-    variances: Float64
-    class_weights: Float64 | None
     passes: BoolArray
-
-    @classmethod
-    def of_classes(
-        cls, counts: npt.NDArray[Any], class_weights: npt.NDArray[Any], sizes: Int32
-    ) -> "Statistics":
-        """Make statistics of the weight of each class, (T, C)."""
-        class_weights = class_weights.astype(np.float64)
-        weights = class_weights.sum(axis=1)
-        with np.errstate(invalid="ignore"):
-            shares = class_weights / weights[:, None]
-        means = shares[:, 1] if shares.shape[1] == 2 else shares
-        variances = (shares * (1 - shares)).sum(axis=1) / 2
-        return cls(counts, weights, sizes, means, variances, class_weights, counts > 0)
-
-    @classmethod
-    def of_numbers(cls, counts: npt.NDArray[Any], sums: Float64, centre: float, sizes: Int32) -> "Statistics":
-        """Make statistics of the sums of w, w (y - centre) and w (y - centre)², (T, 3)."""
-        weights, first, second = (np.ascontiguousarray(sums[:, power]) for power in range(3))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = first / weights
-            spread = np.maximum(second / weights - mean * mean, 0.0)
-            variances = np.where(counts > 1, spread * (counts / (counts - 1)), np.nan)
-        return cls(counts, weights, sizes, mean + centre, variances, None, counts > 0)
+    centre: float | None = None
+    scale: tuple[int, int] = (1, 1)
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.held)
 
     def take(self, tokens: npt.NDArray[Any]) -> "Statistics":
         """Return the statistics of some tokens."""
-        classes = None if self.class_weights is None else self.class_weights[tokens]
-        return Statistics(
-            self.counts[tokens],
-            self.weights[tokens],
-            self.sizes[tokens],
-            self.means[tokens],
-            self.variances[tokens],
-            classes,
-            self.passes[tokens],
+        return replace(
+            self,
+            held=self.held.take(tokens),
+            sums=self.sums.take(tokens, axis=0),
+            sizes=self.sizes.take(tokens),
+            passes=self.passes.take(tokens),
         )
 
-    def scaled(self, factor: float) -> "Statistics":
-        """Bring counts and weights to another number of examples; means stay."""
-        classes = None if self.class_weights is None else self.class_weights * factor
-        return replace(
-            self, counts=self.counts * factor, weights=self.weights * factor, class_weights=classes
-        )
+    @cached_property
+    def counts(self) -> npt.NDArray[Any]:
+        """The number of examples that hold the token, (T,); where it is scaled it need not be whole."""
+        return self.held if self.scale == (1, 1) else self._scaled(self.held)
+
+    @cached_property
+    def weights(self) -> Float64:
+        """The weight of these examples, (T,)."""
+        return self._scaled(self._weights)
+
+    @cached_property
+    def class_weights(self) -> Float64 | None:
+        """The weight of the examples of each class, (T, C); None for a number."""
+        return None if self.centre is not None else self._scaled(self.sums)
+
+    @cached_property
+    def means(self) -> Float64:
+        """The mean label: of a number, or of two classes the share of the second, (T,); else all shares, (T, C)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.centre is not None:
+                return np.asarray(self.sums[:, 1] / self._weights + self.centre)
+            if self.sums.shape[1] == 2:
+                return np.asarray(self.sums[:, 1] / self._weights)
+            return np.asarray(self.sums / self._weights[:, None])
+
+    @cached_property
+    def variances(self) -> Float64:
+        """The variance, (T,): of a number by n - 1, NaN for one example; of classes half the sum of p (1 - p).
+
+        For two classes that is p (1 - p).
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.centre is None:
+                shares = self.sums / self._weights[:, None]
+                return np.asarray((shares * (1 - shares)).sum(axis=1) / 2)
+            first, second = self.sums[:, 1] / self._weights, self.sums[:, 2] / self._weights
+            spread = np.maximum(second - first * first, 0.0)
+            return np.where(self.held > 1, spread * (self.held / (self.held - 1)), np.nan)
 
     def intervals(self, level: float = 0.95) -> tuple[Float64, Float64]:
         """Return lower and upper ends of the mean label's confidence interval, of the shape of `means`.
 
         Wilson's of classes, Student's of numbers, both by the number of examples.
         """
-        if self.class_weights is None:
+        if self.centre is not None:
             return student(self.means, self.variances, self.counts, level)
         return wilson(self.means, self.counts[:, None] if self.means.ndim == 2 else self.counts, level)
 
@@ -104,3 +113,13 @@ class Statistics:
         low, high = self.intervals(level)
         width: Float64 = high - low
         return width.max(axis=1, initial=0.0) if width.ndim == 2 else width
+
+    @cached_property
+    def _weights(self) -> Float64:
+        weights = self.sums.sum(axis=1) if self.centre is None else self.sums[:, 0]
+        return weights.astype(np.float64)
+
+    def _scaled(self, values: npt.NDArray[Any]) -> Float64:
+        # Multiplied first: where the quotient is whole it is then exact.
+        numerator, denominator = self.scale
+        return np.asarray(values.astype(np.float64) * numerator / denominator)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -68,9 +67,10 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
     items = table.index.items_of(table.nodes)
     codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
     rows = table.to_arrow().append_column("codes", codes)
-    if table.class_weights is not None and "class_weights" not in rows.column_names:
-        weights = pa.FixedSizeListArray.from_arrays(pa.array(table.class_weights.ravel()), len(table.prior))  # type: ignore[arg-type]
-        rows = rows.append_column("class_weights", weights)
+    sums = table.statistics.sums
+    rows = rows.append_column(
+        "sums", pa.FixedSizeListArray.from_arrays(pa.array(sums.ravel()), sums.shape[1])
+    )
     document = {
         "version": _VERSION,
         "tokeniser": table.tokeniser.to_json(),
@@ -79,6 +79,7 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
         "classes": None if table.classes is None else table.classes.tolist(),
         "class_type": None if table.classes is None else table.classes.dtype.str,
         "prior": table.prior if isinstance(table.prior, float) else table.prior.tolist(),
+        "centre": table.statistics.centre,
         "n_examples": table.n_examples,
         "examples_sha256": checksum,
     }
@@ -116,9 +117,20 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     coded = _codes(rows["codes"])
     # Every item is in some token, so that the tokens alone tell what each code stands for.
     strings, _ = flat(tokeniser.unspell(_list(rows["token"])))
-    vocabulary = strings.take(pa.array(np.unique(coded.codes, return_index=True)[1]))
+    _, first, codes = np.unique(coded.codes, return_index=True, return_inverse=True)
+    coded, vocabulary = Coded(codes.astype(np.int32), coded.offsets), strings.take(pa.array(first))
     index, nodes = TokenIndex.from_tokens(
         tokeniser.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
+    )
+    held = rows["count"].to_numpy()
+    sums = (
+        _list(rows["sums"])
+        .flatten()
+        .to_numpy()
+        .reshape(len(held), -1 if len(held) else rows["sums"].type.list_size)
+    )
+    statistics = Statistics(
+        held, sums, rows["size"].to_numpy(), np.ones(len(held), np.bool_), document["centre"]
     )
     table = TokenTable(
         tokeniser,
@@ -129,19 +141,9 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
         document["n_examples"],
         vocabulary,
         index,
-        _statistics(rows, classes).take(np.argsort(nodes)),
+        statistics.take(np.argsort(nodes)),
     )
     return table, document["examples_sha256"]
-
-
-def _statistics(rows: pa.Table, classes: npt.NDArray[Any] | None) -> Statistics:
-    counts, sizes = rows["count"].to_numpy(), rows["size"].to_numpy()
-    if classes is not None:
-        weights = _list(rows["class_weights"]).flatten().to_numpy().reshape(len(counts), len(classes))
-        return Statistics.of_classes(counts, weights, sizes)
-    numbers = (rows[name].to_numpy() for name in ("weight", "mean", "variance"))
-    weights, means, variances = numbers
-    return Statistics(counts, weights, sizes, means, variances, None, np.ones(len(counts), np.bool_))
 
 
 def _list(column: pa.ChunkedArray) -> Any:
@@ -160,7 +162,6 @@ def _examples_content(examples: Examples) -> bytes:
     columns = {"items": spelled(examples.coded, examples.vocabulary), "label": pa.array(values)}
     if examples.weights is not None:
         columns["weight"] = pa.array(examples.weights)
-    # Written as bytes that do not depend on the order of examples: numbers stay numbers, classes their values.
     buffer = io.BytesIO()
     task = {"task": labels.task}
     pa.parquet.write_table(pa.table(columns).replace_schema_metadata(task), buffer, compression="zstd")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,21 +13,15 @@ import pyarrow as pa
 from clearset.tokens import _show
 from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, token_nodes
+from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
 from clearset.tokens._examples import Examples
 from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._index import TokenIndex
 from clearset.tokens._labels import Task
-from clearset.tokens._own import OwnTokeniser, as_tokeniser, count_parts, cover_own
+from clearset.tokens._own import OwnTokeniser, as_tokeniser, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenisers import Subsets, Tokeniser
-from clearset.tokens._vocabulary import encode, keep_codes, offsets_of_kept, places_in, spelled, unique_sorted
-
-
-class EncodedSets(NamedTuple):
-    """Examples in the codes of a table: their known items, and how many items they have, known or not."""
-
-    coded: Coded
-    n_items: Int64
+from clearset.tokens._vocabulary import offsets_of_kept, spelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,20 +227,7 @@ class TokenTable:
             The codes of known items (in n-grams -1 holds the place of an unknown word), and the number of items of
             each example: distinct ones, in n-grams all words.
         """
-        strings, coded = encode(self.tokeniser.parts(X))
-        places = places_in(strings, self.vocabulary)
-        if self.tokeniser.in_order:
-            return EncodedSets(Coded(places[coded.codes], coded.offsets), coded.sizes)
-        unknown = places < 0
-        # Unknown items get codes after the known ones, so that one sort makes items unique and ascending.
-        numbers = np.where(unknown, len(self.vocabulary) + np.cumsum(unknown) - 1, places).astype(np.int32)
-        everything = unique_sorted(
-            Coded(numbers[coded.codes], coded.offsets), len(self.vocabulary) + len(strings)
-        )
-        known = keep_codes(everything, everything.codes < len(self.vocabulary))
-        if isinstance(self.tokeniser, OwnTokeniser):
-            return EncodedSets(known, count_parts(self.tokeniser.parts_of(strings), coded))
-        return EncodedSets(known, everything.sizes)
+        return encode_examples(X, self.tokeniser, self.vocabulary)
 
     def find(
         self,
@@ -305,27 +286,8 @@ class TokenTable:
 
     def numbers_of(self, tokens: Sequence[str | Iterable[str]]) -> Int64:
         """Return the number of each token, -1 where it is not in the table."""
-        lists = pa.array(
-            [self.tokeniser.items_of(token) for token in tokens], pa.large_list(pa.large_string())
-        )
-        strings, coded = encode(lists)
-        codes = places_in(strings, self.vocabulary)[coded.codes]
-        unknown = np.bincount(coded.rows[codes < 0], minlength=coded.n_rows) > 0
-        coded = Coded(np.where(codes < 0, 0, codes).astype(np.int32), coded.offsets)
-        if not self.tokeniser.in_order:
-            coded = unique_sorted(coded, len(self.vocabulary))
-        # Nodes are sorted by (parent, item): each further item is found among all children at once.
-        n_codes = len(self.vocabulary) + 1
-        keys = self.index.parents.astype(np.int64) * n_codes + self.index.items
-        nodes = np.full(coded.n_rows, -1)
-        nodes[unknown | (coded.sizes == 0)] = -2
-        for level in range(int(coded.sizes.max(initial=0))):
-            longer = np.flatnonzero((coded.sizes > level) & (nodes >= -1))
-            wanted = nodes[longer] * n_codes + coded.codes[coded.offsets[longer] + level]
-            places = np.searchsorted(keys, wanted)
-            there = np.append(keys, np.iinfo(np.int64).max)[places] == wanted
-            nodes[longer] = np.where(there, places, -2)
-        numbers = np.append(self.tokens_at, -1)[np.where(nodes < 0, -1, nodes)]
+        nodes = nodes_of(tokens, self.tokeniser, self.vocabulary, self.index)
+        numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
         return np.where(numbers < len(self), numbers, -1)
 
     def lookup(self, token: str | Iterable[str]) -> "_show.TokenStatistics | None":

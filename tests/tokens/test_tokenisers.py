@@ -1,0 +1,163 @@
+import re
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+import clearset as cs
+from clearset.tokens import Joining, OwnTokeniser, Tokeniser, as_tokeniser, tokeniser_from_json
+
+VOCABULARY = pa.array(["left=a", "left=b", "right=a"], pa.large_string())
+
+
+@pytest.mark.parametrize(
+    "tokeniser",
+    [
+        cs.Items(),
+        cs.Subsets(),
+        cs.Subsets(3),
+        cs.NGrams(2),
+        cs.Cross(),
+        cs.Cross("a", "b"),
+        cs.Difference("x", 1, max_size=None),
+    ],
+)
+def test_json_and_repr(tokeniser: Tokeniser) -> None:
+    assert tokeniser_from_json(tokeniser.to_json()) == tokeniser
+    assert eval(repr(tokeniser), vars(cs) | {name: getattr(cs, name) for name in cs.__all__}) == tokeniser  # noqa: S307
+    assert type(tokeniser).from_json(tokeniser.to_json()) == tokeniser
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: cs.Subsets(0), ValueError),
+        (lambda: cs.Subsets(True), TypeError),
+        (lambda: cs.Subsets(2.5), TypeError),
+        (lambda: cs.NGrams(0), ValueError),
+        (lambda: cs.NGrams(None), TypeError),
+        (lambda: cs.NGrams(2, split=" "), TypeError),
+        (lambda: cs.Cross(1, 1), ValueError),
+        (lambda: cs.Cross(-1, 1), ValueError),
+        (lambda: cs.Cross(None, 1), TypeError),
+        (lambda: cs.Cross("a", "a=b"), ValueError),
+        (lambda: cs.Cross("right", 1), ValueError),
+        (lambda: cs.Difference(0, 1, max_size=-1), ValueError),
+        (lambda: as_tokeniser("subsets"), TypeError),
+        (lambda: tokeniser_from_json({"kind": "letters"}), ValueError),
+    ],
+)
+def test_arguments_are_checked(make: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        make()
+
+
+def test_joinings() -> None:
+    assert cs.Items().joining(VOCABULARY) == Joining("subsets", 1)
+    assert cs.Subsets(4).joining(VOCABULARY) == Joining("subsets", 4)
+    assert cs.NGrams(4).joining(VOCABULARY) == Joining("ngrams", 4)
+    assert cs.Cross().joining(VOCABULARY) == Joining("crosses", 2, boundary=2)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), max_size=6))
+def test_words_are_lower_cased_runs_of_letters_and_digits(texts: list[str]) -> None:
+    simple = [text for text in texts if text.isascii()]
+    expected = [re.findall(r"[a-z0-9]+", text.lower()) for text in simple]
+    assert cs.NGrams().parts(pa.array(simple, pa.string())).to_pylist() == expected
+    for words in cs.NGrams().parts(pa.array(texts, pa.string())).to_pylist():
+        assert all(words)
+        assert not any(re.search(r"[\s_!-/:-@\[-`{-~]", word) for word in words)
+
+
+def test_words_of_other_scripts() -> None:
+    texts = ["ΑΒΓ δ-ε", "Ça va?", "नमस्ते दुनिया", "北京 2024年", None, "...", ""]
+    expected = [["αβγ", "δ", "ε"], ["ça", "va"], ["नमस्ते", "दुनिया"], ["北京", "2024年"], [], [], []]
+    assert cs.NGrams().parts(texts).to_pylist() == expected
+
+
+def test_own_split_and_given_words() -> None:
+    assert cs.NGrams(split=str.split).parts(["A  b", "", None]).to_pylist() == [["A", "b"], [], []]
+    assert cs.NGrams(split=str.split).parts(["", ""]).to_pylist() == [[], []]
+    assert cs.NGrams().parts([["A", "b c", ""]]).to_pylist() == [["A", "b c", ""]]
+    with pytest.raises(ValueError, match="files hold no code"):
+        tokeniser_from_json(cs.NGrams(split=str.split).to_json())
+    again = tokeniser_from_json(cs.NGrams(split=str.split).to_json(), tokens=cs.NGrams(split=str.split))
+    assert again == cs.NGrams(split=str.split)
+
+
+ITEMS = st.lists(st.sampled_from("abcd"), max_size=5)
+
+
+@given(st.lists(st.tuples(ITEMS, ITEMS), min_size=1, max_size=6))
+def test_difference(pairs: list[tuple[list[str], list[str]]]) -> None:
+    expected = [[item for item in left if item not in right] for left, right in pairs]
+    assert cs.Difference().parts(pairs).to_pylist() == expected
+
+
+@given(st.lists(st.tuples(ITEMS, ITEMS), min_size=1, max_size=6))
+def test_cross_names_columns(pairs: list[tuple[list[str], list[str]]]) -> None:
+    expected = [
+        [f"left={item}" for item in left] + [f"right={item}" for item in right] for left, right in pairs
+    ]
+    assert cs.Cross().parts(pairs).to_pylist() == expected
+    lists = pa.list_(pa.string())
+    frame = pa.table(
+        {"u": pa.array([p[0] for p in pairs], lists), "v": pa.array([p[1] for p in pairs], lists)}
+    )
+    named = cs.Cross("v", "u").parts(frame).to_pylist()
+    assert named == [
+        [f"v={item}" for item in right] + [f"u={item}" for item in left] for left, right in pairs
+    ]
+
+
+class Letters:
+    """Every letter, and the whole word as a token of all its letters."""
+
+    def tokens(self, example: str) -> list[Any]:
+        return [*example, tuple(example)] if example else []
+
+
+def test_own_tokenisers() -> None:
+    tokeniser = as_tokeniser(Letters())
+    assert tokeniser == OwnTokeniser(Letters())
+    assert tokeniser.parts(["ab", ""]).to_pylist() == [["a", "b", "a\x1fb"], []]
+    keys = pa.array([["a"], ["a\x1fb"]], pa.large_list(pa.large_string()))
+    assert tokeniser.spell(keys).to_pylist() == [["a"], ["a", "b"]]
+    assert tokeniser.unspell(tokeniser.spell(keys)) == keys
+    assert tokeniser_from_json(tokeniser.to_json(), tokens=Letters()) == tokeniser
+    with pytest.raises(ValueError, match=r"Letters.*tokens=\.\.\."):
+        tokeniser_from_json(tokeniser.to_json())
+    with pytest.raises(ValueError, match="was given"):
+        tokeniser_from_json(tokeniser.to_json(), tokens=cs.Items())
+
+
+@pytest.mark.parametrize("token", ["a\x1fb", (), 7, ("a", 7)])
+def test_bad_tokens_of_own_tokenisers(token: Any) -> None:
+    class Bad:
+        def tokens(self, _: Any) -> list[Any]:
+            return [token]
+
+    with pytest.raises(ValueError, match=r"Bad\.tokens gave .* for example 0"):
+        as_tokeniser(Bad()).parts([["x"]])
+
+
+def test_own_tokenisers_see_the_examples_as_they_are() -> None:
+    seen = []
+
+    class Spy:
+        def tokens(self, example: Any) -> list[str]:
+            seen.append(example)
+            return []
+
+    for X in (
+        ["ab"],
+        [["a"]],
+        pa.array([["a"]]),
+        pa.table({"u": [["a"]], "v": ["b"]}),
+        np.array([["a", "b"]]),
+    ):
+        as_tokeniser(Spy()).parts(X)
+    assert seen == ["ab", ["a"], ["a"], (["a"], "b"), ("a", "b")]
