@@ -42,6 +42,7 @@ template <class T>
 struct CrossedScratch {
   TokenTile<T> now, next;
   ClassBlock<T> block;
+  int64_t entries;  // of the widest block
   SlotSpan* spans;  // (plain features)
   T* within;        // (outputs, plain features, kTile): calibrated and clamped
   T* inside;        // (outputs, plain features, kTile): 0 where clamped, else 1
@@ -66,7 +67,7 @@ struct CrossedScratch {
       tile->refined = take<int32_t>(memory, kTile);
     }
     const int64_t widest = crossed.n_classes < Lanes<T>::count ? crossed.n_classes : Lanes<T>::count;
-    const int64_t entries = widest * kTile + Lanes<T>::count;
+    entries = widest * kTile + Lanes<T>::count;
     block.segments = take<int32_t>(memory, entries);
     T** const of_values[] = {&block.values,     &block.fractions, &block.rates,
                              &block.calibrated, &block.gradients, &block.by_value};
@@ -129,6 +130,8 @@ static void run_plain(const Crossed<T>& crossed, const CrossedScratch<T>& scratc
 // Begins the spans with the first tile; false if a slot does not exist.
 template <class T>
 static bool begin(const Crossed<T>& crossed, Walk& walk, CrossedScratch<T>& scratch) {
+  // Lanes reach into the room behind the last token, where nothing else has written: no not-a-number may lie there.
+  clear(scratch.block.calibrated, scratch.entries);
   if (!fill(crossed, walk, scratch.next)) return false;
   for (int d = 0; d < crossed.n_plain && scratch.next.tokens; ++d) {
     const uint32_t slot = static_cast<uint32_t>(scratch.next.slots[d * kTile]);  // a negative slot is a large one
