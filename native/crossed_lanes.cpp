@@ -24,6 +24,9 @@ constexpr int kLaneBytes = 16;
 
 #include "crossed_tile.h"
 
+// Lanes of corner gradients are added to the sums in double after this many additions, before rounding can pile up.
+constexpr int kAdditionsPerSum = 128;
+
 // ---- scratch memory
 
 template <class U>
@@ -42,6 +45,7 @@ template <class T>
 struct CrossedScratch {
   TokenTile<T> now, next;
   ClassBlock<T> block;
+  int64_t entries;  // of the widest block
   SlotSpan* spans;  // (plain features)
   T* within;        // (outputs, plain features, kTile): calibrated and clamped
   T* inside;        // (outputs, plain features, kTile): 0 where clamped, else 1
@@ -66,7 +70,7 @@ struct CrossedScratch {
       tile->refined = take<int32_t>(memory, kTile);
     }
     const int64_t widest = crossed.n_classes < Lanes<T>::count ? crossed.n_classes : Lanes<T>::count;
-    const int64_t entries = widest * kTile + Lanes<T>::count;
+    entries = widest * kTile + Lanes<T>::count;
     block.segments = take<int32_t>(memory, entries);
     T** const of_values[] = {&block.values,     &block.fractions, &block.rates,
                              &block.calibrated, &block.gradients, &block.by_value};
@@ -129,6 +133,8 @@ static void run_plain(const Crossed<T>& crossed, const CrossedScratch<T>& scratc
 // Begins the spans with the first tile; false if a slot does not exist.
 template <class T>
 static bool begin(const Crossed<T>& crossed, Walk& walk, CrossedScratch<T>& scratch) {
+  // Lanes reach into the room behind the last token, where nothing else has written: no not-a-number may lie there.
+  clear(scratch.block.calibrated, scratch.entries);
   if (!fill(crossed, walk, scratch.next)) return false;
   for (int d = 0; d < crossed.n_plain && scratch.next.tokens; ++d) {
     const uint32_t slot = static_cast<uint32_t>(scratch.next.slots[d * kTile]);  // a negative slot is a large one
@@ -183,11 +189,13 @@ static inline V zero_outside(V x, V value) {
 
 template <class T>
 static inline T add_up(typename Vector<T>::type lanes) {
+  constexpr int count = kLaneBytes / sizeof(T);
+  decltype(lanes < lanes) places;
 #pragma GCC unroll 4
-  for (int half = kLaneBytes / sizeof(T) / 2; half > 0; half /= 2) {
-    typename Vector<T>::type moved = lanes;
-    for (int i = 0; i < half; ++i) moved[i] = lanes[half + i];
-    lanes += moved;
+  for (int half = count / 2; half > 0; half /= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < count; ++i) places[i] = (i + half) % count;
+    lanes += __builtin_shuffle(lanes, places);
   }
   return lanes[0];
 }
@@ -252,7 +260,7 @@ static void add_corrections(const Crossed<T>& crossed, const TokenTile<T>& tile,
 }
 
 template <class T>
-static void add_corner_lanes(int64_t count, typename Vector<T>::type* lanes, double* gradient) {
+static void add_lanes(int64_t count, typename Vector<T>::type* lanes, double* gradient) {
   for (int64_t v = 0; v < count; ++v) {
     gradient[v] += static_cast<double>(add_up<T>(lanes[v]));
     lanes[v] = typename Vector<T>::type{};
@@ -306,6 +314,12 @@ static void backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_
   clear(scratch.rise_lanes, corners);
   Pair* slot_gradient = reinterpret_cast<Pair*>(gradient.calibration);
   const SlotSpan segments{0, static_cast<uint32_t>(crossed.n_keypoints)};
+  const auto add_corner_lanes = [&] {
+    add_lanes<T>(corners, scratch.low_lanes, gradient.low);
+    add_lanes<T>(corners, scratch.rise_lanes, gradient.rise);
+  };
+  constexpr int tiles_per_sum = kAdditionsPerSum * Lanes<T>::count / kTile;
+  int tiles = 0;
   Walk walk{sets.first, sets.last, 0};
   begin(crossed, walk, scratch);
   while (scratch.next.tokens) {
@@ -353,9 +367,9 @@ static void backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_
                            slot_gradient + static_cast<int64_t>(k) * crossed.n_slots);
       }
     }
-    add_corner_lanes<T>(corners, scratch.low_lanes, gradient.low);
-    add_corner_lanes<T>(corners, scratch.rise_lanes, gradient.rise);
+    if (++tiles % tiles_per_sum == 0) add_corner_lanes();
   }
+  add_corner_lanes();
 }
 
 extern const CrossedKernel<float> crossed_f32 = {scratch_bytes<float>, forward<float>, backward<float>};

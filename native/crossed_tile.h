@@ -43,16 +43,56 @@ static bool all_in(const int32_t* numbers, int64_t size) {
   return fits;
 }
 
-// Begins to fetch the rows of values: tokens stand in them at random, and memory is slow to answer.
+// Consecutive tokens of one set.
+struct Stretch {
+  int64_t position;
+  int64_t set_size;
+  int64_t first;
+  int count;
+  bool ends;
+};
+
+// Goes on by the rest of a set, but by no more tokens than there is room for.
+template <class T>
+static Stretch go_on(const Crossed<T>& crossed, Walk& walk, int room) {
+  const int64_t set = crossed.sets[walk.position], begin = crossed.offsets[set], size = crossed.offsets[set + 1] - begin;
+  const int64_t left = size - walk.token;
+  const bool ends = left <= room;
+  const Stretch stretch{walk.position, size, begin + walk.token, ends ? static_cast<int>(left) : room, ends};
+  walk.token = ends ? 0 : walk.token + room;
+  walk.position += ends;
+  return stretch;
+}
+
+// Memory is slow to answer, and neither sets nor rows stand in the order in which they are read: what will be needed is
+// asked for one tile ahead.
+template <class U>
+static inline void fetch(const U* from, int64_t count) {
+  const char* bytes = reinterpret_cast<const char*>(from);
+  const int64_t size = count * static_cast<int64_t>(sizeof(U));
+  for (int64_t at = 0; at < size; at += 64) __builtin_prefetch(bytes + at);
+  __builtin_prefetch(bytes + size - 1);
+}
+
+template <class T>
+static void fetch_tokens(const Crossed<T>& crossed, Walk walk) {
+  for (int room = kTile; room > 0 && walk.position < walk.last;) {
+    const Stretch stretch = go_on(crossed, walk, room);
+    for (int d = 0; d < crossed.n_plain; ++d) {
+      fetch(crossed.slots + d * crossed.n_tokens + stretch.first, stretch.count);
+      fetch(crossed.fractions + d * crossed.n_tokens + stretch.first, stretch.count);
+    }
+    fetch(crossed.rows + stretch.first, stretch.count);
+    if (crossed.refines) fetch(crossed.refined + stretch.first, stretch.count);
+    room -= stretch.count;
+  }
+}
+
 template <class T>
 static void fetch_rows(const Crossed<T>& crossed, const TokenTile<T>& tile) {
-  const int64_t bytes = crossed.n_classes * static_cast<int64_t>(sizeof(T));
-  for (int t = 0; t < tile.tokens; ++t) {
-    if (tile.rows[t] < 0) continue;
-    const char* row = reinterpret_cast<const char*>(crossed.values) + tile.rows[t] * bytes;
-    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at, 0, 2);
-    __builtin_prefetch(row + bytes - 1, 0, 2);
-  }
+  for (int t = 0; t < tile.tokens; ++t)
+    if (tile.rows[t] >= 0)
+      fetch(crossed.values + static_cast<int64_t>(tile.rows[t]) * crossed.n_classes, crossed.n_classes);
 }
 
 // False if a row or a correction does not exist.
@@ -60,18 +100,16 @@ template <class T>
 static bool fill(const Crossed<T>& crossed, Walk& walk, TokenTile<T>& tile) {
   tile.tokens = tile.n_parts = 0;
   while (tile.tokens < kTile && walk.position < walk.last) {
-    const int64_t set = crossed.sets[walk.position], begin = crossed.offsets[set], size = crossed.offsets[set + 1] - begin;
-    const int64_t left = size - walk.token, first = begin + walk.token;
-    const int from = tile.tokens, count = left < kTile - from ? static_cast<int>(left) : kTile - from;
+    const int from = tile.tokens;
+    const Stretch stretch = go_on(crossed, walk, kTile - from);
     for (int d = 0; d < crossed.n_plain; ++d) {
-      copy(crossed.slots + d * crossed.n_tokens + first, count, tile.slots + d * kTile + from);
-      copy(crossed.fractions + d * crossed.n_tokens + first, count, tile.fractions + d * kTile + from);
+      copy(crossed.slots + d * crossed.n_tokens + stretch.first, stretch.count, tile.slots + d * kTile + from);
+      copy(crossed.fractions + d * crossed.n_tokens + stretch.first, stretch.count, tile.fractions + d * kTile + from);
     }
-    copy(crossed.rows + first, count, tile.rows + from);
-    if (crossed.refines) copy(crossed.refined + first, count, tile.refined + from);
-    tile.tokens += count;
-    tile.parts[tile.n_parts++] = {walk.position, size, from, tile.tokens, count == left};
-    walk = count == left ? Walk{walk.position + 1, walk.last, 0} : Walk{walk.position, walk.last, walk.token + count};
+    copy(crossed.rows + stretch.first, stretch.count, tile.rows + from);
+    if (crossed.refines) copy(crossed.refined + stretch.first, stretch.count, tile.refined + from);
+    tile.tokens += stretch.count;
+    tile.parts[tile.n_parts++] = {stretch.position, stretch.set_size, from, tile.tokens, stretch.ends};
   }
   if (tile.tokens == 0) return true;
   for (int t = tile.tokens; t < kTile; ++t) {
@@ -82,6 +120,7 @@ static bool fill(const Crossed<T>& crossed, Walk& walk, TokenTile<T>& tile) {
     tile.rows[t] = tile.refined[t] = -1;
   }
   fetch_rows(crossed, tile);
+  fetch_tokens(crossed, walk);
   tile.any_refined = false;
   if (crossed.refines)
     for (int t = 0; t < kTile; ++t) tile.any_refined |= tile.refined[t] >= 0;
@@ -126,6 +165,38 @@ static void gather_values(const Crossed<T>& crossed, const TokenTile<T>& tile, C
   for (int i = used; i < block.size; ++i) block.values[i] = crossed.keypoints[0];
 }
 
+// How many of the inner keypoints each of kTile values has reached.
+template <class T>
+static void find_segments(const T* __restrict keypoints, int n_keypoints, const T* __restrict values,
+                          int32_t* __restrict segments) {
+  for (int i = 0; i < kTile; ++i) segments[i] = 0;
+  for (int j = 1; j < n_keypoints - 1; ++j)
+    for (int i = 0; i < kTile; ++i) segments[i] += values[i] >= keypoints[j];
+}
+
+#if defined(__AVX512F__)
+// The same for keypoints that fit into two registers, by halving; behind the last one stands infinity.
+static void find_segments(const float* keypoints, int n_keypoints, const float* values, int32_t* segments) {
+  const int inner = n_keypoints - 2;
+  if (inner > 31) return find_segments<float>(keypoints, n_keypoints, values, segments);
+  const uint32_t filled = (1u << inner) - 1;
+  const __m512 infinity = _mm512_set1_ps(__builtin_inff());
+  const __m512 low = _mm512_mask_loadu_ps(infinity, static_cast<__mmask16>(filled), keypoints + 1);
+  const __m512 high = _mm512_mask_loadu_ps(infinity, static_cast<__mmask16>(filled >> 16), keypoints + 17);
+  for (int i = 0; i < kTile; i += 16) {
+    const __m512 value = _mm512_load_ps(values + i);
+    __m512i reached = _mm512_setzero_si512();
+#pragma GCC unroll 5
+    for (int step = 16; step > 0; step /= 2) {
+      const __m512i next = _mm512_add_epi32(reached, _mm512_set1_epi32(step));
+      const __m512 keypoint = _mm512_permutex2var_ps(low, _mm512_add_epi32(reached, _mm512_set1_epi32(step - 1)), high);
+      reached = _mm512_mask_mov_epi32(reached, _mm512_cmp_ps_mask(value, keypoint, _CMP_GE_OQ), next);
+    }
+    _mm512_store_si512(segments + i, reached);
+  }
+}
+#endif
+
 // Finds the segment of every value and its place there, the same for all outputs.
 template <class T>
 static void place_values(const Crossed<T>& crossed, const TokenTile<T>& tile, const ClassBlock<T>& block) {
@@ -142,12 +213,8 @@ static void place_values(const Crossed<T>& crossed, const TokenTile<T>& tile, co
       const T value = values[i];
       rates[i] = value < first || value > last ? T(0) : T(1);
       values[i] = value < first ? first : value > last ? last : value;
-      segments[i] = 0;
     }
-    for (int j = 1; j < crossed.n_keypoints - 1; ++j) {
-      const T keypoint = crossed.keypoints[j];
-      for (int i = 0; i < kTile; ++i) segments[i] += values[i] >= keypoint;
-    }
+    find_segments(crossed.keypoints, crossed.n_keypoints, values, segments);
     look_up(crossed.starts, span, segments, zeros, kTile, starts);
     look_up(crossed.inverses, span, segments, zeros, kTile, inverses);
     for (int i = 0; i < kTile; ++i) {
