@@ -1,10 +1,13 @@
 """Tokens: which combinations of items an example is made of, and what is known about them."""
 
 from ._coded import Coded, Found, Joining, TokenLimitError
+from ._corrections import Corrections
 from ._cross_fit import cross_fit
 from ._encoding import EncodedSets
 from ._filters import AllOf, AnyOf, MaxInterval, MinCount
+from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, means_of_values, own_feature, token_values
 from ._index import TokenIndex
+from ._labels import Labels, read_labels, read_weights
 from ._own import OwnTokeniser, as_tokeniser, tokeniser_from_json
 from ._show import TokenStatistics
 from ._statistics import Statistics
@@ -12,15 +15,22 @@ from ._table import TokenTable
 from ._tokenisers import Cross, Difference, Items, NGrams, Subsets, Tokeniser
 
 __all__ = [
+    "NAMES",
+    "OWN",
+    "PER_SET",
+    "VALUES",
+    "WHOLE",
     "AllOf",
     "AnyOf",
     "Coded",
+    "Corrections",
     "Cross",
     "Difference",
     "EncodedSets",
     "Found",
     "Items",
     "Joining",
+    "Labels",
     "MaxInterval",
     "MinCount",
     "NGrams",
@@ -34,5 +44,10 @@ __all__ = [
     "Tokeniser",
     "as_tokeniser",
     "cross_fit",
+    "means_of_values",
+    "own_feature",
+    "read_labels",
+    "read_weights",
+    "token_values",
     "tokeniser_from_json",
 ]

@@ -43,14 +43,18 @@ def encode_examples(X: Any, tokeniser: Tokeniser, vocabulary: pa.LargeStringArra
 
 
 def nodes_of(
-    tokens: Sequence[str | Iterable[str]],
+    tokens: Sequence[str | Iterable[str]] | pa.LargeListArray,
     tokeniser: Tokeniser,
     vocabulary: pa.LargeStringArray,
     index: TokenIndex,
 ) -> Int64:
-    """Return the node of each token as users write it, a negative number where there is none."""
-    items = [tokeniser.items_of(token) for token in tokens]
-    strings, coded = encode(pa.array(items, pa.large_list(pa.large_string())))
+    """Return the node of each token as users write it or a table spells it, a negative number where there is none."""
+    if isinstance(tokens, pa.LargeListArray):
+        lists = tokeniser.unspell(tokens)
+    else:
+        items = [tokeniser.items_of(token) for token in tokens]
+        lists = pa.array(items, pa.large_list(pa.large_string()))
+    strings, coded = encode(lists)
     codes = places_in(strings, vocabulary)[coded.codes]
     unknown = np.bincount(coded.rows[codes < 0], minlength=coded.n_rows) > 0
     coded = Coded(np.maximum(codes, 0), coded.offsets)

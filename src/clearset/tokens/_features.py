@@ -1,11 +1,17 @@
 """What a set function is told about a token: its value for each class, and features of its own."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from clearset.tokens._coded import Float64
 from clearset.tokens._statistics import Statistics
-from clearset.tokens._table import TokenTable
+
+if TYPE_CHECKING:
+    from clearset.tokens._table import TokenTable
 
 VALUES = ("mean_label", "log_odds")
 """The estimate of the label; of several classes one number each. The set function rises with it."""
@@ -87,7 +93,7 @@ def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage:
 
 def _lift(table: TokenTable, means: Float64) -> Float64:
     items = table.items_of(np.arange(len(means)))
-    of_items = np.vstack([means, _prior(table)])[table.single_items(len(means))[items.codes]]
+    of_items = np.vstack([means, _prior(table)])[table.single_tokens[items.codes]]
     parts = np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
     if means.shape[1] == 1:
         return np.asarray((means - parts)[:, 0])

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.tokens._features import means_of_values, token_values
+
 if TYPE_CHECKING:
     from clearset.tokens._table import TokenTable
 
@@ -82,7 +84,29 @@ def arrow(table: TokenTable, numbers: npt.NDArray[Any] | None = None) -> pa.Tabl
     }
     if chosen.class_weights is not None and chosen.means.ndim == 2:
         columns["class_weights"] = _column(chosen.class_weights)
+    if table.corrections is not None:
+        columns |= _corrected_columns(table, numbers)
     return pa.table(columns)
+
+
+def _corrected_columns(table: TokenTable, numbers: npt.NDArray[Any]) -> dict[str, pa.Array]:
+    """Show the correction of each token, and the mean label that its corrected value stands for; null for none."""
+    corrections = table.corrections
+    assert corrections is not None  # noqa: S101
+    places = corrections.places(len(table))[numbers]
+    known = np.flatnonzero(places >= 0)
+    amounts = corrections.amounts[places[known]]
+    values = token_values(
+        table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage
+    )
+    refined = means_of_values(table, values + amounts, corrections.value)
+    rows = np.full(len(numbers), -1)
+    rows[known] = np.arange(len(known))
+    chosen = pa.array(rows, mask=rows < 0)
+    return {
+        name: _column(part[:, 0] if part.shape[1] == 1 else part).take(chosen)
+        for name, part in (("correction", amounts), ("refined", refined))
+    }
 
 
 def rows_of(table: TokenTable, tokens: Sequence[str | Iterable[str]]) -> pa.Table:

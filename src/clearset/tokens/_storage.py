@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
 from clearset.tokens._coded import Coded
+from clearset.tokens._corrections import Corrections
 from clearset.tokens._examples import Examples
 from clearset.tokens._filters import check_filters, filter_from_json, filter_to_json
 from clearset.tokens._index import TokenIndex
@@ -71,6 +73,7 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
     rows = rows.append_column(
         "sums", pa.FixedSizeListArray.from_arrays(pa.array(sums.ravel()), sums.shape[1])
     )
+    corrections = table.corrections
     document = {
         "version": _VERSION,
         "tokeniser": table.tokeniser.to_json(),
@@ -82,6 +85,7 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
         "centre": table.statistics.centre,
         "n_examples": table.n_examples,
         "examples_sha256": checksum,
+        "corrections": None if corrections is None else [corrections.value, corrections.shrinkage],
     }
     rows = rows.replace_schema_metadata({_KEY: json.dumps(document)})
     pa.parquet.write_table(rows, file, compression="zstd")
@@ -132,6 +136,7 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     statistics = Statistics(
         held, sums, rows["size"].to_numpy(), np.ones(len(held), np.bool_), document["centre"]
     )
+    order = np.argsort(nodes)
     table = TokenTable(
         tokeniser,
         tuple(map(filter_from_json, document["filters"])) if filters is None else check_filters(filters),
@@ -141,9 +146,24 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
         document["n_examples"],
         vocabulary,
         index,
-        statistics.take(np.argsort(nodes)),
+        statistics.take(order),
+        corrections=_corrections(document["corrections"], rows, order),
     )
     return table, document["examples_sha256"]
+
+
+def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[Any]) -> Corrections | None:
+    if document is None:
+        return None
+    column = _list(rows["correction"]).take(pa.array(order))
+    known = np.flatnonzero(column.is_valid())
+    amounts = column.drop_null()
+    if not pa.types.is_floating(amounts.type):
+        amounts = amounts.flatten()
+    value, shrinkage = document
+    return Corrections(
+        value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), -1)
+    )
 
 
 def _list(column: pa.ChunkedArray) -> Any:

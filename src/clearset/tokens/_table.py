@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from clearset.tokens import _show
 from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
+from clearset.tokens._corrections import Corrections
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, token_nodes
 from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
 from clearset.tokens._examples import Examples
@@ -53,6 +54,8 @@ class TokenTable:
         What is known about each token.
     examples : Examples or None
         The examples.
+    corrections : Corrections or None
+        Learned corrections to the values of some tokens.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class TokenTable:
     index: TokenIndex
     statistics: Statistics
     examples: Examples | None = None
+    corrections: Corrections | None = None
 
     @classmethod
     def build(
@@ -211,6 +215,18 @@ class TokenTable:
         tokens[self._token_nodes] = np.arange(len(self._token_nodes), dtype=np.int32)
         return tokens
 
+    @cached_property
+    def single_tokens(self) -> Int32:
+        """The token that each item of the vocabulary is on its own; -1 where that is not in the table."""
+        tokens = np.full(len(self.vocabulary), -1, np.int32)
+        first = self.index.levels[1] if len(self.index.levels) > 1 else 0
+        tokens[self.index.items[:first]] = self.tokens_at[:first]
+        return tokens
+
+    def items_of(self, tokens: npt.NDArray[Any]) -> Coded:
+        """Return the items of tokens by their numbers, as codes of the vocabulary."""
+        return self.index.items_of(self._token_nodes[tokens])
+
     # Tokens of examples
 
     def encode(self, X: Any) -> EncodedSets:
@@ -284,8 +300,8 @@ class TokenTable:
 
     # Looking tokens up
 
-    def numbers_of(self, tokens: Sequence[str | Iterable[str]]) -> Int64:
-        """Return the number of each token, -1 where it is not in the table."""
+    def numbers_of(self, tokens: Sequence[str | Iterable[str]] | pa.LargeListArray) -> Int64:
+        """Return the number of each token, written as in `lookup` or by `spelled`; -1 where it is not in the table."""
         nodes = nodes_of(tokens, self.tokeniser, self.vocabulary, self.index)
         numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
         return np.where(numbers < len(self), numbers, -1)
@@ -335,7 +351,7 @@ class TokenTable:
         """
         examples = self._kept_examples("updated")
         more = Examples.read(X, y, self.tokeniser, self.task, sample_weight)
-        return self._count(examples + more, self.tokeniser, self.filters)
+        return self._count(examples + more, self.tokeniser, self.filters).carrying(self)
 
     def __add__(self, other: "TokenTable") -> "TokenTable":
         """Return the table of the examples of both."""
@@ -349,7 +365,7 @@ class TokenTable:
                     "in the other. Build one of them again."
                 )
         examples = self._kept_examples("merged") + other._kept_examples("merged")
-        return self._count(examples, self.tokeniser, self.filters)
+        return self._count(examples, self.tokeniser, self.filters).carrying(self)
 
     def filter(self, *filters: Filter) -> "TokenTable":
         """Return the table of the tokens that pass further filters.
@@ -365,7 +381,12 @@ class TokenTable:
             The smaller table, the same as if it had been built with all filters.
         """
         further = check_filters(filters)
-        return self._keep(apply_filters(further, self.statistics), (*self.filters, *further))
+        return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
+
+    def carrying(self, other: "TokenTable") -> "TokenTable":
+        """Return this table with the corrections of another one, as far as it has the same tokens."""
+        corrections = other.corrections
+        return replace(self, corrections=None if corrections is None else corrections.carried(other, self))
 
     def without_examples(self) -> "TokenTable":
         """Return the table without its examples: smaller, with no rows of people in it; it cannot be updated."""

@@ -1,6 +1,7 @@
 """From the tokens found in examples to the crossed tokens of a set function."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,7 @@ from clearset.estimators.semantic._rows import TokenRows
 from clearset.kernels import CrossedTokens
 from clearset.setfunction import CrossedSets
 from clearset.sets import Binning, Feature, choose_keypoints
-from clearset.tokens import Found
-from clearset.tokens._features import WHOLE
+from clearset.tokens import PER_SET, WHOLE, Found
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,18 +43,20 @@ class Occurrences(NamedTuple):
     n_items: npt.NDArray[np.int64]
     details: Mapping[str, FloatArray]
 
-    def feature(self, name: str, rows: TokenRows) -> tuple[FloatArray, npt.NDArray[np.int64] | None]:
-        """Give a plain feature: its distinct values, and which of them each token has (None: each its own)."""
-        offsets = self.found.offsets
-        if name in rows.own:
-            return rows.own[name], self.rows
-        if name in self.details:
-            return self.details[name], None
-        counts = np.diff(offsets)
-        sets = np.repeat(np.arange(len(counts)), counts)
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """``(B,)``: tokens of each example."""
+        return np.diff(self.found.offsets)
+
+    def of_sets(self, name: str) -> FloatArray:
+        """Give a feature of the examples, ``(B,)``."""
+        return (self.n_items if name == "items" else self.counts).astype(np.float64)
+
+    def of_tokens(self, name: str) -> FloatArray:
+        """Give a feature that a token has in its example, ``(T,)``."""
         if name == WHOLE:
-            return (self.sizes == self.n_items[sets]).astype(np.float64), None
-        return (self.n_items if name == "items" else counts).astype(np.float64), sets
+            return (self.sizes == np.repeat(self.n_items, self.counts)).astype(np.float64)
+        return self.details[name]
 
 
 def fit_binning(
@@ -65,96 +67,90 @@ def fit_binning(
     keypoints: int,
     rng: np.random.Generator,
 ) -> Binning:
-    """Place keypoints at quantiles of the tokens that occur in the training examples; the value is first."""
+    """Place keypoints by the tokens that occur in examples; the value is the first feature."""
     n_tokens = len(occurrences.rows)
     chosen = np.arange(n_tokens) if n_tokens <= SAMPLE else np.sort(rng.integers(n_tokens, size=SAMPLE))
+    sets = np.searchsorted(occurrences.found.offsets, chosen, side="right") - 1
     value, *plain = features
     places = [_even_keypoints(rows.values[occurrences.rows[chosen]], value, keypoints)]
     for feature in plain:
-        distinct, which = occurrences.feature(feature.name, rows)
-        sample = distinct[chosen if which is None else which[chosen]]
-        places.append(
-            choose_keypoints(
-                sample[~np.isnan(sample)], None, feature.keypoints or keypoints, _bounds(feature)
-            )
-        )
+        if feature.name in rows.own:
+            sample = rows.own[feature.name][occurrences.rows[chosen]]
+        elif feature.name in PER_SET:
+            sample = occurrences.of_sets(feature.name)[sets]
+        else:
+            sample = occurrences.of_tokens(feature.name)[chosen]
+        sample = sample[~np.isnan(sample)]
+        places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, _bounds(feature)))
     return Binning(tuple(features), tuple(places), (None,) * len(features))
 
 
 def _even_keypoints(values: FloatArray, feature: Feature, keypoints: int) -> FloatArray:
     """Place the value's keypoints at even distances: corrections move values to where quantiles would have none."""
-    low, high = _bounds(feature)
-    ends = choose_keypoints(values.ravel(), None, 2, (low, high))
+    ends = choose_keypoints(values.ravel(), None, 2, _bounds(feature))
     return np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
 
 
-def cross(
-    binning: Binning,
-    occurrences: Occurrences,
-    rows: TokenRows,
-    corrected: npt.NDArray[np.int32],
-    dtype: npt.DTypeLike,
-) -> CrossedSets:
-    """Place the tokens of examples between keypoints.
+@dataclass(eq=False)
+class Crossing:
+    """Places the tokens of examples between keypoints.
 
-    An example without tokens gets one whose value and own features are missing; what is known of the set stays.
+    What does not depend on the examples is placed once, row by row.
 
     Parameters
     ----------
     binning
         The value first, then the plain features.
-    occurrences, rows
-        The tokens, and what is known of them.
+    rows
+        What is known of tokens.
     corrected
         ``(n_tokens,)``: the correction of each token of the table, -1 for none.
     dtype
         What to calculate in.
     """
-    counts = np.diff(occurrences.found.offsets)
-    empty = counts == 0
-    offsets = occurrences.found.offsets
-    present: npt.NDArray[np.bool_] | None = None
-    if empty.any():
-        offsets = np.concatenate([[0], np.cumsum(np.maximum(counts, 1))])
-        present = np.ones(offsets[-1], dtype=bool)
-        present[offsets[:-1][empty]] = False
-    names = [feature.name for feature in binning.features[1:]]
-    slots = np.empty((len(names), int(offsets[-1])), dtype=np.int32)
-    fractions = np.zeros(slots.shape, dtype=dtype)
-    for d, name in enumerate(names):
-        distinct, which = occurrences.feature(name, rows)
-        slot, fraction = binning.place(name, distinct, dtype)
-        if present is not None and name in ("items", "tokens"):
-            sets = np.repeat(np.arange(len(counts)), np.maximum(counts, 1))
-            slots[d], fractions[d] = slot[sets], fraction[sets]
-            continue
-        if which is not None:
-            slot, fraction = slot[which], fraction[which]
-        if present is None:
-            slots[d], fractions[d] = slot, fraction
-        else:
-            slots[d] = binning.slots_of(name).stop
+
+    binning: Binning
+    rows: TokenRows
+    corrected: npt.NDArray[np.int32]
+    dtype: npt.DTypeLike
+
+    def __post_init__(self) -> None:
+        keypoints = np.asarray(self.binning.keypoints[0])
+        self._values = torch.from_numpy(self.rows.values.astype(self.dtype))
+        self._keypoints = torch.from_numpy(keypoints.astype(self.dtype))
+        self._own = {name: self.binning.place(name, own, self.dtype) for name, own in self.rows.own.items()}
+
+    def cross(self, occurrences: Occurrences) -> CrossedSets:
+        """Place the tokens of examples.
+
+        An example without tokens gets one whose value and own features are missing; what is known of the set stays.
+        """
+        counts = occurrences.counts
+        sizes = np.maximum(counts, 1)
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        present: npt.NDArray[np.bool_] | slice = slice(None)
+        if len(counts) and counts.min() == 0:
+            present = np.ones(offsets[-1], dtype=bool)
+            present[offsets[:-1][counts == 0]] = False
+        names = [feature.name for feature in self.binning.features[1:]]
+        shape = (len(names), int(offsets[-1]))
+        slots, fractions = np.empty(shape, np.int32), np.zeros(shape, self.dtype)
+        for d, name in enumerate(names):
+            if name in PER_SET:
+                slot, fraction = self.binning.place(name, occurrences.of_sets(name), self.dtype)
+                slots[d], fractions[d] = np.repeat(slot, sizes), np.repeat(fraction, sizes)
+                continue
+            if name in self._own:
+                slot, fraction = (placed[occurrences.rows] for placed in self._own[name])
+            else:
+                slot, fraction = self.binning.place(name, occurrences.of_tokens(name), self.dtype)
+            slots[d] = self.binning.slots_of(name).stop
             slots[d, present], fractions[d, present] = slot, fraction
-    tokens = occurrences.found.tokens
-    return CrossedSets(
-        CrossedTokens(
-            torch.from_numpy(slots),
-            torch.from_numpy(fractions),
-            torch.from_numpy(np.ascontiguousarray(offsets, dtype=np.int64)),
-            torch.from_numpy(_spread(occurrences.rows, present)),
-            torch.from_numpy(_spread(corrected[tokens], present)),
-        ),
-        torch.from_numpy(rows.values.astype(dtype)),
-        torch.from_numpy(np.asarray(binning.keypoints[0]).astype(dtype)),
-    )
-
-
-def _spread(numbers: npt.NDArray[np.integer], present: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.int32]:
-    if present is None:
-        return numbers.astype(np.int32)
-    spread = np.full(len(present), -1, dtype=np.int32)
-    spread[present] = numbers
-    return spread
+        rows, corrections = np.full((2, shape[1]), -1, np.int32)
+        rows[present] = occurrences.rows
+        corrections[present] = self.corrected[occurrences.found.tokens]
+        tensors = (slots, fractions, offsets, rows, corrections)
+        return CrossedSets(CrossedTokens(*map(torch.from_numpy, tensors)), self._values, self._keypoints)
 
 
 def _bounds(feature: Feature) -> tuple[float | None, float | None]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from clearset.estimators._fitting import batch_size, count_sets
-from clearset.estimators.semantic._crossing import Occurrences, cross, fit_binning
+from clearset.estimators.semantic._crossing import Crossing, Occurrences, fit_binning
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.kernels import Layout
 from clearset.setfunction import (
@@ -95,7 +95,7 @@ def fit_aggregation(
     training = examples.training
     width, rho_keypoints = options["width"], options["rho_keypoints"]
     binning = fit_binning(features, examples.occurrences, rows, keypoints=options["keypoints"], rng=rng)
-    crossed = cross(binning, examples.occurrences, rows, corrected, np.float32)
+    crossed = Crossing(binning, rows, corrected, np.float32).cross(examples.occurrences)
     targets, weights = examples.targets, examples.weights
     centre, scale = loss.scaling(targets[training], weights[training])
     scaled = loss.scaled(targets, centre, scale)

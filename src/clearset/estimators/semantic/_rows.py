@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens import Statistics, TokenTable
-from clearset.tokens._features import OWN, own_feature, token_values
+from clearset.tokens import OWN, Statistics, TokenTable, own_feature, token_values
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,109 @@
+"""What a fit learns from: rows for the token table, for training, and for validation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sklearn.utils import _safe_indexing
+
+from clearset.estimators._fitting import SMALLEST_VALIDATION
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Examples with labels (numbers, or indices of classes) and weights."""
+
+    X: Any
+    labels: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: IntArray) -> "Rows":
+        """Return some of the examples."""
+        return Rows(take_examples(self.X, rows), self.labels[rows], self.weights[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """What a fit learns from.
+
+    Attributes
+    ----------
+    training
+        What the set function is trained on.
+    validation
+        What the epoch and the setting are chosen by, or None.
+    folds
+        The fold of each training example, where the table is made of the same examples; else None.
+    n_folds
+        The number of folds.
+    """
+
+    training: Rows
+    validation: Rows | None
+    folds: IntArray | None
+    n_folds: int
+
+
+def take_examples(X: Any, rows: IntArray) -> Any:
+    """Return some rows of examples in any form."""
+    if isinstance(X, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
+        return X.take(pa.array(rows))
+    if type(X).__module__.startswith("polars"):
+        return X[rows]
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows.tolist()]
+    return _safe_indexing(X, rows)
+
+
+def deal(groups: npt.NDArray[Any] | None, n: int, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Deal examples to folds at random, as evenly as can be; those of one group share a fold."""
+    if groups is None:
+        return rng.permutation(np.arange(n) % n_folds)
+    _, members, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    middles = np.cumsum(sizes[order]) - sizes[order] / 2
+    fold_of_group = np.empty(len(sizes), dtype=np.int64)
+    fold_of_group[order] = (middles * n_folds / n).astype(np.int64)
+    return fold_of_group[members]
+
+
+def hold_out(
+    labels: npt.NDArray[np.float64],
+    groups: npt.NDArray[Any] | None,
+    fraction: float,
+    rng: np.random.Generator,
+    *,
+    stratify: bool,
+) -> tuple[IntArray, IntArray]:
+    """Choose rows for validation at random, of every class alike, or whole groups; of too few rows none."""
+    n = len(labels)
+    size = min(round(fraction * n), n - 1)
+    everything = np.arange(n)
+    if size < SMALLEST_VALIDATION:
+        return everything, everything[:0]
+    if groups is not None:
+        parts = max(2, round(n / size))
+        held = deal(groups, n, parts, rng) == 0
+    else:
+        order = rng.permutation(n)
+        if stratify:
+            order = order[np.argsort(labels[order], kind="stable")]
+        held = np.zeros(n, dtype=bool)
+        held[order[np.arange(size) * n // size]] = True
+    if held.all() or not held.any():
+        return everything, everything[:0]
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def folds_of(folds: IntArray, n_folds: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Give the rows outside and inside of every fold."""
+    for fold in range(n_folds):
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

@@ -1,0 +1,47 @@
+"""Learned corrections to the values of some tokens, beside what was counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clearset.tokens._coded import Float64, Int32
+
+if TYPE_CHECKING:
+    from clearset.tokens._table import TokenTable
+
+
+@dataclass(frozen=True, eq=False)
+class Corrections:
+    """What is added to the values of some tokens of a table.
+
+    Parameters
+    ----------
+    value : {"log_odds", "mean_label"}
+        Which value they are added to.
+    shrinkage : float
+        Examples of the prior that the value's mean is mixed with.
+    tokens : ndarray of int32, shape (S,)
+        Numbers of the corrected tokens.
+    amounts : ndarray, shape (S, C)
+        The corrections, for each class; one column for a number or two classes.
+    """
+
+    value: str
+    shrinkage: float
+    tokens: Int32
+    amounts: Float64
+
+    def carried(self, old: TokenTable, new: TokenTable) -> Corrections:
+        """Return the corrections of those tokens that another table has too."""
+        numbers = new.numbers_of(old.spelled(self.tokens))
+        known = numbers >= 0
+        return replace(self, tokens=numbers[known].astype(np.int32), amounts=self.amounts[known])
+
+    def places(self, n_tokens: int) -> Int32:
+        """Return the correction of each of `n_tokens` tokens, -1 where it has none."""
+        places = np.full(n_tokens, -1, np.int32)
+        places[self.tokens] = np.arange(len(self.tokens), dtype=np.int32)
+        return places
