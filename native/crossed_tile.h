@@ -156,6 +156,8 @@ static void gather_values(const Crossed<T>& crossed, const TokenTile<T>& tile, C
       const T* __restrict correction =
           crossed.corrections + static_cast<int64_t>(tile.refined[t]) * crossed.n_classes + block.first;
       for (int c = 0; c < block.width; ++c) to[c] = from[c] + correction[c];
+    } else if (block.width == 1) {
+      to[0] = from[0];
     } else {
       copy(from, block.width, to);
     }
