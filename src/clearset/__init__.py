@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.estimators import CalibratorCurve as CalibratorCurve
+    from clearset.estimators import SemanticClassifier as SemanticClassifier
+    from clearset.estimators import SemanticFeatureEngine as SemanticFeatureEngine
+    from clearset.estimators import SemanticRegressor as SemanticRegressor
     from clearset.estimators import SetClassifier as SetClassifier
     from clearset.estimators import SetRegressor as SetRegressor
     from clearset.estimators import TokenScores as TokenScores
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from clearset.tokens import Difference as Difference
     from clearset.tokens import Items as Items
     from clearset.tokens import MaxInterval as MaxInterval
+    from clearset.tokens import MaxSize as MaxSize
     from clearset.tokens import MinCount as MinCount
     from clearset.tokens import NGrams as NGrams
     from clearset.tokens import Subsets as Subsets
@@ -50,8 +54,12 @@ _HOMES = {
     "Feature": "sets",
     "Items": "tokens",
     "MaxInterval": "tokens",
+    "MaxSize": "tokens",
     "MinCount": "tokens",
     "NGrams": "tokens",
+    "SemanticClassifier": "estimators",
+    "SemanticFeatureEngine": "estimators",
+    "SemanticRegressor": "estimators",
     "SetClassifier": "estimators",
     "SetData": "sets",
     "SetRegressor": "estimators",
@@ -78,8 +86,12 @@ __all__ = [
     "Feature",
     "Items",
     "MaxInterval",
+    "MaxSize",
     "MinCount",
     "NGrams",
+    "SemanticClassifier",
+    "SemanticFeatureEngine",
+    "SemanticRegressor",
     "SetClassifier",
     "SetData",
     "SetRegressor",

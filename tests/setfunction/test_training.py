@@ -32,7 +32,7 @@ def sets(example):
 
 
 def run(example, sets, validation=None, on_epoch=None, **changes):
-    smoothness = Smoothness(example.binning, example.layout, 0.0, len(sets), width=2, rho_keypoints=7)
+    smoothness = Smoothness(example.binning, example.layout, 0.0, len(sets.targets), width=2, rho_keypoints=7)
     rng = np.random.default_rng(0)
     return train(
         example.initial(),
@@ -64,7 +64,7 @@ def test_iterates_and_their_average_stay_feasible(example, sets):
 def test_leaves_the_initial_model_alone(example, sets):
     initial = example.initial()
     before = copy.deepcopy(initial.state_dict())
-    smoothness = Smoothness(example.binning, example.layout, 0.0, len(sets), width=2, rho_keypoints=7)
+    smoothness = Smoothness(example.binning, example.layout, 0.0, len(sets.targets), width=2, rho_keypoints=7)
     train(initial, example.shape, smoothness, LOSS, sets, None, schedule(epochs=2), np.random.default_rng(0))
     for name, value in initial.state_dict().items():
         assert torch.equal(value, before[name])

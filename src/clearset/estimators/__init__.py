@@ -5,5 +5,15 @@ from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._curves import CalibratorCurve
 from clearset.estimators._load import load
 from clearset.estimators._regressor import SetRegressor
+from clearset.estimators.semantic import SemanticClassifier, SemanticFeatureEngine, SemanticRegressor
 
-__all__ = ["CalibratorCurve", "SetClassifier", "SetRegressor", "TokenScores", "load"]
+__all__ = [
+    "CalibratorCurve",
+    "SemanticClassifier",
+    "SemanticFeatureEngine",
+    "SemanticRegressor",
+    "SetClassifier",
+    "SetRegressor",
+    "TokenScores",
+    "load",
+]

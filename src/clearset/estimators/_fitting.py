@@ -114,7 +114,7 @@ def fit_set_function(
         constraints=options["constraints"],
         learning_rate=options["learning_rate"],
         epochs=options["epochs"],
-        batch_size=batch_size(options["batch_size"], len(data)),
+        batch_size=_batch_size(options["batch_size"], len(data)),
         patience=options["patience"] if options["early_stopping"] else None,
         threads=threads,
     )
@@ -177,8 +177,7 @@ def count_sets(weights: np.ndarray) -> float:
     return float(weights.sum() if (weights == np.floor(weights)).all() else len(weights))
 
 
-def batch_size(wanted: int | str, n_sets: int) -> int:
-    """Give the number of sets of one step."""
+def _batch_size(wanted: int | str, n_sets: int) -> int:
     return min(max(n_sets // 16, 32), 1024) if wanted == "auto" else int(wanted)
 
 

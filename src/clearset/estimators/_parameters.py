@@ -18,29 +18,33 @@ MAX_WIDTH = 12
 
 def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
     """Raise the error that says what is wrong with an estimator's parameters, if something is."""
-    _check_choice(parameters, "loss", losses)
-    _check_choice(parameters, "optimizer", OPTIMIZERS)
-    _check_choice(parameters, "constraints", CONSTRAINTS)
-    _check_choice(parameters, "lattices", LATTICES)
-    _check_choice(parameters, "device", DEVICES)
-    _check_integer(parameters, "width", 1, MAX_WIDTH)
+    check_choice(parameters, "loss", losses)
+    check_choice(parameters, "optimizer", OPTIMIZERS)
+    check_choice(parameters, "constraints", CONSTRAINTS)
+    check_choice(parameters, "lattices", LATTICES)
+    check_choice(parameters, "device", DEVICES)
+    check_integer(parameters, "width", 1, MAX_WIDTH)
     for name in ("keypoints", "rho_keypoints", "lattice_size"):
-        _check_integer(parameters, name, 2, 1000)
+        check_integer(parameters, name, 2, 1000)
     for name in ("epochs", "patience", "restarts"):
-        _check_integer(parameters, name, 1)
+        check_integer(parameters, name, 1)
     if parameters["batch_size"] != "auto":
-        _check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
-    _check_integer(parameters, "verbose", 0)
-    _check_number(parameters, "learning_rate", 0.0, float("inf"))
-    _check_number(parameters, "validation_fraction", 0.0, 1.0)
+        check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
+    check_integer(parameters, "verbose", 0)
+    check_number(parameters, "learning_rate", 0.0, float("inf"))
+    check_number(parameters, "validation_fraction", 0.0, 1.0)
     if parameters["smoothness"] != 0 or isinstance(parameters["smoothness"], bool):
-        _check_number(parameters, "smoothness", 0.0, float("inf"))
+        check_number(parameters, "smoothness", 0.0, float("inf"))
     if "quantile" in parameters:
-        _check_number(parameters, "quantile", 0.0, 1.0)
+        check_number(parameters, "quantile", 0.0, 1.0)
     for name in ("early_stopping", "warm_start"):
         if not isinstance(parameters[name], bool):
             raise ValueError(f"{name} must be True or False; received {parameters[name]!r}.")
-    n_jobs = parameters["n_jobs"]
+    check_threads(parameters["n_jobs"])
+
+
+def check_threads(n_jobs: Any) -> None:
+    """Raise an error unless `n_jobs` says how many threads to take."""
     whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(
@@ -67,15 +71,17 @@ def count_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def _check_choice(parameters: dict[str, Any], name: str, allowed: Sequence[str]) -> None:
+def check_choice(parameters: dict[str, Any], name: str, allowed: Sequence[str]) -> None:
+    """Raise an error unless a parameter is one of the allowed names."""
     value = parameters[name]
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; received {value!r}.")
 
 
-def _check_integer(
+def check_integer(
     parameters: dict[str, Any], name: str, low: int, high: int | None = None, hint: str = ""
 ) -> None:
+    """Raise an error unless a parameter is a whole number within its limits."""
     value = parameters[name]
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
@@ -83,7 +89,8 @@ def _check_integer(
         raise ValueError(f"{name} must be a whole number {limits}{hint}; received {value!r}.")
 
 
-def _check_number(parameters: dict[str, Any], name: str, low: float, high: float) -> None:
+def check_number(parameters: dict[str, Any], name: str, low: float, high: float) -> None:
+    """Raise an error unless a parameter is a number strictly between its limits."""
     value = parameters[name]
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not low < value < high:

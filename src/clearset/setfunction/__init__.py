@@ -3,7 +3,7 @@
 from clearset.setfunction._certificate import Certificate, Check
 from clearset.setfunction._crossed import CrossedSets, CrossedTrainingSets
 from clearset.setfunction._initial import initial_crossed_set_function, initial_set_function, leanings
-from clearset.setfunction._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
+from clearset.setfunction._losses import CLASSIFICATION_LOSSES, CROSSED_LOSSES, REGRESSION_LOSSES, Loss
 from clearset.setfunction._missing import fill_missing, fill_missing_crossed
 from clearset.setfunction._module import Phi, RefinedSetFunction, Rho, SetFunction
 from clearset.setfunction._shape import ShapeConstraints
@@ -21,6 +21,7 @@ from clearset.setfunction._verify import certify
 
 __all__ = [
     "CLASSIFICATION_LOSSES",
+    "CROSSED_LOSSES",
     "REGRESSION_LOSSES",
     "Certificate",
     "Check",

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 REGRESSION_LOSSES = ("squared_error", "absolute_error", "quantile", "poisson")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge")
+CROSSED_LOSSES = ("log_loss", "binary_log_loss")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Loss:
     Parameters
     ----------
     name
-        One of `REGRESSION_LOSSES` or `CLASSIFICATION_LOSSES`.
+        One of `REGRESSION_LOSSES`, `CLASSIFICATION_LOSSES` or `CROSSED_LOSSES`.
     quantile
         The quantile that ``quantile`` aims at.
 
@@ -46,8 +47,12 @@ class Loss:
             else:
                 signs = (2.0 * targets - 1.0).unsqueeze(1)
             return (1.0 - signs * outputs).clamp(min=0.0).sum(dim=1)
+        if self.name == "binary_log_loss" and outputs.shape[1] > 1:
+            # Each class on its own: is it the label or not?
+            mine = outputs.gather(1, targets.long().unsqueeze(1)).squeeze(1)
+            return functional.softplus(outputs).sum(dim=1) - mine
         output = outputs.squeeze(1)
-        if self.name == "log_loss":
+        if self.name in ("log_loss", "binary_log_loss"):
             return functional.softplus(output) - targets * output
         if self.name == "poisson":
             # Half the deviance: 0 where the output is right.
@@ -64,7 +69,7 @@ class Loss:
 
         Training works with ``(output - centre) / scale``; the output calibrator takes both up afterwards.
         """
-        if self.name in CLASSIFICATION_LOSSES:
+        if self.name not in REGRESSION_LOSSES:
             return 0.0, 1.0
         mean = float(np.average(targets, weights=weights))
         if self.name == "poisson":
@@ -77,7 +82,7 @@ class Loss:
 
     def scaled(self, targets: np.ndarray, centre: float, scale: float) -> np.ndarray:
         """Bring labels to the unit of scaled outputs."""
-        if self.name in CLASSIFICATION_LOSSES:
+        if self.name not in REGRESSION_LOSSES:
             return targets
         if self.name == "poisson":
             return np.asarray(targets / np.exp(centre))

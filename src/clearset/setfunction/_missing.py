@@ -9,6 +9,7 @@ from clearset.sets import Binning, Positions
 
 _SAMPLE = 100_000
 
+
 @torch.no_grad()
 def fill_missing(model: SetFunction, binning: Binning, positions: Positions) -> None:
     """Let values that were never missing in training count as average when they are.

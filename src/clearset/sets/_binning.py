@@ -195,7 +195,9 @@ class Binning:
         name = self.features[place].name
         if self.keypoints[place] is not None:
             return self.place(name, values, dtype)
-        table = int(self.slot_offsets[place]) + places_of_codes(name, self.categories[place] or (), data.categories[name])
+        table = int(self.slot_offsets[place]) + places_of_codes(
+            name, self.categories[place] or (), data.categories[name]
+        )
         codes = np.where(np.isnan(values), len(table) - 1, values).astype(np.intp)
         return table[codes], np.zeros(len(values), dtype=dtype)
 

@@ -4,8 +4,8 @@ from ._coded import Coded, Found, Joining, TokenLimitError
 from ._corrections import Corrections
 from ._cross_fit import cross_fit
 from ._encoding import EncodedSets
-from ._filters import AllOf, AnyOf, MaxInterval, MinCount
 from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, means_of_values, own_feature, token_values
+from ._filters import AllOf, AnyOf, MaxInterval, MaxSize, MinCount
 from ._index import TokenIndex
 from ._labels import Labels, read_labels, read_weights
 from ._own import OwnTokeniser, as_tokeniser, tokeniser_from_json
@@ -32,6 +32,7 @@ __all__ = [
     "Joining",
     "Labels",
     "MaxInterval",
+    "MaxSize",
     "MinCount",
     "NGrams",
     "OwnTokeniser",

@@ -84,7 +84,7 @@ class Examples:
         chosen, offsets = gather(self.coded.offsets, rows)
         vocabulary, codes = _rare_first(self.vocabulary, Coded(self.coded.codes[chosen], offsets), tokeniser)
         coded = codes if tokeniser.in_order else unique_sorted(codes, len(vocabulary))
-        labels = _observed(Labels(self.labels.values[rows], self.labels.classes))
+        labels = _observed(self.labels._replace(values=self.labels.values[rows]))
         weights = None if self.weights is None else self.weights[rows]
         keys = [labels.values, *(_hash_rows(coded, multiplier) for multiplier in _MULTIPLIERS)]
         order = np.lexsort(keys if weights is None else [weights, *keys])
@@ -92,7 +92,7 @@ class Examples:
         canonical = Examples(
             vocabulary,
             Coded(coded.codes[chosen], offsets),
-            Labels(labels.values[order], labels.classes),
+            labels._replace(values=labels.values[order]),
             None if weights is None else weights[order],
         )
         return canonical, rows[order]
@@ -107,12 +107,12 @@ def _join_labels(a: Labels, b: Labels) -> Labels:
         return Labels(np.concatenate([a.values, b.values]), None)
     classes = join_classes(a.classes, b.classes)
     codes = [np.searchsorted(classes, a.classes)[a.values], np.searchsorted(classes, b.classes)[b.values]]
-    return Labels(np.concatenate(codes).astype(np.int32), classes)
+    return Labels(np.concatenate(codes).astype(np.int32), classes, a.declared or b.declared)
 
 
 def _observed(labels: Labels) -> Labels:
-    """Leave out classes that no example has."""
-    if labels.classes is None:
+    """Leave out classes that no example has, unless they are declared."""
+    if labels.classes is None or labels.declared:
         return labels
     seen, codes = np.unique(labels.values, return_inverse=True)
     return Labels(codes.astype(np.int32), labels.classes[seen])

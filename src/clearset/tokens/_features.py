@@ -94,7 +94,9 @@ def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage:
 def _lift(table: TokenTable, means: Float64) -> Float64:
     items = table.items_of(np.arange(len(means)))
     of_items = np.vstack([means, _prior(table)])[table.single_tokens[items.codes]]
-    parts = np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
+    parts = (
+        np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
+    )
     if means.shape[1] == 1:
         return np.asarray((means - parts)[:, 0])
     return np.asarray(np.abs(means - parts).sum(axis=1) / 2)

@@ -114,6 +114,40 @@ class MaxInterval(_BuiltIn):
         return {"kind": "max_interval", "width": float(self.width), "level": float(self.level)}
 
 
+@dataclass(frozen=True)
+class MaxSize(_BuiltIn):
+    """Keep tokens of at most so many items; of use together with others.
+
+    Parameters
+    ----------
+    size : int
+        The most items.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> cs.MinCount(5) | (cs.MinCount(2) & cs.MaxSize(1))
+    AnyOf(MinCount(count=5), AllOf(MinCount(count=2), MaxSize(size=1)))
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer) or self.size < 1:
+            raise ValueError(f"MaxSize is {self.size!r}; give a whole number from 1 on.")
+
+    def __call__(self, statistics: Statistics) -> BoolArray:
+        return np.asarray(statistics.sizes <= self.size)
+
+    def least_count(self, task: Task) -> int:  # noqa: ARG002
+        """Return 1: rare tokens may be small."""
+        return 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the size."""
+        return {"kind": "max_size", "size": int(self.size)}
+
+
 class _Several(_BuiltIn):
     def __init__(self, *filters: Filter) -> None:
         self.filters = check_filters(filters)
@@ -229,6 +263,8 @@ def filter_from_json(document: dict[str, Any]) -> Filter:
     kind = document.get("kind")
     if kind == "min_count":
         return MinCount(document["count"])
+    if kind == "max_size":
+        return MaxSize(document["size"])
     if kind == "max_interval":
         return MaxInterval(document["width"], document["level"])
     if kind in ("all_of", "any_of"):

@@ -18,10 +18,14 @@ _MOST_CLASSES = 100  # distinct numbers beyond which a label is taken for a meas
 
 
 class Labels(NamedTuple):
-    """One label an example: codes of sorted classes, or numbers."""
+    """One label an example: codes of sorted classes, or numbers.
+
+    Declared classes count even where no example has them.
+    """
 
     values: npt.NDArray[Any]
     classes: npt.NDArray[Any] | None
+    declared: bool = False
 
     @property
     def task(self) -> Task:
@@ -34,7 +38,7 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
 
     Parameters
     ----------
-    y : series, array or list
+    y : series, array or list, or Labels
         One label an example, none missing.
     n_examples : int
         The number of examples.
@@ -50,10 +54,12 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
     --------
     >>> from clearset.tokens._labels import read_labels
     >>> read_labels(["thai", "greek", "thai"], 3)
-    Labels(values=array([1, 0, 1], dtype=int32), classes=array(['greek', 'thai'], dtype='<U5'))
+    Labels(values=array([1, 0, 1], dtype=int32), classes=array(['greek', 'thai'], dtype='<U5'), declared=False)
     """
     if task not in TASKS:
         raise ValueError(f"task is {task!r}; choose 'auto', 'classes' or 'number'.")
+    if isinstance(y, Labels):
+        return y
     column = _one_column(y, "y", n_examples)
     if column.null_count:
         row = int(np.argmax(pc.is_null(column).to_numpy()))

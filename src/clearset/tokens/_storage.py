@@ -161,9 +161,7 @@ def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[
     if not pa.types.is_floating(amounts.type):
         amounts = amounts.flatten()
     value, shrinkage = document
-    return Corrections(
-        value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), -1)
-    )
+    return Corrections(value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), -1))
 
 
 def _list(column: pa.ChunkedArray) -> Any:

@@ -50,12 +50,12 @@ class Occurrences(NamedTuple):
 
     def of_sets(self, name: str) -> FloatArray:
         """Give a feature of the examples, ``(B,)``."""
-        return (self.n_items if name == "items" else self.counts).astype(np.float64)
+        return np.asarray(self.n_items if name == "items" else self.counts, dtype=np.float64)
 
     def of_tokens(self, name: str) -> FloatArray:
         """Give a feature that a token has in its example, ``(T,)``."""
         if name == WHOLE:
-            return (self.sizes == np.repeat(self.n_items, self.counts)).astype(np.float64)
+            return np.asarray(self.sizes == np.repeat(self.n_items, self.counts), dtype=np.float64)
         return self.details[name]
 
 
@@ -141,7 +141,8 @@ class Crossing:
                 slots[d], fractions[d] = np.repeat(slot, sizes), np.repeat(fraction, sizes)
                 continue
             if name in self._own:
-                slot, fraction = (placed[occurrences.rows] for placed in self._own[name])
+                slot, fraction = self._own[name]
+                slot, fraction = slot[occurrences.rows], fraction[occurrences.rows]
             else:
                 slot, fraction = self.binning.place(name, occurrences.of_tokens(name), self.dtype)
             slots[d] = self.binning.slots_of(name).stop

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from clearset.estimators._fitting import batch_size, count_sets
+from clearset.estimators._fitting import count_sets
 from clearset.estimators.semantic._crossing import Crossing, Occurrences, fit_binning
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.kernels import Layout
@@ -32,6 +32,9 @@ from clearset.sets import Binning, Feature, Trust
 
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
+# Of corrections, in units of the value; early stopping does more against overfitting than the pull does.
+REFINE_RATE = 0.1
+REFINE_PULL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +120,10 @@ def fit_aggregation(
         constraints=options["constraints"],
         learning_rate=options["learning_rate"],
         epochs=options["epochs"],
-        batch_size=batch_size(options["batch_size"], len(training)),
+        batch_size=_batch_size(options["batch_size"], len(training)),
         patience=options["patience"] if options["early_stopping"] else None,
         threads=threads,
-        refinement=Refinement(options["refine_rate"] * unit, options["refine_pull"] / unit**2),
+        refinement=Refinement(REFINE_RATE * unit, REFINE_PULL / unit**2),
     )
     shape = ShapeConstraints(binning, trusts, layout, **sizes)
     n_sets = count_sets(weights[training])
@@ -161,14 +164,20 @@ def _scale_output(
 
     def objective() -> torch.Tensor:
         optimizer.zero_grad()
-        value = (loss(line[0].exp() * outputs + line[1], targets) * weights).mean() + 1e-3 * line.square().sum()
+        value = (
+            loss(line[0].exp() * outputs + line[1], targets) * weights
+        ).mean() + 1e-3 * line.square().sum()
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
-    optimizer.step(objective)
+    optimizer.step(objective)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         if bool(torch.isfinite(line).all()):
             model.rho.output.mul_(float(line[0].clamp(-3, 4).exp())).add_(float(line[1]))
+
+
+def _batch_size(wanted: int | str, n_sets: int) -> int:
+    return min(max(n_sets // 64, 32), 512) if wanted == "auto" else int(wanted)
 
 
 def outputs_of(model: SetFunction, crossed: CrossedSets, threads: int) -> npt.NDArray[np.float64]:

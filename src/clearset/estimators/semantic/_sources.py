@@ -1,6 +1,5 @@
 """What a fit learns from: rows for the token table, for training, and for validation."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 from sklearn.utils import _safe_indexing
 
 from clearset.estimators._fitting import SMALLEST_VALIDATION
+from clearset.tokens import Labels
 
 IntArray = npt.NDArray[np.int64]
 
@@ -24,6 +24,12 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def as_labels(self, classes: npt.NDArray[Any] | None) -> Labels:
+        """Give the labels as a token table takes them; `classes` are what their indices stand for."""
+        if classes is None:
+            return Labels(self.labels, None)
+        return Labels(self.labels.astype(np.int32), classes, declared=True)
 
     def take(self, rows: IntArray) -> "Rows":
         """Return some of the examples."""
@@ -50,6 +56,26 @@ class Sources:
     validation: Rows | None
     folds: IntArray | None
     n_folds: int
+
+
+def count_examples(X: Any) -> int:
+    """Give the number of examples."""
+    try:
+        return len(X)
+    except TypeError:
+        raise TypeError(
+            f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}."
+        ) from None
+
+
+def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
+    """Give the groups of those examples that count."""
+    if groups is None:
+        return None
+    column = np.asarray(groups)
+    if column.shape != (n,):
+        raise ValueError(f"groups has shape {column.shape} but X has {n} examples; give one group for each.")
+    return column[kept]
 
 
 def take_examples(X: Any, rows: IntArray) -> Any:
@@ -101,9 +127,3 @@ def hold_out(
     if held.all() or not held.any():
         return everything, everything[:0]
     return np.flatnonzero(~held), np.flatnonzero(held)
-
-
-def folds_of(folds: IntArray, n_folds: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Give the rows outside and inside of every fold."""
-    for fold in range(n_folds):
-        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.estimators.semantic._crossing import Crossing, Occurrences
-from clearset.estimators.semantic._details import Details, read_details
-from clearset.estimators.semantic._fit import Examples, Fitted, fit_aggregation
+from clearset.estimators.semantic._details import details_of_tokens, read_details
+from clearset.estimators.semantic._fit import Examples, Fitted, fit_aggregation, outputs_of
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._sources import Rows, Sources
 from clearset.setfunction import Loss, RefinedSetFunction
 from clearset.sets import Feature, Trust
-from clearset.tokens import Corrections, Found, Labels, Statistics, TokenTable, cross_fit
+from clearset.tokens import Corrections, Found, OwnTokeniser, Statistics, Tokeniser, TokenTable, cross_fit
 
 # Corrections, tokens x classes, that are learned at most; the most frequent tokens have them.
 MOST_CORRECTIONS = 4_000_000
@@ -58,9 +58,11 @@ class Plan:
         """Give the features of the set function: those asked for, or the usual ones."""
         if self.features is not None:
             return self.features
-        task = self.table.task if self.table is not None else ("number" if self.classes is None else "classes")
+        task = (
+            self.table.task if self.table is not None else ("number" if self.classes is None else "classes")
+        )
         plain = ["count", "entropy", "items", "tokens"] if task == "classes" else ["count", "items", "tokens"]
-        if not setting.tokens.of_one_item:
+        if not _single(setting.tokens):
             plain.insert(1, "size")
         value = Feature("log_odds" if task == "classes" else "mean_label", monotonic="increasing")
         return (value, *map(Feature, plain), *map(Feature, self.details))
@@ -80,21 +82,27 @@ class Trial:
         The set function.
     features
         Of the set function.
-    training_crossing, training, validation
-        How the training examples were read, and the tokens of both: what is out of fold is known from here only.
+    rows, corrected, occurrences
+        What the training and the validation examples may know of their tokens, out of fold.
     """
 
     setting: Setting
     table: TokenTable
     fitted: Fitted
     features: tuple[Feature, ...]
-    crossing: Crossing
+    rows: TokenRows
+    corrected: npt.NDArray[np.int32]
     occurrences: Occurrences
 
     @property
     def loss(self) -> float:
         """The loss on validation data, or without any on the training data."""
         return self.fitted.progress.best_loss
+
+    def outputs(self, threads: int) -> npt.NDArray[np.float64]:
+        """Give the outputs for the training examples, out of fold, and then for the validation examples."""
+        crossing = Crossing(self.fitted.binning, self.rows, self.corrected, np.float64)
+        return outputs_of(self.fitted.model, crossing.cross(self.occurrences), threads)
 
 
 def try_setting(
@@ -109,7 +117,9 @@ def try_setting(
     features = plan.features_of(setting)
     rows = TokenRows.of(table, out_of_fold, [feature.name for feature in features], plan.shrinkage)
     views = None if sources.folds is None else sources.folds + 1
-    parts = [occurrences(table, out_of_fold, setting.cover, sources.training.X, views, plan.details, plan.threads)]
+    parts = [
+        occurrences(table, out_of_fold, setting.cover, sources.training.X, views, plan.details, plan.threads)
+    ]
     labelled = [sources.training]
     if sources.validation is not None:
         X = sources.validation.X
@@ -148,21 +158,120 @@ def try_setting(
                 fitted.model.corrections.detach().numpy().copy(),
             ),
         )
-    crossing = Crossing(fitted.binning, rows, corrected, np.float64)
-    return Trial(setting, table, fitted, features, crossing, joined)
+    return Trial(setting, table, fitted, features, rows, corrected, joined)
 
 
 def _table(setting: Setting, plan: Plan, sources: Sources) -> tuple[TokenTable, Sequence[Statistics]]:
     if plan.table is not None:
         return plan.table, ()
     training = sources.training
-    task = "number" if plan.classes is None else "classes"
-    X, _ = read_details(training.X, plan.details)
-    labels = training.labels if plan.classes is None else plan.classes[training.labels.astype(np.intp)]
-    weights = None if (training.weights == 1).all() else training.weights
-    shared = {"task": task, "threads": plan.threads}
     if sources.folds is None:
-        return TokenTable.build(X, labels, setting.tokens, setting.filters, sample_weight=weights, **shared), ()
+        return build_table(setting, training, plan), ()
+    X, _ = read_details(training.X, plan.details)
+    weights = None if (training.weights == 1).all() else training.weights
+    labels = training.as_labels(plan.classes)
     return cross_fit(
-        X, labels, setting.tokens, setting.filters, sources.folds, sources.n_folds, weights, **shared
+        X,
+        labels,
+        setting.tokens,
+        setting.filters,
+        sources.folds,
+        sources.n_folds,
+        weights,
+        threads=plan.threads,
     )
+
+
+def build_table(setting: Setting, rows: Rows, plan: Plan) -> TokenTable:
+    """Make the token table of all these examples."""
+    X, _ = read_details(rows.X, plan.details)
+    weights = None if (rows.weights == 1).all() else rows.weights
+    labels = rows.as_labels(plan.classes)
+    return TokenTable.build(
+        X, labels, setting.tokens, setting.filters, sample_weight=weights, threads=plan.threads
+    )
+
+
+def occurrences(
+    table: TokenTable,
+    out_of_fold: Sequence[Statistics],
+    cover: bool,
+    X: Any,
+    views: npt.NDArray[np.int64] | None,
+    details: Sequence[str],
+    threads: int,
+) -> Occurrences:
+    """Find the tokens of examples.
+
+    Parameters
+    ----------
+    table, out_of_fold
+        What is known of tokens; the rows of a view stand after those of the view before.
+    cover
+        Whether larger tokens shadow smaller ones.
+    X
+        The examples.
+    views
+        What each example may know: 0 for all of the table, fold + 1 for what is known without a fold. None: all.
+    details
+        Columns of details.
+    threads
+        Threads.
+    """
+    items, columns = read_details(X, details)
+    encoded = table.encode(items)
+    found = table.find(encoded, cover=cover, views=views, threads=threads)
+    n_tokens = max([len(table), *map(len, out_of_fold)])
+    rows = found.tokens.astype(np.int64)
+    if views is not None:
+        rows += n_tokens * np.repeat(views, np.diff(found.offsets))
+    # Tokens that pass only without a fold are numbered after those of the table.
+    sizes = (out_of_fold[0] if len(out_of_fold) else table.statistics).sizes
+    told = details_of_tokens(table, items, columns, found)
+    return Occurrences(found, rows, sizes[found.tokens], encoded.n_items, told)
+
+
+def _joined(parts: Sequence[Occurrences]) -> Occurrences:
+    if len(parts) == 1:
+        return parts[0]
+    offsets, start = [np.zeros(1, np.int64)], 0
+    for part in parts:
+        offsets.append(part.found.offsets[1:] + start)
+        start += int(part.found.offsets[-1])
+    return Occurrences(
+        Found(np.concatenate([part.found.tokens for part in parts]), np.concatenate(offsets)),
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+        np.concatenate([part.n_items for part in parts]),
+        {name: np.concatenate([part.details[name] for part in parts]) for name in parts[0].details},
+    )
+
+
+def _corrected(table: TokenTable, rows: TokenRows, refine: int) -> npt.NDArray[np.int32]:
+    """Choose and count the tokens that get a correction: the small ones, of too many the most frequent."""
+    chosen = np.flatnonzero(table.sizes <= refine)
+    most = MOST_CORRECTIONS // rows.values.shape[1]
+    if len(chosen) > most:
+        chosen = np.sort(chosen[np.argsort(-table.counts[chosen], kind="stable")[:most]])
+    corrected = np.full(rows.n_tokens, -1, np.int32)
+    corrected[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return corrected
+
+
+def _unit(value: str, table: TokenTable, training: Rows) -> float:
+    """Say how large a difference of values is worth speaking of."""
+    if value == "log_odds":
+        return 1.0
+    if table.classes is not None:
+        return 0.1
+    spread = float(
+        np.sqrt(np.average((training.labels - training.labels.mean()) ** 2, weights=training.weights))
+    )
+    return spread if spread > 0 else 1.0
+
+
+def _single(tokens: Tokeniser) -> bool:
+    """Tell whether every token is one item."""
+    if isinstance(tokens, OwnTokeniser):
+        return False
+    return tokens.joining(pa.array([], pa.large_string())).max_items == 1

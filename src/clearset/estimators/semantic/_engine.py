@@ -1,0 +1,190 @@
+"""The Semantic Feature Engine: a transformer of sets of strings and texts into estimates of the label."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from clearset.estimators.semantic._base import SemanticEstimator
+from clearset.estimators.semantic._estimates import estimates
+from clearset.estimators.semantic._sources import deal, read_groups, take_examples
+
+
+class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignore[misc]
+    """Turn sets of strings, texts, or pairs of sets into estimates of E[Y|x] that can be read token by token.
+
+    An example is taken apart into tokens. A table says what is known of each: how often it was seen, and its mean
+    label. A set function, rising with the mean label, aggregates what is known of an example's tokens.
+
+    Parameters
+    ----------
+    tokens
+        How examples are taken apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
+        ``tokens(example)``. None chooses on validation data, and with it whatever of `filters`, `cover`, `width` and
+        `refine` is None.
+    filters
+        What tokens have to pass to get into the table. None with given tokens: they only have to occur.
+    cross_fit
+        Folds. An example is trained on with what is known of its tokens without its own fold. None for no folds.
+    width
+        K, the number of scores phi gives each token. None with given tokens: 1.
+    cover
+        True: larger tokens shadow the smaller ones whose items they hold. False: all tokens of the table count. None
+        with given tokens: True.
+    refine
+        Whether to learn a correction to the value of single items (or of tokens up to this size). None chooses on
+        validation data.
+    features
+        What the set function is told of each token: one of ``mean_label`` and ``log_odds`` (against the prior), and any
+        of ``count``, ``size``, ``interval`` (its width), ``entropy``, ``lift`` (over the token's items), ``whole`` (it
+        is the whole set), ``items`` and ``tokens`` (their number in the set), and of the details; names or `Feature`.
+    details
+        List columns of X that tell a number of each item, such as an actor's salary in this film.
+    trusts
+        `Trust` declarations, such as ``Trust("mean_label", by="count")``.
+    shrinkage
+        Examples of the prior that every mean is mixed with.
+    keypoints, rho_keypoints
+        Of phi's calibrators, and of rho's.
+    loss
+        ``"log_loss"`` or ``"binary_log_loss"`` (each class on its own) for classes; ``"squared_error"``,
+        ``"absolute_error"``, ``"quantile"`` (the median) or ``"poisson"`` for numbers. None by the labels: numbers
+        with fractions, or more than 100 distinct ones, are numbers.
+    optimizer, constraints, smoothness, learning_rate, epochs, validation_fraction, early_stopping, patience
+        As in `SetClassifier`.
+    batch_size
+        Sets of one step. ``"auto"``: one in 64 of the training sets, from 32 to 512.
+    random_state
+        Seed or generator. The same seed gives the same bits, whatever the number of threads.
+    n_jobs
+        Threads; None takes all cores.
+    verbose
+        1 shows progress bars and what was chosen.
+
+    Attributes
+    ----------
+    token_table_, set_function_
+        The separable parts; learned corrections stand in the table.
+    setting_, choices_
+        What was chosen, and the validation loss of everything tried.
+    classes_
+        The classes, if labels are classes.
+    features_, trusts_, binning_
+        What the set function sees, and where its keypoints are.
+    certificate_
+        What `verify` said after fitting.
+    history_, best_epoch_, interrupted_
+        How training went.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> baskets = [["bread", "milk"], ["beer", "crisps"], ["milk"], ["beer"]] * 10
+    >>> sfe = cs.SemanticFeatureEngine(tokens=cs.Items(), random_state=0)
+    >>> estimate = sfe.fit_transform(baskets, [0, 1, 0, 1] * 10)
+    >>> estimate.shape
+    (40, 1)
+    >>> bool(sfe.transform([["beer", "milk", "beer"]])[0, 0] > sfe.transform([["milk"]])[0, 0])
+    True
+    """
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """Estimate the label: ``(n, 1)`` for a number or the second of two classes, ``(n, classes)`` for more.
+
+        Parameters
+        ----------
+        X
+            Examples, as for `fit`.
+        """
+        return estimates(self._outputs(X), self.loss_)
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        token_X: Any = None,
+        token_y: Any = None,
+        validation_data: tuple[Any, Any] | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """Fit, and estimate each example's label from what is known without it.
+
+        Where corrections were learned they know every example's label, so the whole fit is repeated without each fold.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups, token_X, token_y, validation_data
+            As for `fit`.
+        """
+        trial, order = self._fit(X, y, sample_weight, groups, token_X, token_y, validation_data)
+        if not self.cross_fit and token_X is None:
+            return self.transform(X)
+        if self.setting_.refine:
+            return self._without_each_fold(X, y, sample_weight, groups, token_X, token_y, validation_data)
+        known = estimates(trial.outputs(1)[: len(order)], self.loss_)
+        # Examples of weight 0 helped to make nothing.
+        result = np.empty_like(known) if len(order) == len(X) else self.transform(X)
+        result[order] = known
+        return result
+
+    def _without_each_fold(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        token_X: Any,
+        token_y: Any,
+        validation_data: Any,
+    ) -> npt.NDArray[np.float64]:
+        n = len(X)
+        rng = np.random.default_rng(0)
+        n_folds = min(int(self.cross_fit or 5), n)
+        folds = deal(read_groups(groups, n, np.arange(n)), n, n_folds, rng)
+        setting = self.setting_
+        fixed = {
+            "tokens": getattr(setting.tokens, "own", setting.tokens),
+            "filters": list(setting.filters),
+            "cover": setting.cover,
+            "width": setting.width,
+            "refine": setting.refine,
+        }
+        result: npt.NDArray[np.float64] | None = None
+        for fold in range(n_folds):
+            rest, inside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            if not len(inside):
+                continue
+            part = clone(self).set_params(**fixed)
+            part.fit(
+                take_examples(X, rest),
+                np.asarray(y)[rest],
+                None if sample_weight is None else np.asarray(sample_weight)[rest],
+                groups=None if groups is None else np.asarray(groups)[rest],
+                token_X=token_X,
+                token_y=token_y,
+                validation_data=validation_data,
+            )
+            estimated = part.transform(take_examples(X, inside))
+            if result is None:
+                result = np.empty((n, estimated.shape[1]))
+            result[inside] = estimated
+        assert result is not None  # noqa: S101
+        return result
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Name the columns of `transform`: after the column of items, and of several classes after each.
+
+        Parameters
+        ----------
+        input_features
+            The name of the column, if it is not known from `fit`.
+        """
+        check_is_fitted(self)
+        name = str(input_features[0]) if input_features is not None and len(input_features) else "semantic"
+        if not self._has_classes() or len(self.classes_) == 2:
+            return np.array([name], dtype=object)
+        return np.array([f"{name}_{label}" for label in self.classes_.tolist()], dtype=object)
