@@ -60,6 +60,19 @@ class Sources:
     folds: IntArray | None
     n_folds: int
 
+    def sampled(self, size: int, rng: np.random.Generator) -> "Sources":
+        """Return a random sample of the training examples, if there are more, and a third as many to validate."""
+
+        def chosen(n: int, most: int) -> IntArray | None:
+            return None if n <= most else np.sort(rng.permutation(n)[:most])
+
+        training, validation, folds = self.training, self.validation, self.folds
+        if (some := chosen(len(training), size)) is not None:
+            training, folds = training.take(some), None if folds is None else folds[some]
+        if validation is not None and (some := chosen(len(validation), size // 3)) is not None:
+            validation = validation.take(some)
+        return Sources(training, validation, folds, self.n_folds)
+
 
 def count_examples(X: Any) -> int:
     """Give the number of examples."""
@@ -117,10 +130,8 @@ def hold_out(
     Without a fraction it is a tenth, and more of few rows: `USUAL_VALIDATION` of them, but at most a quarter.
     """
     n = len(labels)
-    if fraction is None:
-        size = max(round(0.1 * n), min(USUAL_VALIDATION, n // 4))
-    else:
-        size = min(round(fraction * n), n - 1)
+    usual = max(round(0.1 * n), min(USUAL_VALIDATION, n // 4))
+    size = usual if fraction is None else min(round(fraction * n), n - 1)
     everything = np.arange(n)
     if size < SMALLEST_VALIDATION:
         return everything, everything[:0]
