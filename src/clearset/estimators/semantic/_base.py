@@ -27,7 +27,16 @@ from clearset.estimators.semantic._parameters import (
 )
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
-from clearset.estimators.semantic._sources import Rows, Sources, count_examples, deal, hold_out, read_groups
+from clearset.estimators.semantic._sources import (
+    Rows,
+    Sources,
+    column_names,
+    count_examples,
+    deal,
+    hold_out,
+    read_groups,
+)
+from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import Plan, Trial, build_table, occurrences, try_setting
 from clearset.setfunction import (
     CROSSED_LOSSES,
@@ -61,6 +70,7 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
     choices_: list[dict[str, Any]]
     certificate_: Certificate
     classes_: npt.NDArray[Any]
+    feature_names_in_: npt.NDArray[Any]
     loss_: str
     history_: list[dict[str, float]]
     best_epoch_: int
@@ -178,6 +188,9 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         )
         trial, losses = self._choose(plan, sources, rng)
         self._keep(trial, losses)
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_ = names
         if table is None and validation_data is None and sources.validation is not None:
             # The table is what all examples say; only the set function had to do without those for validation.
             self.token_table_ = build_table(trial.setting, rows.take(kept), plan).carrying(trial.table)
@@ -428,6 +441,20 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         self._keep(trial, [(trial.setting, trial.loss)])
         self.certificate_ = self.verify()
         return self
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        The token table goes in as Parquet: tokens, counts and mean labels, but not the rows it was made of. A loaded
+        model estimates as before, and takes `refresh_table` and `refit_set_function`.
+
+        Parameters
+        ----------
+        path
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        check_is_fitted(self)
+        save_semantic(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")
