@@ -11,9 +11,8 @@ from clearset.estimators.semantic import SemanticClassifier, SemanticFeatureEngi
 from clearset.estimators.semantic._storage import KIND as SEMANTIC_KIND
 from clearset.estimators.semantic._storage import restore_semantic
 
-
-_SETS = {"SetClassifier": SetClassifier, "SetRegressor": SetRegressor}
-_SEMANTIC = {
+_SETS: dict[str, type] = {"SetClassifier": SetClassifier, "SetRegressor": SetRegressor}
+_SEMANTIC: dict[str, type] = {
     "SemanticClassifier": SemanticClassifier,
     "SemanticFeatureEngine": SemanticFeatureEngine,
     "SemanticRegressor": SemanticRegressor,

@@ -146,7 +146,7 @@ def set_function_to_json(model: SetFunction) -> dict[str, Any]:
     layout = model.phi.layout
     return {
         "layout": {"sizes": plain(layout.sizes), "subsets": plain(layout.subsets)},
-        "width": model.width,
+        "width": plain(model.width),
         "outputs": model.outputs,
         "rho_keypoints": model.rho_keypoints,
     }

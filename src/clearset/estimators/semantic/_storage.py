@@ -34,6 +34,8 @@ KIND = "semantic estimator"
 TABLE = "tokens.parquet"
 
 _LOSSES = (*CROSSED_LOSSES, *REGRESSION_LOSSES)
+# What a setting says beside tokens and filters, and values of the right types.
+_CHOICES = {field.name: field.default for field in fields(Setting) if field.name not in ("tokens", "filters")}
 _TYPES: dict[str, Any] = {
     "best_epoch": int,
     "interrupted": bool,
@@ -95,7 +97,7 @@ def restore_semantic(
         return _restored(artifact, classes[artifact.document["estimator"]], tokens, filters)
     except _OtherCodeError as error:
         raise ArtifactError(f"Cannot load '{path}': {error}") from None
-    except (*UNMAKEABLE, MemoryError, pa.ArrowException) as error:
+    except (*UNMAKEABLE, OSError, MemoryError, pa.ArrowException) as error:
         raise unmakeable(path, error) from error
 
 
@@ -161,6 +163,10 @@ def _check_table(estimator: Any) -> None:
     classes = getattr(estimator, "classes_", np.empty(0))
     columns = len(classes) if len(classes) > 2 else 1
     corrections = table.corrections
+    n_sums = 3 if table.classes is None else len(table.classes)
+    numeric = [table.task == "number", table.classes is None, table.statistics.centre is not None]
+    if len(set(numeric)) > 1 or table.statistics.sums.shape[1] != n_sums:
+        raise ValueError("the token table is neither of classes nor of a number")
     if columns > 1 and not (table.classes is not None and np.array_equal(table.classes, classes)):
         raise ValueError("the token table has other classes")
     if len(table.nodes) != len(table):
@@ -194,16 +200,16 @@ def _parameters(document: dict[str, Any], tokens: Any, filters: Any) -> dict[str
 
 def _setting_to_json(setting: Setting) -> dict[str, Any]:
     return {
-        **{field.name: getattr(setting, field.name) for field in fields(Setting)},
         "tokens": setting.tokens.to_json(),
         "filters": _filters_to_json(list(setting.filters)),
+        **{name: plain(getattr(setting, name)) for name in _CHOICES},
     }
 
 
 def _setting(document: dict[str, Any], tokens: Any, filters: Any) -> Setting:
-    for field in fields(Setting):
-        if field.name not in ("tokens", "filters") and type(document[field.name]) is not type(field.default):
-            raise TypeError(f"{field.name} of the setting is {document[field.name]!r}")
+    for name, default in _CHOICES.items():
+        if type(document[name]) is not type(default):
+            raise TypeError(f"{name} of the setting is {document[name]!r}")
     made = {
         "tokens": _tokeniser(document["tokens"], tokens),
         "filters": check_filters(_filters(document["filters"], filters)),
