@@ -437,7 +437,7 @@ FORGERIES: dict[str, Change] = {
     "counts of strings": column("count", lambda c: pa.array(["a"] * len(c))),
     "sums of infinity": column("sums", lambda c: numbers(c, lambda flat: flat + np.inf)),
     "sums of fewer classes": column("sums", lambda c: pa.FixedSizeListArray.from_arrays(pa.array(np.ones(len(c))), 1)),
-    "corrections of infinity": column("correction", lambda c: pa.FixedSizeListArray.from_arrays(pa.array(np.full(3 * len(c), np.inf)), 3)),
+    "corrections of infinity": column("correction", lambda c: numbers(c, lambda _: np.full(3 * len(c), np.inf))),
     "corrections of one class": column("correction", lambda c: pa.array(np.ones(len(c)))),
     "corrections of strings": column("correction", lambda c: pa.array(["a"] * len(c))),
 }  # fmt: skip

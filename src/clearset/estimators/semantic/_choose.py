@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._trial import Trial
 from clearset.tokens import Items, MaxSize, MinCount, NGrams, Subsets, Tokeniser
 from clearset.tokens._filters import Filter
+from clearset.tokens._reading import read_column
 
 # A more complex setting must lower the validation loss by this share to be taken.
 GAIN = 0.002
@@ -21,11 +21,12 @@ _LARGER: tuple[Filter, ...] = (MinCount(5) | (MinCount(2) & MaxSize(1)),)
 
 def smallest_tokens(X: object) -> Tokeniser:
     """Say what the examples are made of: words where they are texts, else items."""
-    column = X.combine_chunks() if isinstance(X, pa.ChunkedArray) else X
-    if isinstance(column, pa.Array) and (
-        pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ):
-        words = pc.mean(pc.count_substring_regex(column, r"\S+")).as_py()
+    try:
+        column = read_column(X)
+    except (TypeError, ValueError):  # items and details; what cannot be read at all is refused later
+        return Items()
+    if column.offsets is None:
+        words = pc.mean(pc.count_substring_regex(column.strings, r"\S+")).as_py()
         if words is not None and words >= WORDS_OF_A_TEXT:
             return NGrams(max_order=1)
     return Items()
