@@ -22,7 +22,11 @@ CUISINES = [
     for row in LISTS
 ]
 POINTS = [80 + 3.5 * ("rice" in row) - 2.25 * len(row) for row in LISTS]
-TEXTS = [f"A dish of {' and '.join(row)}; nice." if i % 5 == 0 else " with ".join(row) + " in it" for i, row in enumerate(LISTS)]  # fmt: skip
+TEXTS = [
+    f"A dish of {' and '.join(row)}; nice." if place % 5 == 0 else f"{' with '.join(row)} in it"
+    for place, row in enumerate(LISTS)
+]
+SPICY = ["chili" in row for row in LISTS]
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +34,15 @@ def food(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with the same recipes as list columns, as texts with separators, and as one row an item."""
     folder = tmp_path_factory.mktemp("food")
     table = pa.table(
-        {"id": range(N), "items": LISTS, "text": TEXTS, "cuisine": CUISINES, "points": POINTS, "spicy": ["chili" in r for r in LISTS]}
-    )  # fmt: skip
+        {
+            "id": range(N),
+            "items": LISTS,
+            "text": TEXTS,
+            "cuisine": CUISINES,
+            "points": POINTS,
+            "spicy": SPICY,
+        }
+    )
     pa.parquet.write_table(table, folder / "food.parquet")
     joined = table.set_column(1, "items", pa.array([" ; ".join(row) for row in LISTS]))
     pa.csv.write_csv(joined, folder / "food.csv")
@@ -55,7 +66,18 @@ def read(text: str, folder: Path) -> pa.Table:
 @pytest.mark.parametrize("data", ["food.parquet", "food.csv", "long.csv"])
 def test_the_command_does_what_the_python_api_does(food: Path, data: str) -> None:
     by = ["--by", "id", "--set-columns", "points"] if data == "long.csv" else []
-    options = ["--tokens", "subsets:2", "--min-count", "5", "--max-interval", "0.9", "--all", "--width", "2", "--no-refine"]  # fmt: skip
+    options = [
+        "--tokens",
+        "subsets:2",
+        "--min-count",
+        "5",
+        "--max-interval",
+        "0.9",
+        "--all",
+        "--width",
+        "2",
+        "--no-refine",
+    ]
     assert fit(food, data, "--label", "cuisine", "--quiet", *options, *by) == 0
     filters = [cs.MinCount(5), cs.MaxInterval(0.9)]
     model = cs.SemanticClassifier(
@@ -123,7 +145,8 @@ def test_a_file_of_features_and_options(food: Path, tmp_path: Path) -> None:
         "trusts: [{feature: log_odds, by: count}]\n"
         "model: {cross_fit: 3, shrinkage: 2.0}\n"
     )
-    assert fit(food, "food.parquet", "--label", "cuisine", "--tokens", "items", "--quiet", "--features", str(path)) == 0  # fmt: skip
+    options = ["--label", "cuisine", "--tokens", "items", "--quiet", "--features", str(path)]
+    assert fit(food, "food.parquet", *options) == 0
     model = cs.load(food / "model")
     assert (model.cross_fit, model.shrinkage) == (3, 2.0)
     assert [feature.name for feature in model.features_] == ["log_odds", "count"]
@@ -135,7 +158,8 @@ def test_pairs_of_columns(tmp_path: Path) -> None:
     y = [len({*a} & {*b}) > 0 for a, b in zip(LISTS, right, strict=True)]
     table = pa.table({"a": [";".join(r) for r in LISTS], "b": [";".join(r) for r in right], "same": y})
     pa.csv.write_csv(table, tmp_path / "pairs.csv")
-    assert fit(tmp_path, "pairs.csv", "--column", "b", "--label", "same", "--tokens", "cross", "--quiet", column="a") == 0  # fmt: skip
+    options = ["--column", "b", "--label", "same", "--tokens", "cross", "--quiet"]
+    assert fit(tmp_path, "pairs.csv", *options, column="a") == 0
     model = cs.load(tmp_path / "model")
     assert model.tokens == cs.Cross("a", "b")
     assert (

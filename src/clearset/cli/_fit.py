@@ -96,6 +96,8 @@ def fit(
     if not column and (given := [name for name, value in of_items.items() if value is not None]):
         raise ValueError(f"--{given[0]} is for a column of items or texts. Name it with --column.")
     declared = read_declarations(features) if features else Declarations()
+    if column and len(column) > 1 and tokens is None:
+        raise ValueError(f"{len(column)} columns were given; two need --tokens cross or --tokens difference.")
     tokeniser = tokeniser_of(tokens, column) if column and tokens else None
     items = ItemColumns(column, tokeniser, separator) if column else None
     reader = _Reader(label, weight, by, names_in(set_columns), items)

@@ -19,7 +19,7 @@ def predict(
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
     output: Annotated[
-        Path | None, typer.Option(help="CSV or Parquet file; by default CSV is printed.")
+        Path | None, typer.Option("--output", "-o", help="CSV or Parquet file; by default CSV is printed.")
     ] = None,
     column: Annotated[
         list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
