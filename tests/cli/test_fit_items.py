@@ -66,18 +66,8 @@ def read(text: str, folder: Path) -> pa.Table:
 @pytest.mark.parametrize("data", ["food.parquet", "food.csv", "long.csv"])
 def test_the_command_does_what_the_python_api_does(food: Path, data: str) -> None:
     by = ["--by", "id", "--set-columns", "points"] if data == "long.csv" else []
-    options = [
-        "--tokens",
-        "subsets:2",
-        "--min-count",
-        "5",
-        "--max-interval",
-        "0.9",
-        "--all",
-        "--width",
-        "2",
-        "--no-refine",
-    ]
+    of_tokens = ["--tokens", "subsets:2", "--min-count", "5", "--max-interval", "0.9", "--all"]
+    options = [*of_tokens, "--width", "2", "--no-refine"]
     assert fit(food, data, "--label", "cuisine", "--quiet", *options, *by) == 0
     filters = [cs.MinCount(5), cs.MaxInterval(0.9)]
     model = cs.SemanticClassifier(
@@ -89,7 +79,8 @@ def test_the_command_does_what_the_python_api_does(food: Path, data: str) -> Non
 
 
 def test_summary(food: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fit(food, "food.parquet", "--label", "cuisine", "--validation", str(food / "food.csv")) == 0
+    validation = ["--validation", str(food / "food.csv")]
+    assert fit(food, "food.parquet", "--label", "cuisine", "--refine", *validation) == 0
     captured = capsys.readouterr()
     out = captured.out
     assert f"Classification of 'cuisine', because the label is no number: {N} examples." in out
@@ -162,12 +153,8 @@ def test_pairs_of_columns(tmp_path: Path) -> None:
     assert fit(tmp_path, "pairs.csv", *options, column="a") == 0
     model = cs.load(tmp_path / "model")
     assert model.tokens == cs.Cross("a", "b")
-    assert (
-        main(
-            ["predict", str(tmp_path / "model"), str(tmp_path / "pairs.csv"), "-o", str(tmp_path / "out.csv")]
-        )
-        == 0
-    )
+    arguments = ["predict", str(tmp_path / "model"), str(tmp_path / "pairs.csv")]
+    assert main([*arguments, "-o", str(tmp_path / "out.csv")]) == 0
     expected = model.predict(pa.table({"a": LISTS, "b": right}))
     assert pa.csv.read_csv(tmp_path / "out.csv")["prediction"].to_pylist() == expected.tolist()
 
