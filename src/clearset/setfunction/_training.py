@@ -87,8 +87,8 @@ class Schedule:
     """How to train; the fields are the estimators' parameters of the same names.
 
     Without ``patience`` all epochs are run and the last one is kept, whatever validation data say. ``stop_after`` ends
-    training after so many epochs of a schedule that is made for ``epochs``. Patience ends unless the validation loss falls
-    by the share ``tolerance`` of itself.
+    training after so many epochs of a schedule that is made for ``epochs``. Patience ends unless the validation loss
+    falls by the share ``tolerance`` of itself.
     """
 
     optimizer: str

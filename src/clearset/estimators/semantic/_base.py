@@ -28,7 +28,16 @@ from clearset.estimators.semantic._parameters import (
 )
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
-from clearset.estimators.semantic._sources import Rows, Sources, count_examples, deal, hold_out, read_groups
+from clearset.estimators.semantic._sources import (
+    Rows,
+    Sources,
+    column_names,
+    count_examples,
+    deal,
+    hold_out,
+    read_groups,
+)
+from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import Plan, Trial, build_table, occurrences, try_setting
 from clearset.setfunction import (
     CROSSED_LOSSES,
@@ -64,6 +73,7 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
     choices_: list[dict[str, Any]]
     certificate_: Certificate
     classes_: npt.NDArray[Any]
+    feature_names_in_: npt.NDArray[Any]
     loss_: str
     history_: list[dict[str, float]]
     best_epoch_: int
@@ -180,6 +190,9 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         sources, order = self._sources(rows, members, plan, validation_data, rng)
         trial, losses = self._choose(plan, sources, rng)
         self._keep(trial, losses)
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_ = names
         if len(order) > trial.n_training and not self.interrupted_:
             # What was held back, or left out while choosing, can now be learned from as well.
             if validation_data is None:
@@ -455,6 +468,20 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         self._keep(trial, [(trial.setting, trial.loss)])
         self.certificate_ = self.verify()
         return self
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        The token table goes in as Parquet: tokens, counts and mean labels, but not the rows it was made of. A loaded
+        model estimates as before, and takes `refresh_table` and `refit_set_function`.
+
+        Parameters
+        ----------
+        path
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        check_is_fitted(self)
+        save_semantic(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")

@@ -74,6 +74,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         What was chosen, and the validation loss of everything tried.
     classes_
         The classes, if labels are classes.
+    feature_names_in_
+        The names of the columns, if X was a frame.
     features_, trusts_, binning_
         What the set function sees, and where its keypoints are.
     certificate_

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -82,6 +83,14 @@ def count_examples(X: Any) -> int:
         raise TypeError(
             f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}."
         ) from None
+
+
+def column_names(X: Any) -> npt.NDArray[Any] | None:
+    """Give the names of a frame's columns; None for what has none."""
+    frame = nw.from_native(X, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or not all(isinstance(name, str) for name in frame.columns):
+        return None
+    return np.array(frame.columns, dtype=object)
 
 
 def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
