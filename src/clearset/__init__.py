@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.estimators import CalibratorCurve as CalibratorCurve
+    from clearset.estimators import JointModel as JointModel
     from clearset.estimators import SemanticClassifier as SemanticClassifier
     from clearset.estimators import SemanticExplanation as SemanticExplanation
     from clearset.estimators import SemanticFeatureEngine as SemanticFeatureEngine
@@ -56,6 +57,7 @@ _HOMES = {
     "Feature": "sets",
     "FrozenModel": "frozen",
     "Items": "tokens",
+    "JointModel": "estimators",
     "MaxInterval": "tokens",
     "MaxSize": "tokens",
     "MinCount": "tokens",
@@ -90,6 +92,7 @@ __all__ = [
     "Feature",
     "FrozenModel",
     "Items",
+    "JointModel",
     "MaxInterval",
     "MaxSize",
     "MinCount",

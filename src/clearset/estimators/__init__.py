@@ -6,6 +6,7 @@ from clearset.estimators._curves import CalibratorCurve
 from clearset.estimators._load import load
 from clearset.estimators._regressor import SetRegressor
 from clearset.estimators.semantic import (
+    JointModel,
     SemanticClassifier,
     SemanticExplanation,
     SemanticFeatureEngine,
@@ -14,6 +15,7 @@ from clearset.estimators.semantic import (
 
 __all__ = [
     "CalibratorCurve",
+    "JointModel",
     "SemanticClassifier",
     "SemanticExplanation",
     "SemanticFeatureEngine",

@@ -2,6 +2,13 @@
 
 from clearset.estimators.semantic._engine import SemanticFeatureEngine
 from clearset.estimators.semantic._explain import SemanticExplanation
+from clearset.estimators.semantic._joint import JointModel
 from clearset.estimators.semantic._predictors import SemanticClassifier, SemanticRegressor
 
-__all__ = ["SemanticClassifier", "SemanticExplanation", "SemanticFeatureEngine", "SemanticRegressor"]
+__all__ = [
+    "JointModel",
+    "SemanticClassifier",
+    "SemanticExplanation",
+    "SemanticFeatureEngine",
+    "SemanticRegressor",
+]
