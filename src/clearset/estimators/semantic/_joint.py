@@ -70,7 +70,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
 
     First the engines are fitted, each on its column; then the follow-on model, on what they estimate of every example
     from the others, and on the dense features. Then all of them are trained together for the follow-on model's loss;
-    the token tables stay. Where that does not lower the loss on validation data, what there was before is kept.
+    the token tables stay as they are. Where that does not lower the loss on validation data, what there was before is
+    kept. No part has learned from the examples for validation.
 
     The follow-on model rises with every estimate, and each estimate with what the token table says of each token. Only
     of more than two classes no such promise can be made: estimates are then features without a direction.
@@ -89,9 +90,10 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
     epochs
         Of the joint training, at most; 0 for none.
     batch_size
-        Examples of one step. ``"auto"``: one in 64 of them, from 32 to 512.
+        Examples of one step. ``"auto"``: one in 64 of them, from 32 to 2048.
     validation_fraction
-        Share of the examples that all parts are validated on. Of fewer than 50 examples there is no joint training.
+        Share of the examples that all parts are validated on. None: a tenth, of few examples up to a quarter. Where
+        these would be fewer than 50 examples there is no joint training.
     patience
         Epochs of joint training without a lower validation loss after which it ends.
     random_state
@@ -137,7 +139,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 0.01,
         epochs: int = 30,
         batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = None,
         patience: int = 5,
         random_state: Any = None,
         verbose: int = 0,
@@ -207,7 +209,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         if self.batch_size != "auto":
             check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
         check_number(parameters, "learning_rate", 0.0, float("inf"))
-        check_number(parameters, "validation_fraction", 0.0, 1.0)
+        if self.validation_fraction is not None:
+            check_number(parameters, "validation_fraction", 0.0, 1.0)
 
     def _prepared(self, part: Any, rng: np.random.Generator) -> Any:
         """Copy a part, with what the whole decides for it."""
@@ -396,8 +399,8 @@ def _fit_engine(
         return trial, known
     validation = (take_examples(part, examples.validation), examples.y[n:])
     trial, _ = engine._fit(training, examples.y[:n], examples.weights[:n], groups, validation_data=validation)
-    # Only the set function had to do without the examples for validation.
-    engine.refresh_table(part, examples.y, examples.weights)
+    # The table stays without the examples for validation: what follows learns to read its values as they are, and
+    # would read those of a refreshed one worse.
     return trial, estimates(trial.outputs(1), engine.loss_)
 
 
