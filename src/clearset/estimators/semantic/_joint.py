@@ -86,7 +86,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         A `SetRegressor` or `SetClassifier`. Its `features` are dense columns of X; None takes every numeric one. The
         estimates are added to them.
     learning_rate
-        Of the joint training at the start; it falls along a cosine.
+        Of the joint training; it rises over the first tenth of the steps and then falls along a cosine.
     epochs
         Of the joint training, at most; 0 for none.
     batch_size
@@ -136,11 +136,11 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         engines: Mapping[Column, SemanticFeatureEngine],
         follow_on: SetRegressor | SetClassifier,
         *,
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.005,
         epochs: int = 30,
         batch_size: int | Literal["auto"] = "auto",
         validation_fraction: float | None = None,
-        patience: int = 5,
+        patience: int = 10,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

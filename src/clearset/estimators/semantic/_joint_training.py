@@ -25,6 +25,9 @@ from clearset.sets import Binning, Positions, Trust
 
 # As in the training of a single set function: late steps count for more in the average that is kept.
 RECENCY = 3.0
+# Share of the steps in which the rate rises: Adam's first steps are as large as any, whatever little they know of the
+# gradient, and the set functions have been trained already.
+WARM_UP = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +218,9 @@ class _Training:
 
     def _train_on(self, sets: npt.NDArray[np.int64]) -> float:
         iterate, optimizer = self._iterate, self._optimizer
-        decay = (1.0 + float(np.cos(np.pi * self._step / self._n_steps))) / 2.0
-        optimizer.param_groups[0]["lr"] = self._schedule.learning_rate * decay
+        progress = self._step / self._n_steps
+        rate = min(1.0, progress / WARM_UP) * (1.0 + float(np.cos(np.pi * progress))) / 2.0
+        optimizer.param_groups[0]["lr"] = self._schedule.learning_rate * rate
         optimizer.zero_grad()
         loss = self._mean_loss(iterate, sets)
         loss.backward()  # type: ignore[no-untyped-call]
