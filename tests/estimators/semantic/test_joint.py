@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import clearset as cs
 from clearset.estimators.semantic import _joint, _joint_training
+from clearset.estimators.semantic._joint_function import JointFunction
+from clearset.kernels import TokenPositions
 
 ITEMS = np.array([f"i{k}" for k in range(20)])
 WORTH = np.random.default_rng(5).normal(size=20)
@@ -113,7 +115,7 @@ def joint_function():
 
 def test_outputs_are_those_of_the_follow_on_model_on_estimates(joint_function):
     parts, data = joint_function
-    function = _joint_training._JointFunction(parts)
+    function = JointFunction(parts)
     sets = np.arange(len(data.labels))
     centre, scale = parts[0].unit
     outputs = function.outputs(data, sets, 1).detach().numpy()[:, 0] * scale + centre
@@ -124,7 +126,7 @@ def test_outputs_are_those_of_the_follow_on_model_on_estimates(joint_function):
 
 
 def _positions(data):
-    return _joint_training.TokenPositions(
+    return TokenPositions(
         *map(torch.from_numpy, (data.positions.slots, data.positions.fractions, data.positions.offsets))
     )
 
@@ -132,7 +134,7 @@ def _positions(data):
 @pytest.mark.parametrize("part", [0, 1, 2])
 def test_gradients_are_those_of_finite_differences(joint_function, part):
     parts, data = joint_function
-    function = _joint_training._JointFunction(parts)
+    function = JointFunction(parts)
     # Calibrators are moved off 0 and 1: clamping makes kinks there, which have no gradient.
     for model in function.models:
         for name, table in model.tables.items():
@@ -260,8 +262,8 @@ def test_groups_share_validation(monkeypatch):
         seen["groups"] = examples.groups[: examples.n_training], examples.groups[examples.n_training :]
         return fit_engine(engine, column, examples)
 
-    fit_engine = _joint._fit_engine
-    monkeypatch.setattr(_joint, "_fit_engine", caught)
+    fit_engine = _joint.fit_engine
+    monkeypatch.setattr(_joint, "fit_engine", caught)
     groups = np.arange(400) // 4
     clone(model_of("number")).fit(FRAME, NUMBERS, groups=groups)
     training, validation = seen["groups"]

@@ -1,7 +1,8 @@
 """Engines and a follow-on model as one estimator, trained jointly."""
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import narwhals as nw
@@ -20,45 +21,23 @@ from clearset.estimators._regressor import SetRegressor
 from clearset.estimators.semantic._crossing import Crossing
 from clearset.estimators.semantic._engine import SemanticFeatureEngine
 from clearset.estimators.semantic._fit import choose_batch_size
-from clearset.estimators.semantic._joint_training import (
-    Estimate,
-    JointSchedule,
-    JointSets,
-    Part,
-    train_jointly,
+from clearset.estimators.semantic._joint_examples import (
+    Column,
+    JointExamples,
+    columns_of,
+    fit_engine,
+    names_of,
+    part_of,
+    read_frame,
 )
+from clearset.estimators.semantic._joint_function import Estimate, JointSets, Part
+from clearset.estimators.semantic._joint_training import JointSchedule, train_jointly
 from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
 from clearset.estimators.semantic._trial import Trial
-from clearset.frozen import estimates
 from clearset.setfunction import Certificate, Loss, SetFunction
 from clearset.sets import Feature
 
-Column = str | tuple[str, ...]
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Examples:
-    """Labelled rows of a frame, those to train on first."""
-
-    frame: nw.DataFrame[Any]
-    y: npt.NDArray[Any]
-    labels: FloatArray
-    weights: FloatArray
-    groups: npt.NDArray[Any] | None
-    n_training: int
-
-    @property
-    def has_validation(self) -> bool:
-        return self.n_training < len(self.y)
-
-    @property
-    def training(self) -> npt.NDArray[np.int64]:
-        return np.arange(self.n_training)
-
-    @property
-    def validation(self) -> npt.NDArray[np.int64]:
-        return np.arange(self.n_training, len(self.y))
 
 
 def _has_probabilities(model: "JointModel") -> bool:
@@ -175,7 +154,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         self.engines_, trials, columns = {}, [], []
         for column, engine in self.engines.items():
             self.engines_[column] = self._prepared(engine, rng)
-            trial, known = _fit_engine(self.engines_[column], column, examples)
+            trial, known = fit_engine(self.engines_[column], column, examples)
             trials.append(trial)
             columns.append(known)
         self._fit_follow_on(follow_on, columns, examples)
@@ -224,8 +203,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, follow_on: Any, rng: np.random.Generator
-    ) -> _Examples:
-        frame = _frame(X, self.engines)
+    ) -> JointExamples:
+        frame = read_frame(X, self.engines)
         weights = check_weights(sample_weight, len(frame))
         labels = follow_on._numbers(y, len(frame), reset=True)
         kept = np.flatnonzero(weights)
@@ -238,7 +217,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
             known = np.isin(labels[kept][validation], labels[kept][training])
             training, validation = np.append(training, validation[~known]), validation[known]
         order = kept[np.concatenate([training, validation])]
-        return _Examples(
+        return JointExamples(
             nw.from_native(take_examples(X, order), eager_only=True),
             np.asarray(y)[order],
             labels[order],
@@ -247,12 +226,12 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
             len(training),
         )
 
-    def _fit_follow_on(self, follow_on: Any, columns: Sequence[FloatArray], examples: _Examples) -> None:
+    def _fit_follow_on(self, follow_on: Any, columns: Sequence[FloatArray], examples: JointExamples) -> None:
         """Fit the follow-on model on estimates, which it rises with, and on dense features."""
         frame, declared = examples.frame, follow_on.features
-        names = [name for column, engine in self.engines_.items() for name in _names(column, engine)]
+        names = [name for column, engine in self.engines_.items() for name in names_of(column, engine)]
         if declared is None:
-            taken = {name for column in self.engines for name in _columns(column)}
+            taken = {name for column in self.engines for name in columns_of(column)}
             rest = [name for name in frame.columns if name not in taken]
             declared = [name for name in rest if frame.schema[name].is_numeric()]
         features = [feature if isinstance(feature, Feature) else Feature(feature) for feature in declared]
@@ -273,7 +252,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         """Put estimates and dense columns side by side."""
         table: dict[str, Any] = {}
         for (column, engine), known in zip(self.engines_.items(), columns, strict=True):
-            table |= dict(zip(_names(column, engine), known.T, strict=True))
+            table |= dict(zip(names_of(column, engine), known.T, strict=True))
         for feature in self.follow_on_.features or ():
             name = feature if isinstance(feature, str) else feature.name
             if name not in table and name in frame.columns:
@@ -284,7 +263,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         self,
         trials: Sequence[Trial],
         columns: Sequence[FloatArray],
-        examples: _Examples,
+        examples: JointExamples,
         rng: np.random.Generator,
     ) -> None:
         """Train all set functions for the follow-on model's loss, and keep them if that is better."""
@@ -300,7 +279,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         for (column, engine), trial in zip(self.engines_.items(), trials, strict=True):
             parts.append(part(engine, engine.set_function_, Loss(engine.loss_)))
             crossing = Crossing(trial.fitted.binning, trial.rows, trial.corrected, np.float64)
-            places = [names.index(name) for name in _names(column, engine)]
+            places = [names.index(name) for name in names_of(column, engine)]
             sources.append(Estimate(crossing.cross(trial.occurrences), engine.loss_, places))
         sets = read_more_sets(follow_on, self._table(examples.frame, columns))
         positions = follow_on.binning_.positions(sets, np.float64)
@@ -314,6 +293,11 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         )
         with progress_bar({**self.get_params(deep=False), "restarts": 1}) as on_epoch:
             progress = train_jointly(parts, data, follow_on._loss(), schedule, rng, on_epoch)
+        if progress.interrupted:
+            warnings.warn(
+                f"Joint training was interrupted after {len(progress.history)} epochs. The best so far is kept.",
+                stacklevel=3,
+            )
         self.history_, self.joint_gain_ = progress.history, progress.before - progress.after
         for owner, model in zip((follow_on, *self.engines_.values()), progress.models, strict=True):
             owner.set_function_ = model
@@ -321,8 +305,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
 
     def _estimated(self, X: Any) -> pa.Table:
         check_is_fitted(self)
-        frame = _frame(X, self.engines_)
-        known = [engine.transform(_part(frame, column)) for column, engine in self.engines_.items()]
+        frame = read_frame(X, self.engines_)
+        known = [engine.transform(part_of(frame, column)) for column, engine in self.engines_.items()]
         return self._table(frame, known)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -361,7 +345,7 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         """Check every declared constraint of the engines and of the follow-on model."""
         check_is_fitted(self)
         checks = [
-            replace(check, constraint=f"{'_'.join(_columns(column))}: {check.constraint}")
+            replace(check, constraint=f"{'_'.join(columns_of(column))}: {check.constraint}")
             for column, engine in self.engines_.items()
             for check in engine.verify().checks
         ]
@@ -383,45 +367,3 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
-
-
-def _fit_engine(
-    engine: SemanticFeatureEngine, column: Column, examples: _Examples
-) -> tuple[Trial, FloatArray]:
-    """Fit an engine, and give its estimates of all examples, each from what is known without it."""
-    part, n = _part(examples.frame, column), examples.n_training
-    groups = None if examples.groups is None else examples.groups[:n]
-    training = take_examples(part, examples.training)
-    if not examples.has_validation:
-        trial, order = engine._fit(training, examples.y, examples.weights, groups)
-        known = np.empty((n, trial.rows.values.shape[1]))
-        known[order] = estimates(trial.outputs(1), engine.loss_)
-        return trial, known
-    validation = (take_examples(part, examples.validation), examples.y[n:])
-    trial, _ = engine._fit(training, examples.y[:n], examples.weights[:n], groups, validation_data=validation)
-    # The table stays without the examples for validation: what follows learns to read its values as they are, and
-    # would read those of a refreshed one worse.
-    return trial, estimates(trial.outputs(1), engine.loss_)
-
-
-def _frame(X: Any, engines: Mapping[Column, Any]) -> nw.DataFrame[Any]:
-    frame = nw.from_native(X, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        raise TypeError(f"X must be a frame (pandas, polars, Arrow); received {type(X).__name__}.")
-    missing = [name for column in engines for name in _columns(column) if name not in frame.columns]
-    if missing:
-        raise ValueError(f"engines names the columns {missing}, but X has {frame.columns}.")
-    return frame
-
-
-def _columns(column: Column) -> tuple[str, ...]:
-    return (column,) if isinstance(column, str) else tuple(column)
-
-
-def _part(frame: nw.DataFrame[Any], column: Column) -> Any:
-    """Give an engine its column, or its columns as a frame."""
-    return frame[column].to_native() if isinstance(column, str) else frame.select(*column).to_native()
-
-
-def _names(column: Column, engine: SemanticFeatureEngine) -> list[str]:
-    return [str(name) for name in engine.get_feature_names_out(["_".join(_columns(column))])]
