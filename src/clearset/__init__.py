@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.estimators import CalibratorCurve as CalibratorCurve
+    from clearset.estimators import JointModel as JointModel
     from clearset.estimators import SemanticClassifier as SemanticClassifier
+    from clearset.estimators import SemanticExplanation as SemanticExplanation
     from clearset.estimators import SemanticFeatureEngine as SemanticFeatureEngine
     from clearset.estimators import SemanticRegressor as SemanticRegressor
     from clearset.estimators import SetClassifier as SetClassifier
     from clearset.estimators import SetRegressor as SetRegressor
     from clearset.estimators import TokenScores as TokenScores
     from clearset.estimators import load as load
+    from clearset.frozen import FrozenModel as FrozenModel
     from clearset.setfunction import Certificate as Certificate
     from clearset.setfunction import Check as Check
     from clearset.sets import SIZE as SIZE
@@ -52,12 +55,15 @@ _HOMES = {
     "Cross": "tokens",
     "Difference": "tokens",
     "Feature": "sets",
+    "FrozenModel": "frozen",
     "Items": "tokens",
+    "JointModel": "estimators",
     "MaxInterval": "tokens",
     "MaxSize": "tokens",
     "MinCount": "tokens",
     "NGrams": "tokens",
     "SemanticClassifier": "estimators",
+    "SemanticExplanation": "estimators",
     "SemanticFeatureEngine": "estimators",
     "SemanticRegressor": "estimators",
     "SetClassifier": "estimators",
@@ -84,12 +90,15 @@ __all__ = [
     "Cross",
     "Difference",
     "Feature",
+    "FrozenModel",
     "Items",
+    "JointModel",
     "MaxInterval",
     "MaxSize",
     "MinCount",
     "NGrams",
     "SemanticClassifier",
+    "SemanticExplanation",
     "SemanticFeatureEngine",
     "SemanticRegressor",
     "SetClassifier",

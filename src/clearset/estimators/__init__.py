@@ -5,11 +5,19 @@ from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._curves import CalibratorCurve
 from clearset.estimators._load import load
 from clearset.estimators._regressor import SetRegressor
-from clearset.estimators.semantic import SemanticClassifier, SemanticFeatureEngine, SemanticRegressor
+from clearset.estimators.semantic import (
+    JointModel,
+    SemanticClassifier,
+    SemanticExplanation,
+    SemanticFeatureEngine,
+    SemanticRegressor,
+)
 
 __all__ = [
     "CalibratorCurve",
+    "JointModel",
     "SemanticClassifier",
+    "SemanticExplanation",
     "SemanticFeatureEngine",
     "SemanticRegressor",
     "SetClassifier",

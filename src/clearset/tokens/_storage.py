@@ -38,12 +38,12 @@ def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> Non
     if examples and table.examples is not None:
         content = _examples_content(table.examples)
         checksum = hashlib.sha256(content).hexdigest()
-        _put(_beside(target), content)
+        put(_beside(target), content)
     else:
         _beside(target).unlink(missing_ok=True)
     buffer = io.BytesIO()
     write(table, buffer, checksum)
-    _put(target, buffer.getvalue())
+    put(target, buffer.getvalue())
 
 
 def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
@@ -205,7 +205,7 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}.examples.parquet")
 
 
-def _put(target: Path, content: bytes) -> None:
+def put(target: Path, content: bytes) -> None:
     """Put `content` at `target` in one step, through a temporary file in the same folder."""
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:

@@ -2,6 +2,15 @@
 
 from clearset.estimators.semantic._choose import smallest_tokens
 from clearset.estimators.semantic._engine import SemanticFeatureEngine
+from clearset.estimators.semantic._explain import SemanticExplanation
+from clearset.estimators.semantic._joint import JointModel
 from clearset.estimators.semantic._predictors import SemanticClassifier, SemanticRegressor
 
-__all__ = ["SemanticClassifier", "SemanticFeatureEngine", "SemanticRegressor", "smallest_tokens"]
+__all__ = [
+    "JointModel",
+    "SemanticClassifier",
+    "SemanticExplanation",
+    "SemanticFeatureEngine",
+    "SemanticRegressor",
+    "smallest_tokens",
+]

@@ -12,6 +12,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from clearset.estimators._base import TokenScores
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
 from clearset.estimators._input import check_weights
 from clearset.estimators._parameters import count_threads, make_rng
@@ -19,7 +20,9 @@ from clearset.estimators._progress import progress_bar
 from clearset.estimators.semantic._choose import choose, smallest_tokens
 from clearset.estimators.semantic._crossing import Crossing
 from clearset.estimators.semantic._details import read_details
+from clearset.estimators.semantic._explain import SemanticExplanation, explain, phi
 from clearset.estimators.semantic._fit import outputs_of
+from clearset.estimators.semantic._frozen import freeze
 from clearset.estimators.semantic._parameters import (
     check_details,
     check_features,
@@ -39,6 +42,7 @@ from clearset.estimators.semantic._sources import (
 )
 from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import Plan, Trial, build_table, occurrences, try_setting
+from clearset.frozen import FrozenModel
 from clearset.setfunction import (
     CROSSED_LOSSES,
     REGRESSION_LOSSES,
@@ -420,6 +424,36 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
             cached = (table, self.set_function_, Crossing(self.binning_, rows, corrected, np.float64), model)
             self._cache = cached
         return cached[2], cached[3]
+
+    def explain(self, X: Any, label: Any = None) -> SemanticExplanation:
+        """Say what is known of each token of each set, and what it adds to the prediction.
+
+        Parameters
+        ----------
+        X
+            Examples, as for `fit`.
+        label
+            Of several classes the one to explain; None takes each example's predicted class. The scores of two
+            classes always speak for the second.
+        """
+        return explain(self, X, label)
+
+    def phi(self, X: Any) -> TokenScores:
+        """Score every token; the mean over an example's tokens is what rho turns into the output.
+
+        Parameters
+        ----------
+        X
+            Examples, as for `fit`.
+        """
+        return phi(self, X)
+
+    def freeze(self) -> FrozenModel:
+        """Store phi of every token, so that sets can be scored by looking tokens up, without torch.
+
+        Only where phi needs nothing but the token's own features: without ``whole``, ``items``, ``tokens`` and details.
+        """
+        return freeze(self)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Give the curves of phi's calibrators, by feature."""

@@ -8,8 +8,8 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators.semantic._base import SemanticEstimator
-from clearset.estimators.semantic._estimates import estimates
 from clearset.estimators.semantic._sources import deal, read_groups, take_examples
+from clearset.frozen import estimates
 
 
 class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignore[misc]

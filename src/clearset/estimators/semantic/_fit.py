@@ -164,7 +164,7 @@ def fit_aggregation(
         constraints=options["constraints"],
         learning_rate=options["learning_rate"],
         epochs=options["epochs"],
-        batch_size=_batch_size(options["batch_size"], len(sets)),
+        batch_size=choose_batch_size(options["batch_size"], len(sets)),
         patience=options["patience"] if options["early_stopping"] and not stops else None,
         threads=threads,
         stop_after=stops[0] if stops else None,
@@ -224,7 +224,8 @@ def _scale_output(
             model.rho.output.mul_(float(line[0].clamp(-3, 4).exp())).add_(float(line[1]))
 
 
-def _batch_size(wanted: int | str, n_sets: int) -> int:
+def choose_batch_size(wanted: int | str, n_sets: int) -> int:
+    """Give the sets of one step: those asked for, or one in 64, from 32 to 2048."""
     return min(max(n_sets // 64, 32), 2048) if wanted == "auto" else int(wanted)
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from clearset.estimators.semantic._base import SemanticEstimator
-from clearset.estimators.semantic._estimates import estimates
+from clearset.frozen import estimates
 
 
 class SemanticClassifier(ClassifierMixin, SemanticEstimator):  # type: ignore[misc]

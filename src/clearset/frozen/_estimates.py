@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, softmax
 
-from clearset.setfunction import CROSSED_LOSSES
+_OF_CLASSES = ("log_loss", "binary_log_loss")
 
 
 def estimates(outputs: npt.NDArray[np.float64], loss: str) -> npt.NDArray[np.float64]:
@@ -17,7 +17,7 @@ def estimates(outputs: npt.NDArray[np.float64], loss: str) -> npt.NDArray[np.flo
     loss
         What the set function was trained by.
     """
-    if loss not in CROSSED_LOSSES:
+    if loss not in _OF_CLASSES:
         return np.exp(outputs) if loss == "poisson" else outputs
     if outputs.shape[1] == 1:
         return np.asarray(expit(outputs))

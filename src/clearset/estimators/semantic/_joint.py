@@ -1,0 +1,369 @@
+"""Engines and a follow-on model as one estimator, trained jointly."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from clearset.estimators._classifier import SetClassifier
+from clearset.estimators._input import check_weights, read_more_sets
+from clearset.estimators._parameters import check_integer, check_number, count_threads, make_rng
+from clearset.estimators._progress import progress_bar
+from clearset.estimators._regressor import SetRegressor
+from clearset.estimators.semantic._crossing import Crossing
+from clearset.estimators.semantic._engine import SemanticFeatureEngine
+from clearset.estimators.semantic._fit import choose_batch_size
+from clearset.estimators.semantic._joint_examples import (
+    Column,
+    JointExamples,
+    columns_of,
+    fit_engine,
+    names_of,
+    part_of,
+    read_frame,
+)
+from clearset.estimators.semantic._joint_function import Estimate, JointSets, Part
+from clearset.estimators.semantic._joint_training import JointSchedule, train_jointly
+from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
+from clearset.estimators.semantic._trial import Trial
+from clearset.setfunction import Certificate, Loss, SetFunction
+from clearset.sets import Feature
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def _has_probabilities(model: "JointModel") -> bool:
+    return hasattr(model.follow_on, "predict_proba")
+
+
+class JointModel(BaseEstimator):  # type: ignore[misc]
+    """Semantic Feature Engines, and a model of their estimates beside dense features, trained jointly.
+
+    First the engines are fitted, each on its column; then the follow-on model, on what they estimate of every example
+    from the others, and on the dense features. Then all of them are trained together for the follow-on model's loss;
+    the token tables stay as they are. Where that does not lower the loss on validation data, what there was before is
+    kept. No part has learned from the examples for validation.
+
+    The follow-on model rises with every estimate, and each estimate with what the token table says of each token. Only
+    of more than two classes no such promise can be made: estimates are then features without a direction.
+
+    Parameters
+    ----------
+    engines
+        The `SemanticFeatureEngine` of each column of X that holds sets or texts, by the column's name; by a tuple of
+        names for an engine of several columns, whose estimate is called by the names joined by ``_``. They must not
+        be refined: corrections know every example's label.
+    follow_on
+        A `SetRegressor` or `SetClassifier`. Its `features` are dense columns of X; None takes every numeric one. The
+        estimates are added to them.
+    learning_rate
+        Of the joint training; it rises over the first tenth of the steps and then falls along a cosine.
+    epochs
+        Of the joint training, at most; 0 for none.
+    batch_size
+        Examples of one step. ``"auto"``: one in 64 of them, from 32 to 2048.
+    validation_fraction
+        Share of the examples that all parts are validated on. None: a tenth, of few examples up to a quarter. Where
+        these would be fewer than 50 examples there is no joint training.
+    patience
+        Epochs of joint training without a lower validation loss after which it ends.
+    random_state
+        Seed or generator; also for engines and follow-on model where they have none.
+    verbose
+        1 shows a progress bar of the joint training.
+
+    Attributes
+    ----------
+    engines_
+        The fitted engines, by column.
+    follow_on_
+        The fitted follow-on model.
+    joint_gain_
+        By how much joint training has lowered the loss on validation data; 0 where it was not kept.
+    history_
+        ``epoch``, ``loss`` and ``validation_loss`` of every epoch of joint training.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> import pyarrow as pa
+    >>> words = [["oak", "ripe"], ["thin"], ["ripe"], ["thin", "oak"]]
+    >>> wines = pa.table({"words": words * 10, "price": [9, 4, 8, 5] * 10})
+    >>> engine = cs.SemanticFeatureEngine(tokens=cs.Items())
+    >>> model = cs.JointModel({"words": engine}, cs.SetRegressor(epochs=20), random_state=0)
+    >>> model.fit(wines, [92.5, 83.0, 91.0, 86.0] * 10).predict(wines).shape
+    (40,)
+    >>> [feature.name for feature in model.follow_on_.features_]
+    ['words', 'price']
+    """
+
+    engines_: dict[Column, SemanticFeatureEngine]
+    follow_on_: SetRegressor | SetClassifier
+    joint_gain_: float
+    history_: list[dict[str, float]]
+
+    def __init__(
+        self,
+        engines: Mapping[Column, SemanticFeatureEngine],
+        follow_on: SetRegressor | SetClassifier,
+        *,
+        learning_rate: float = 0.005,
+        epochs: int = 30,
+        batch_size: int | Literal["auto"] = "auto",
+        validation_fraction: float | None = None,
+        patience: int = 10,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.engines = engines
+        self.follow_on = follow_on
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Fit the engines, the follow-on model, and then all of them together.
+
+        Parameters
+        ----------
+        X
+            A frame (pandas, polars, Arrow) with the engines' columns and the dense ones.
+        y
+            One label for each row.
+        sample_weight
+            One weight for each.
+        groups
+            One group for each, such as a customer: examples of one group share a fold, and validation.
+        """
+        self._check()
+        rng = make_rng(self.random_state)
+        follow_on = self._prepared(self.follow_on, rng)
+        examples = self._read(X, y, sample_weight, groups, follow_on, rng)
+        self.engines_, trials, columns = {}, [], []
+        for column, engine in self.engines.items():
+            self.engines_[column] = self._prepared(engine, rng)
+            trial, known = fit_engine(self.engines_[column], column, examples)
+            trials.append(trial)
+            columns.append(known)
+        self._fit_follow_on(follow_on, columns, examples)
+        self.joint_gain_, self.history_ = 0.0, []
+        if examples.has_validation and self.epochs:
+            self._train_jointly(trials, columns, examples, rng)
+        return self
+
+    def _check(self) -> None:
+        parameters = self.get_params(deep=False)
+        if not isinstance(self.engines, Mapping) or not self.engines:
+            raise TypeError(
+                f"engines must be a dict of a SemanticFeatureEngine for each column; received {self.engines!r}."
+            )
+        for column, engine in self.engines.items():
+            if not isinstance(engine, SemanticFeatureEngine):
+                raise TypeError(
+                    f"The engine of {column!r} must be a SemanticFeatureEngine; received {engine!r}."
+                )
+            if engine.refine:
+                raise ValueError(
+                    f"The engine of {column!r} has refine={engine.refine!r}, but corrections would tell the follow-on "
+                    "model the labels of the examples. Set refine=False."
+                )
+        if not isinstance(self.follow_on, SetRegressor | SetClassifier):
+            raise TypeError(
+                f"follow_on must be a SetRegressor or SetClassifier; received {self.follow_on!r}."
+            )
+        for name, lowest in (("epochs", 0), ("patience", 1), ("verbose", 0)):
+            check_integer(parameters, name, lowest)
+        if self.batch_size != "auto":
+            check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
+        check_number(parameters, "learning_rate", 0.0, float("inf"))
+        if self.validation_fraction is not None:
+            check_number(parameters, "validation_fraction", 0.0, 1.0)
+
+    def _prepared(self, part: Any, rng: np.random.Generator) -> Any:
+        """Copy a part, with what the whole decides for it."""
+        part, seed = clone(part), int(rng.integers(2**31 - 1))
+        if part.random_state is None:
+            part.set_params(random_state=seed)
+        if isinstance(part, SemanticFeatureEngine):
+            loss = "squared_error" if isinstance(self.follow_on, SetRegressor) else "log_loss"
+            part.set_params(refine=False, loss=part.loss or loss)
+        return part
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, follow_on: Any, rng: np.random.Generator
+    ) -> JointExamples:
+        frame = read_frame(X, self.engines)
+        weights = check_weights(sample_weight, len(frame))
+        labels = follow_on._numbers(y, len(frame), reset=True)
+        kept = np.flatnonzero(weights)
+        grouped, classes = read_groups(groups, len(frame), kept), isinstance(follow_on, SetClassifier)
+        training, validation = hold_out(
+            labels[kept], grouped, self.validation_fraction, rng, stratify=classes
+        )
+        if classes:
+            # A class that nothing is known of yet cannot be validated on.
+            known = np.isin(labels[kept][validation], labels[kept][training])
+            training, validation = np.append(training, validation[~known]), validation[known]
+        order = kept[np.concatenate([training, validation])]
+        return JointExamples(
+            nw.from_native(take_examples(X, order), eager_only=True),
+            np.asarray(y)[order],
+            labels[order],
+            weights[order],
+            None if groups is None else np.asarray(groups)[order],
+            len(training),
+        )
+
+    def _fit_follow_on(self, follow_on: Any, columns: Sequence[FloatArray], examples: JointExamples) -> None:
+        """Fit the follow-on model on estimates, which it rises with, and on dense features."""
+        frame, declared = examples.frame, follow_on.features
+        names = [name for column, engine in self.engines_.items() for name in names_of(column, engine)]
+        if declared is None:
+            taken = {name for column in self.engines for name in columns_of(column)}
+            rest = [name for name in frame.columns if name not in taken]
+            declared = [name for name in rest if frame.schema[name].is_numeric()]
+        features = [feature if isinstance(feature, Feature) else Feature(feature) for feature in declared]
+        clash = [feature.name for feature in features if feature.name in names]
+        if clash:
+            raise ValueError(
+                f"follow_on names {clash} among its features, but so are the estimates called, which are added by "
+                "themselves. Leave them out, or rename the columns."
+            )
+        direction: Any = "increasing" if follow_on._outputs() == 1 else None
+        follow_on.set_params(features=[*(Feature(name, monotonic=direction) for name in names), *features])
+        self.follow_on_ = follow_on
+        table, n = self._table(frame, columns), examples.n_training
+        validation = (table[n:], examples.y[n:]) if examples.has_validation else None
+        follow_on.fit(table[:n], examples.y[:n], examples.weights[:n], validation)
+
+    def _table(self, frame: nw.DataFrame[Any], columns: Sequence[FloatArray]) -> pa.Table:
+        """Put estimates and dense columns side by side."""
+        table: dict[str, Any] = {}
+        for (column, engine), known in zip(self.engines_.items(), columns, strict=True):
+            table |= dict(zip(names_of(column, engine), known.T, strict=True))
+        for feature in self.follow_on_.features or ():
+            name = feature if isinstance(feature, str) else feature.name
+            if name not in table and name in frame.columns:
+                table[name] = frame[name].to_arrow()
+        return pa.table(table)
+
+    def _train_jointly(
+        self,
+        trials: Sequence[Trial],
+        columns: Sequence[FloatArray],
+        examples: JointExamples,
+        rng: np.random.Generator,
+    ) -> None:
+        """Train all set functions for the follow-on model's loss, and keep them if that is better."""
+        follow_on, labels, weights = self.follow_on_, examples.labels, examples.weights
+        training = examples.training
+
+        def part(owner: Any, model: SetFunction, loss: Loss) -> Part:
+            unit = loss.scaling(labels[training], weights[training])
+            return Part(model, owner.binning_, owner.trusts_, float(owner.smoothness), unit)
+
+        parts = [part(follow_on, follow_on.set_function_, follow_on._loss())]
+        sources, names = [], [feature.name for feature in follow_on.features_]
+        for (column, engine), trial in zip(self.engines_.items(), trials, strict=True):
+            parts.append(part(engine, engine.set_function_, Loss(engine.loss_)))
+            crossing = Crossing(trial.fitted.binning, trial.rows, trial.corrected, np.float64)
+            places = [names.index(name) for name in names_of(column, engine)]
+            sources.append(Estimate(crossing.cross(trial.occurrences), engine.loss_, places))
+        sets = read_more_sets(follow_on, self._table(examples.frame, columns))
+        positions = follow_on.binning_.positions(sets, np.float64)
+        data = JointSets(positions, sources, labels, weights, training, examples.validation)
+        schedule = JointSchedule(
+            self.learning_rate,
+            self.epochs,
+            choose_batch_size(self.batch_size, len(training)),
+            self.patience,
+            count_threads(follow_on.n_jobs),
+        )
+        with progress_bar({**self.get_params(deep=False), "restarts": 1}) as on_epoch:
+            progress = train_jointly(parts, data, follow_on._loss(), schedule, rng, on_epoch)
+        if progress.interrupted:
+            warnings.warn(
+                f"Joint training was interrupted after {len(progress.history)} epochs. The best so far is kept.",
+                stacklevel=3,
+            )
+        self.history_, self.joint_gain_ = progress.history, progress.before - progress.after
+        for owner, model in zip((follow_on, *self.engines_.values()), progress.models, strict=True):
+            owner.set_function_ = model
+            owner.certificate_ = owner.verify()
+
+    def _estimated(self, X: Any) -> pa.Table:
+        check_is_fitted(self)
+        frame = read_frame(X, self.engines_)
+        known = [engine.transform(part_of(frame, column)) for column, engine in self.engines_.items()]
+        return self._table(frame, known)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X
+            A frame, as for `fit`.
+        """
+        return self.follow_on_.predict(self._estimated(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give each class's probability, ``(n, classes)``.
+
+        Parameters
+        ----------
+        X
+            A frame, as for `fit`.
+        """
+        probabilities: FloatArray = self.follow_on_.predict_proba(self._estimated(X))
+        return probabilities
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the follow-on model's score: R² for numbers, accuracy for classes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        """
+        return float(self.follow_on_.score(self._estimated(X), y, sample_weight))
+
+    def verify(self) -> Certificate:
+        """Check every declared constraint of the engines and of the follow-on model."""
+        check_is_fitted(self)
+        checks = [
+            replace(check, constraint=f"{'_'.join(columns_of(column))}: {check.constraint}")
+            for column, engine in self.engines_.items()
+            for check in engine.verify().checks
+        ]
+        return Certificate((*checks, *self.follow_on_.verify().checks))
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The classes, if the follow-on model is a classifier."""
+        return self.follow_on_.classes_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "joint_gain_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags, follow_on = super().__sklearn_tags__(), self.follow_on.__sklearn_tags__()
+        tags.estimator_type = follow_on.estimator_type
+        tags.classifier_tags, tags.regressor_tags = follow_on.classifier_tags, follow_on.regressor_tags
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
