@@ -60,7 +60,7 @@ from clearset.tokens._filters import Filter, check_filters
 # The largest tokens that are tried where none are named.
 LARGEST_TRIED = 3
 # Training examples by which settings are chosen, at most; the one chosen is then trained on all.
-MOST_TO_CHOOSE_BY = 30_000
+MOST_TO_CHOOSE_BY = 12_000
 
 
 class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
