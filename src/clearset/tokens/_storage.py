@@ -160,8 +160,11 @@ def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[
     amounts = column.drop_null()
     if not pa.types.is_floating(amounts.type):
         amounts = amounts.flatten()
+    width = 1 if pa.types.is_floating(column.type) else column.type.list_size
     value, shrinkage = document
-    return Corrections(value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), -1))
+    return Corrections(
+        value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), width)
+    )
 
 
 def _list(column: pa.ChunkedArray) -> Any:

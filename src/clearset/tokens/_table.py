@@ -384,9 +384,11 @@ class TokenTable:
         return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
 
     def carrying(self, other: "TokenTable") -> "TokenTable":
-        """Return this table with the corrections of another one, as far as it has the same tokens."""
+        """Return this table with the corrections of another one of the same classes, as far as it has the tokens."""
         corrections = other.corrections
-        return replace(self, corrections=None if corrections is None else corrections.carried(other, self))
+        if corrections is None or not np.array_equal(self.classes, other.classes):
+            return replace(self, corrections=None)
+        return replace(self, corrections=corrections.carried(other, self))
 
     def without_examples(self) -> "TokenTable":
         """Return the table without its examples: smaller, with no rows of people in it; it cannot be updated."""
