@@ -204,10 +204,23 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
                 if len(labels.classes) < 2:
                     raise ValueError(
                         f"{type(self).__name__} needs at least two classes; y holds one class only, "
-                        f"{labels.classes[0]!r}."
+                        f"{labels.classes.tolist()[0]!r}."
+                    )
+                if labels.classes.dtype.kind == "f" and (labels.classes % 1 != 0).any():
+                    raise ValueError(
+                        f"Unknown label type: continuous. {type(self).__name__} tells classes apart, but y holds "
+                        f"numbers with fractions (such as {labels.classes[labels.classes % 1 != 0][0]:g}). Use "
+                        "SemanticRegressor, or a loss for numbers."
                     )
                 self.classes_ = labels.classes
             self._check_loss(labels.classes)
+        if self.loss_ == "poisson":
+            counted = labels.values[weights > 0]
+            if (counted < 0).any() or (reset and not counted.any()):
+                raise ValueError(
+                    f"loss='poisson' needs labels of at least 0, not all of them 0; received {counted.min():g} to "
+                    f"{counted.max():g}. Choose another loss."
+                )
         if labels.classes is None:
             return Rows(X, labels.values.astype(np.float64), weights)
         places = np.searchsorted(self.classes_, labels.classes)
@@ -280,6 +293,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         """Split the examples; also give their order, training first."""
         training, validation = np.arange(len(rows)), np.arange(0)
         held: Rows | None = None
+        n_folds = 0 if plan.table is not None else min(int(self.cross_fit or 0), len(rows))
+        if groups is not None and len(np.unique(groups)) < n_folds:
+            raise ValueError(
+                f"groups has {len(np.unique(groups))} distinct values, but cross_fit={n_folds} needs so many."
+            )
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
                 raise TypeError(
@@ -295,15 +313,13 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         order = np.concatenate([training, validation])
         if len(validation):
             rows, groups = rows.take(training), None if groups is None else groups[training]
-        if plan.table is not None or not self.cross_fit:
-            return Sources(rows, held, None, 0), order
-        n_folds = min(int(self.cross_fit), len(rows))
+        n_folds = min(n_folds, len(rows))
+        if groups is not None:
+            # Validation took some. Examples of a single group that is left are dealt one by one.
+            n_groups = len(np.unique(groups))
+            n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
         if n_folds < 2:
             return Sources(rows, held, None, 0), order
-        if groups is not None and len(np.unique(groups)) < n_folds:
-            raise ValueError(
-                f"groups has {len(np.unique(groups))} distinct values, but cross_fit={n_folds} needs so many."
-            )
         return Sources(rows, held, deal(groups, len(rows), n_folds, rng), n_folds), order
 
     def _choose(

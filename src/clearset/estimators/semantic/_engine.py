@@ -159,11 +159,16 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             if not len(inside):
                 continue
             part = clone(self).set_params(**fixed)
+            groups_left = None if groups is None else np.asarray(groups)[rest]
+            if groups_left is not None and self.cross_fit:
+                n_groups = len(np.unique(groups_left))
+                part.set_params(cross_fit=min(self.cross_fit, max(n_groups, 2)))
+                groups_left = groups_left if n_groups > 1 else None
             part.fit(
                 take_examples(X, rest),
                 np.asarray(y)[rest],
                 None if sample_weight is None else np.asarray(sample_weight)[rest],
-                groups=None if groups is None else np.asarray(groups)[rest],
+                groups=groups_left,
                 token_X=token_X,
                 token_y=token_y,
                 validation_data=validation_data,

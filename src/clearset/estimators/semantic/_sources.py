@@ -1,5 +1,6 @@
 """What a fit learns from: rows for the token table, for training, and for validation."""
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 from sklearn.utils import _safe_indexing
 
 from clearset.estimators._fitting import SMALLEST_VALIDATION
+from clearset.estimators._input import has_missing
 from clearset.tokens import Labels
 
 IntArray = npt.NDArray[np.int64]
@@ -59,23 +61,29 @@ class Sources:
 
 
 def count_examples(X: Any) -> int:
-    """Give the number of examples."""
-    try:
-        return len(X)
-    except TypeError:
+    """Give the number of examples, at least one."""
+    if not hasattr(X, "__len__") or isinstance(X, str | bytes | Mapping | Set):
         raise TypeError(
             f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}."
-        ) from None
+        )
+    if not len(X):
+        raise ValueError("X holds no examples: 0 samples, while at least 1 is required.")
+    return len(X)
 
 
 def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
-    """Give the groups of those examples that count."""
+    """Give the groups of those examples that count, numbered."""
     if groups is None:
         return None
     column = np.asarray(groups)
     if column.shape != (n,):
         raise ValueError(f"groups has shape {column.shape} but X has {n} examples; give one group for each.")
-    return column[kept]
+    if has_missing(column):
+        raise ValueError("groups has missing values; give every example a group.")
+    try:
+        return np.unique(column[kept], return_inverse=True)[1]
+    except TypeError:
+        raise TypeError("groups holds values of several types; give groups of one type.") from None
 
 
 def take_examples(X: Any, rows: IntArray) -> Any:
@@ -116,8 +124,10 @@ def hold_out(
     if size < SMALLEST_VALIDATION:
         return everything, everything[:0]
     if groups is not None:
-        parts = max(2, round(n / size))
-        held = deal(groups, n, parts, rng) == 0
+        _, members, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        order = rng.permutation(len(sizes))
+        middles = np.cumsum(sizes[order]) - sizes[order] / 2
+        held = np.isin(members, order[middles < max(size, middles[0] + 1)])
     else:
         order = rng.permutation(n)
         if stratify:
