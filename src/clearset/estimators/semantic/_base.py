@@ -221,16 +221,7 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
                     f"loss='poisson' needs labels of at least 0, not all of them 0; received {counted.min():g} to "
                     f"{counted.max():g}. Choose another loss."
                 )
-        if labels.classes is None:
-            return Rows(X, labels.values.astype(np.float64), weights)
-        places = np.searchsorted(self.classes_, labels.classes)
-        known = self.classes_[np.minimum(places, len(self.classes_) - 1)] == labels.classes
-        if not np.all(known):
-            unknown = labels.classes[~known].tolist()[:5]
-            raise ValueError(
-                f"Labels {unknown} are not among the classes fitted, {self.classes_.tolist()[:20]}."
-            )
-        return Rows(X, places[labels.values].astype(np.float64), weights)
+        return Rows.of(X, labels, weights, self.classes_ if self._has_classes() else None)
 
     def _check_loss(self, classes: npt.NDArray[Any] | None) -> None:
         allowed = REGRESSION_LOSSES if classes is None else CROSSED_LOSSES
@@ -417,12 +408,15 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, sample_weight
-            As for `fit`.
+            As for `fit`; where the table was made of ``token_X`` and ``token_y``, as these.
         """
         check_is_fitted(self)
-        rows = self._read(X, y, sample_weight, reset=False)
+        table, n = self.token_table_, count_examples(X)
+        labels = read_labels(y, n, table.task)
+        rows = Rows.of(X, labels, check_weights(sample_weight, n), table.classes)
         rows = rows.take(np.flatnonzero(rows.weights))
-        self.token_table_ = build_table(self.setting_, rows, self._plan(None)).carrying(self.token_table_)
+        plan = replace(self._plan(None), classes=table.classes)
+        self.token_table_ = build_table(self.setting_, rows, plan).carrying(table)
         return self
 
     def refit_set_function(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:

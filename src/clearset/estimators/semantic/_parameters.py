@@ -102,7 +102,11 @@ def check_features(features: Any, details: Sequence[str], trusts: Any) -> tuple[
 
 def check_details(details: Any) -> tuple[str, ...]:
     """Read the names of detail columns."""
-    if isinstance(details, str) or not isinstance(details, Iterable) or not all(isinstance(name, str) for name in details):
+    if (
+        isinstance(details, str)
+        or not isinstance(details, Iterable)
+        or not all(isinstance(name, str) for name in details)
+    ):
         raise TypeError(f"details must be a list of column names; received {details!r}.")
     clash = [name for name in details if name in NAMES]
     if clash:
@@ -115,7 +119,9 @@ def check_details(details: Any) -> tuple[str, ...]:
 def check_trust_list(trusts: Any) -> tuple[Trust, ...]:
     """Read trusts."""
     if not isinstance(trusts, Iterable):
-        raise TypeError(f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list.")
+        raise TypeError(
+            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
+        )
     found = tuple(trusts)
     for trust in found:
         if not isinstance(trust, Trust):

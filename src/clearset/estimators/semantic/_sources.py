@@ -1,6 +1,7 @@
 """What a fit learns from: rows for the token table, for training, and for validation."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,20 @@ class Rows:
     X: Any
     labels: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, X: Any, labels: Labels, weights: npt.NDArray[np.float64], classes: npt.NDArray[Any] | None
+    ) -> "Rows":
+        """Bring labels to indices of `classes`, of which they may be some; None for numbers."""
+        if labels.classes is None or classes is None:
+            return cls(X, labels.values.astype(np.float64), weights)
+        places = np.searchsorted(classes, labels.classes)
+        known = classes[np.minimum(places, len(classes) - 1)] == labels.classes
+        if not np.all(known):
+            unknown = labels.classes[~known].tolist()[:5]
+            raise ValueError(f"Labels {unknown} are not among the classes fitted, {classes.tolist()[:20]}.")
+        return cls(X, places[labels.values].astype(np.float64), weights)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -62,7 +77,7 @@ class Sources:
 
 def count_examples(X: Any) -> int:
     """Give the number of examples, at least one."""
-    if not hasattr(X, "__len__") or isinstance(X, str | bytes | Mapping | Set):
+    if not hasattr(X, "__len__") or isinstance(X, str | bytes | Mapping | AbstractSet):
         raise TypeError(
             f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}."
         )

@@ -96,8 +96,12 @@ class Trial:
 
     @property
     def loss(self) -> float:
-        """The loss on validation data, or without any on the training data."""
-        return self.fitted.progress.best_loss
+        """The loss on validation data, or without any on the training data, in the unit of the history."""
+        progress = self.fitted.progress
+        if not progress.best_epoch:
+            return float("inf")
+        entry = progress.history[progress.best_epoch - 1]
+        return entry.get("validation_loss", entry["loss"])
 
     def outputs(self, threads: int) -> npt.NDArray[np.float64]:
         """Give the outputs for the training examples, out of fold, and then for the validation examples."""
