@@ -279,7 +279,7 @@ def test_details_of_tokens_are_means_over_their_items() -> None:
 def detailed(n: int = 500, seed: int = 0) -> tuple[dict[str, list[Any]], np.ndarray]:
     """The label is whether the items' pay in this example is high; the items themselves say nothing."""
     rng = np.random.default_rng(seed)
-    items = [row for row in sets(n, seed)]
+    items = sets(n, seed)
     pay = [rng.uniform(0, 1, len(row)).tolist() for row in items]
     return {"items": items, "pay": pay}, np.array([np.mean(p) > 0.5 for p in pay]).astype(int)
 
@@ -325,8 +325,8 @@ def test_bad_details() -> None:
         )
     with pytest.raises(TypeError, match="lists of numbers"):
         engine(details=["pay"]).fit(pl.DataFrame({**columns, "pay": ["much"] * 100}), y)
+    infinite = [[float("inf")] * len(row) for row in columns["items"]]
     with pytest.raises(ValueError, match="infinity"):
-        infinite = [[float("inf")] * len(row) for row in columns["items"]]
         engine(details=["pay"]).fit(pl.DataFrame({**columns, "pay": infinite}), y)
 
 

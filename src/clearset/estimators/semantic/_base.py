@@ -27,7 +27,15 @@ from clearset.estimators.semantic._parameters import (
 )
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
-from clearset.estimators.semantic._sources import Rows, Sources, count_examples, deal, hold_out, read_groups
+from clearset.estimators.semantic._sources import (
+    Rows,
+    Sources,
+    column_names,
+    count_examples,
+    deal,
+    hold_out,
+    read_groups,
+)
 from clearset.estimators.semantic._trial import Plan, Trial, build_table, occurrences, try_setting
 from clearset.setfunction import (
     CROSSED_LOSSES,
@@ -61,6 +69,7 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
     choices_: list[dict[str, Any]]
     certificate_: Certificate
     classes_: npt.NDArray[Any]
+    feature_names_in_: npt.NDArray[Any]
     loss_: str
     history_: list[dict[str, float]]
     best_epoch_: int
@@ -170,6 +179,9 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         check_parameters(options, (*CROSSED_LOSSES, *REGRESSION_LOSSES))
         rng = make_rng(self.random_state)
         rows = self._read(X, y, sample_weight, reset=True)
+        self.__dict__.pop("feature_names_in_", None)
+        if names := column_names(X):
+            self.feature_names_in_ = np.array(names, dtype=object)
         table = self._table_of(token_X, token_y)
         plan = self._plan(table)
         kept = np.flatnonzero(rows.weights)

@@ -71,6 +71,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         What was chosen, and the validation loss of everything tried.
     classes_
         The classes, if labels are classes.
+    feature_names_in_
+        The names of X's columns, if it had some.
     features_, trusts_, binning_
         What the set function sees, and where its keypoints are.
     certificate_
@@ -189,7 +191,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             The name of the column, if it is not known from `fit`.
         """
         check_is_fitted(self)
-        name = str(input_features[0]) if input_features is not None and len(input_features) else "semantic"
+        names = getattr(self, "feature_names_in_", ()) if input_features is None else input_features
+        name = "_".join(str(name) for name in names if name not in self.details) or "semantic"
         if not self._has_classes() or len(self.classes_) == 2:
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in self.classes_.tolist()], dtype=object)

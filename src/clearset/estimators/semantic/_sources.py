@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -84,6 +85,14 @@ def count_examples(X: Any) -> int:
     if not len(X):
         raise ValueError("X holds no examples: 0 samples, while at least 1 is required.")
     return len(X)
+
+
+def column_names(X: Any) -> list[str]:
+    """Give the names of the columns of a frame, or of a series that has one."""
+    data = nw.from_native(X, allow_series=True, pass_through=True)
+    if isinstance(data, nw.DataFrame):
+        return list(data.columns)
+    return [data.name] if isinstance(data, nw.Series) and isinstance(data.name, str) and data.name else []
 
 
 def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
