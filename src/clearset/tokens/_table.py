@@ -385,10 +385,9 @@ class TokenTable:
 
     def carrying(self, other: "TokenTable") -> "TokenTable":
         """Return this table with the corrections of another one of the same classes, as far as it has the tokens."""
-        corrections = other.corrections
-        if corrections is None or not np.array_equal(self.classes, other.classes):
-            return replace(self, corrections=None)
-        return replace(self, corrections=corrections.carried(other, self))
+        corrections, mine, theirs = other.corrections, self.classes, other.classes
+        alike = mine is theirs or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
+        return replace(self, corrections=corrections.carried(other, self) if corrections and alike else None)
 
     def without_examples(self) -> "TokenTable":
         """Return the table without its examples: smaller, with no rows of people in it; it cannot be updated."""

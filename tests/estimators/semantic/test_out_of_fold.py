@@ -23,14 +23,14 @@ def random_sets(seed: int, n: int = 3000) -> tuple[list[list[str]], np.ndarray]:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"tokens": cs.Subsets(2)}, {"cover": False, "width": 2}, {"refine": True, "cross_fit": 3}],
+    [{}, {"tokens": cs.Subsets(2)}, {"cover": False, "width": 2}, {"refine": True, "cross_fit": 2}],
     ids=["items", "subsets", "all", "refined"],
 )
 def test_random_labels_stay_unknown(options: dict[str, Any]) -> None:
     known, fresh = [], []
     for seed in range(3):
         X, y = random_sets(seed)
-        model = engine(random_state=seed, epochs=8, **options)
+        model = engine(random_state=seed, epochs=5, **options)
         known.append(roc_auc_score(y, model.fit_transform(X, y)[:, 0]))
         later, truth = random_sets(seed + 100)
         fresh.append(roc_auc_score(truth, model.transform(later)[:, 0]))
@@ -51,11 +51,11 @@ def test_groups_that_share_labels_stay_unknown() -> None:
     customers = np.repeat(np.arange(150), 10)
     own = rng.integers(0, 1000, (150, 4)).astype(str)
     X, y = own[customers].tolist(), rng.integers(0, 2, 150)[customers]
-    by_rows = engine(epochs=8).fit_transform(X, y)[:, 0]
-    by_groups = engine(epochs=8).fit_transform(X, y, groups=customers)[:, 0]
+    by_rows = engine(epochs=4).fit_transform(X, y)[:, 0]
+    by_groups = engine(epochs=4).fit_transform(X, y, groups=customers)[:, 0]
     assert roc_auc_score(y, by_rows) > 0.95
     assert roc_auc_score(y, by_groups) < 0.65
-    refined = engine(epochs=4, refine=True).fit_transform(X, y, groups=customers)[:, 0]
+    refined = engine(epochs=3, refine=True, cross_fit=3).fit_transform(X, y, groups=customers)[:, 0]
     assert roc_auc_score(y, refined) < 0.65
 
 
