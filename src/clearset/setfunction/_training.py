@@ -86,7 +86,8 @@ class Refinement:
 class Schedule:
     """How to train; the fields are the estimators' parameters of the same names.
 
-    Without ``patience`` all epochs are run and the last one is kept, whatever validation data say.
+    Without ``patience`` all epochs are run and the last one is kept, whatever validation data say. ``stop_after`` ends
+    training after so many epochs of a schedule that is made for ``epochs``.
     """
 
     optimizer: str
@@ -97,6 +98,7 @@ class Schedule:
     patience: int | None
     threads: int
     refinement: Refinement | None = None
+    stop_after: int | None = None
 
 
 @dataclass
@@ -121,6 +123,7 @@ def train(
     schedule: Schedule,
     rng: np.random.Generator,
     on_epoch: Callable[[dict[str, float]], None] | None = None,
+    baseline: float = float("inf"),
 ) -> Progress:
     """Minimise the loss under the shape constraints.
 
@@ -143,11 +146,15 @@ def train(
         Orders the sets and samples constraints.
     on_epoch
         Called with every new entry of the history.
+    baseline
+        The validation loss of the initial model, which is kept if no epoch is better.
     """
     trainer = _Trainer(model, shape, smoothness, loss, data, schedule, rng)
-    progress = Progress(best=trainer.average)
+    progress = Progress(best=trainer.average, best_loss=baseline)
+    if validation is not None and schedule.patience is not None:
+        progress.best = copy.deepcopy(trainer.average)
     try:
-        for epoch in range(1, schedule.epochs + 1):
+        for epoch in range(1, (schedule.stop_after or schedule.epochs) + 1):
             entry = {"epoch": float(epoch), "loss": trainer.epoch()}
             if validation is not None:
                 with torch.no_grad():

@@ -18,6 +18,7 @@ from clearset.estimators._parameters import count_threads, make_rng
 from clearset.estimators._progress import progress_bar
 from clearset.estimators.semantic._choose import choose, smallest_tokens
 from clearset.estimators.semantic._crossing import Crossing
+from clearset.estimators.semantic._details import read_details
 from clearset.estimators.semantic._fit import outputs_of
 from clearset.estimators.semantic._parameters import (
     check_details,
@@ -95,11 +96,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         constraints: str = "project",
         smoothness: float = 100.0,
         learning_rate: float = 0.02,
-        epochs: int = 30,
+        epochs: int = 60,
         batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = None,
         early_stopping: bool = True,
-        patience: int = 5,
+        patience: int = 15,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -185,14 +186,15 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         table = self._table_of(token_X, token_y)
         plan = self._plan(table)
         kept = np.flatnonzero(rows.weights)
-        sources, order = self._sources(
-            rows.take(kept), read_groups(groups, len(rows), kept), plan, validation_data, rng
-        )
+        rows, members = rows.take(kept), read_groups(groups, len(rows), kept)
+        sources, order = self._sources(rows, members, plan, validation_data, rng)
         trial, losses = self._choose(plan, sources, rng)
         self._keep(trial, losses)
-        if table is None and validation_data is None and sources.validation is not None:
-            # The table is what all examples say; only the set function had to do without those for validation.
-            self.token_table_ = build_table(trial.setting, rows.take(kept), plan).carrying(trial.table)
+        if len(order) > len(sources.training) and not self.interrupted_:
+            # What was held back to choose by can now be learned from as well.
+            sources, order = self._dealt(rows, members, plan, rng), np.arange(len(rows))
+            trial = try_setting(trial.setting, plan, sources, rng, stops=trial.fitted.stops)
+            self._keep_parts(trial)
         self.certificate_ = self.verify()
         if not self.certificate_:
             raise RuntimeError(
@@ -316,14 +318,20 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         order = np.concatenate([training, validation])
         if len(validation):
             rows, groups = rows.take(training), None if groups is None else groups[training]
-        n_folds = min(n_folds, len(rows))
+        return replace(self._dealt(rows, groups, plan, rng), validation=held), order
+
+    def _dealt(
+        self, rows: Rows, groups: npt.NDArray[Any] | None, plan: Plan, rng: np.random.Generator
+    ) -> Sources:
+        """Deal the training examples to folds, where the table is made of them."""
+        n_folds = min(int(self.cross_fit or 0), len(rows))
+        if plan.table is not None or n_folds < 2:
+            return Sources(rows, None, None, 0)
         if groups is not None:
-            # Validation took some. Examples of a single group that is left are dealt one by one.
+            # Validation may have taken some. Examples of a single group that is left are dealt one by one.
             n_groups = len(np.unique(groups))
             n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
-        if n_folds < 2:
-            return Sources(rows, held, None, 0), order
-        return Sources(rows, held, deal(groups, len(rows), n_folds, rng), n_folds), order
+        return Sources(rows, None, deal(groups, len(rows), n_folds, rng), n_folds)
 
     def _choose(
         self, plan: Plan, sources: Sources, rng: np.random.Generator
@@ -333,7 +341,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         if plan.table is not None:
             tokens, filters = plan.table.tokeniser, plan.table.filters
         else:
-            tokens = as_tokeniser(self.tokens) if given else smallest_tokens(sources.training.X)
+            tokens = (
+                as_tokeniser(self.tokens)
+                if given
+                else smallest_tokens(read_details(sources.training.X, plan.details)[0])
+            )
             filters = self._filters(() if given else (MinCount(2),))
         refine = 0 if self.refine is None else int(self.refine)
         cover = given if self.cover is None else bool(self.cover)
@@ -346,11 +358,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
             free = set()
         seeds = rng.integers(2**31 - 1, size=2)
 
-        def attempt(setting: Setting) -> Trial:
+        def attempt(setting: Setting, start: Trial | None) -> Trial:
             # All settings start from the same seed, so that they differ by themselves and not by chance.
             generator = np.random.default_rng(seeds)
             with progress_bar({**self.get_params(deep=False), "restarts": 1}) as on_epoch:
-                return try_setting(setting, plan, sources, generator, on_epoch)
+                return try_setting(setting, plan, sources, generator, start=start, on_epoch=on_epoch)
 
         trial, losses = choose(first, free=frozenset(free), largest=LARGEST_TRIED, attempt=attempt)
         if self.verbose and len(losses) > 1:
@@ -359,13 +371,10 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, trial: Trial, losses: list[tuple[Setting, float]]) -> None:
         progress = trial.fitted.progress
+        self._keep_parts(trial)
         self.setting_ = trial.setting
         self.choices_ = [{"setting": str(setting), "validation_loss": loss} for setting, loss in losses]
-        self.token_table_ = trial.table
         self.features_, self.trusts_ = trial.features, tuple(self.trusts)
-        self.binning_ = trial.fitted.binning
-        model = trial.fitted.model
-        self.set_function_ = SetFunction(model.phi, model.rho)
         self.history_, self.best_epoch_ = progress.history, progress.best_epoch
         self.interrupted_ = progress.interrupted
         if self.interrupted_:
@@ -373,6 +382,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
                 f"Training was interrupted after {len(self.history_)} epochs. The best model so far is kept.",
                 stacklevel=4,
             )
+
+    def _keep_parts(self, trial: Trial) -> None:
+        self.token_table_, self.binning_ = trial.table, trial.fitted.binning
+        model = trial.fitted.model
+        self.set_function_ = SetFunction(model.phi, model.rho)
 
     # Using
 

@@ -2,33 +2,30 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import Any
 
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._trial import Trial
 from clearset.tokens import Items, MaxSize, MinCount, NGrams, Subsets, Tokeniser
 from clearset.tokens._filters import Filter
+from clearset.tokens._reading import read_column
 
 # A more complex setting must lower the validation loss by this share to be taken.
 GAIN = 0.002
+# How strongly corrections may be pulled to 0: as logistic regression usually does it, and hardly at all.
+PULLS = (2.0, 0.2)
 # A text has this many words on average, at least; shorter strings are taken for categories.
 WORDS_OF_A_TEXT = 1.5
 # Of larger tokens there are many, and most of the rare ones say nothing that their parts do not.
 _LARGER: tuple[Filter, ...] = (MinCount(5) | (MinCount(2) & MaxSize(1)),)
 
 
-def smallest_tokens(X: object) -> Tokeniser:
+def smallest_tokens(X: Any) -> Tokeniser:
     """Say what the examples are made of: words where they are texts, else items."""
-    column = X.combine_chunks() if isinstance(X, pa.ChunkedArray) else X
-    if isinstance(column, pa.Array) and (
-        pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ):
-        words = pc.mean(pc.count_substring_regex(column, r"\S+")).as_py()
-        if words is not None and words >= WORDS_OF_A_TEXT:
-            return NGrams(max_order=1)
-    return Items()
+    if read_column(X).offsets is not None:
+        return Items()
+    words = NGrams(max_order=1)
+    return words if len(words.parts(X).values) >= WORDS_OF_A_TEXT * len(X) else Items()
 
 
 def larger_tokens(tokens: Tokeniser, size: int) -> Tokeniser:
@@ -43,7 +40,7 @@ def choose(
     *,
     free: frozenset[str],
     largest: int,
-    attempt: Callable[[Setting], Trial],
+    attempt: Callable[[Setting, Trial | None], Trial],
 ) -> tuple[Trial, list[tuple[Setting, float]]]:
     """Go from setting to setting while the validation loss falls; give the best trial, and the loss of each.
 
@@ -59,14 +56,16 @@ def choose(
     largest
         The largest tokens to try.
     attempt
-        Tries a setting.
+        Tries a setting; given the trial of the same setting without refinement it goes on from there.
     """
-    best = attempt(first)
+    best = attempt(first, None)
     losses = [(first, best.loss)]
 
-    def better(setting: Setting) -> bool:
+    def better(setting: Setting, start: Trial | None = None) -> bool:
         nonlocal best
-        trial = attempt(setting)
+        if best.fitted.progress.interrupted:
+            return False
+        trial = attempt(setting, start)
         losses.append((setting, trial.loss))
         if trial.loss < best.loss - GAIN * abs(best.loss):
             best = trial
@@ -74,7 +73,9 @@ def choose(
         return False
 
     if "refine" in free:
-        better(replace(first, refine=1))
+        start = best
+        for pull in PULLS:
+            better(replace(first, refine=1, pull=pull), start)
     if "tokens" in free:
         for size in range(2, largest + 1):
             filters = _LARGER if "filters" in free else best.setting.filters

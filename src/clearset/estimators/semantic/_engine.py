@@ -52,10 +52,13 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         ``"log_loss"`` or ``"binary_log_loss"`` (each class on its own) for classes; ``"squared_error"``,
         ``"absolute_error"``, ``"quantile"`` (the median) or ``"poisson"`` for numbers. None by the labels: numbers
         with fractions, or more than 100 distinct ones, are numbers.
-    optimizer, constraints, smoothness, learning_rate, epochs, validation_fraction, early_stopping, patience
-        As in `SetClassifier`.
+    optimizer, constraints, smoothness, learning_rate, epochs, early_stopping, patience
+        As in `SetClassifier`. Without early stopping nothing is chosen on validation data.
+    validation_fraction
+        Share of the examples to choose settings and epochs by; afterwards they are trained on as well. None: a tenth,
+        or 1000 if that is more, but at most a quarter. Fewer than 50 are not kept aside.
     batch_size
-        Sets of one step. ``"auto"``: one in 64 of the training sets, from 32 to 512.
+        Sets of one step. ``"auto"``: one in 64 of the training sets, from 32 to 2048.
     random_state
         Seed or generator. The same seed gives the same bits, whatever the number of threads.
     n_jobs

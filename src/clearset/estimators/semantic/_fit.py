@@ -1,7 +1,7 @@
 """From a token table and labelled examples to a trained set function."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,10 @@ from clearset.sets import Binning, Feature, Trust
 
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
-# Of corrections, in units of the value; early stopping does more against overfitting than the pull does.
+# Of corrections, in units of the value.
 REFINE_RATE = 0.1
-REFINE_PULL = 0.1
+# The share of its learning rate that the set function keeps once corrections are learned beside it.
+SETTLED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +51,24 @@ class Examples:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What training gives."""
+    """What training gives.
+
+    Attributes
+    ----------
+    binning
+        Where keypoints are.
+    model
+        The set function in the labels' own unit, with corrections where some were learned.
+    progress
+        How training went; of several stages the last.
+    stops
+        The best epoch of each stage.
+    """
 
     binning: Binning
     model: SetFunction
     progress: Progress
+    stops: tuple[int, ...]
 
 
 @one_torch_thread()
@@ -70,9 +84,13 @@ def fit_aggregation(
     unit: float,
     threads: int,
     rng: np.random.Generator,
+    start: Fitted | None = None,
+    stops: Sequence[int] = (),
     on_epoch: Callable[[dict[str, float]], None] | None = None,
 ) -> Fitted:
-    """Place keypoints, train the set function, and make the constraints exact.
+    """Place keypoints, train the set function, then corrections with it, and make the constraints exact.
+
+    Corrections come second: they would fit the labels before the set function knows what values are worth.
 
     Parameters
     ----------
@@ -92,42 +110,30 @@ def fit_aggregation(
         Of the kernels; the result does not depend on it.
     rng
         Everything random comes from here.
+    start
+        A set function of the same examples and features, to learn corrections for.
+    stops
+        Epochs after which to stop each stage, where earlier training has shown them.
     on_epoch
         Called after every epoch.
     """
-    training = examples.training
-    width, rho_keypoints = options["width"], options["rho_keypoints"]
-    binning = fit_binning(features, examples.occurrences, rows, keypoints=options["keypoints"], rng=rng)
-    crossed = Crossing(binning, rows, corrected, np.float32).cross(examples.occurrences)
-    targets, weights = examples.targets, examples.weights
-    centre, scale = loss.scaling(targets[training], weights[training])
-    scaled = loss.scaled(targets, centre, scale)
-
-    def some(sets: npt.NDArray[np.int64]) -> CrossedTrainingSets:
-        return CrossedTrainingSets(crossed, sets, scaled[sets], weights[sets] / weights[sets].mean())
-
-    data = some(training)
+    sets, weights = examples.training, examples.weights
+    sizes = {"width": options["width"], "rho_keypoints": options["rho_keypoints"]}
     layout = Layout.full((2,) * len(features))
-    sizes = {"width": width, "rho_keypoints": rho_keypoints}
-    initial = initial_crossed_set_function(binning, layout, **sizes, rng=rng)
-    _scale_output(initial, data, loss, threads, rng)
-    n_corrections = int(corrected.max(initial=-1)) + 1
-    if n_corrections:
-        zeros = torch.zeros(n_corrections, crossed.n_classes, dtype=torch.float64)
-        initial = RefinedSetFunction(initial.phi, initial.rho, zeros)
-    schedule = Schedule(
-        optimizer=options["optimizer"],
-        constraints=options["constraints"],
-        learning_rate=options["learning_rate"],
-        epochs=options["epochs"],
-        batch_size=_batch_size(options["batch_size"], len(training)),
-        patience=options["patience"] if options["early_stopping"] else None,
-        threads=threads,
-        refinement=Refinement(REFINE_RATE * unit, REFINE_PULL / unit**2),
+    binning = (
+        fit_binning(features, examples.occurrences, rows, keypoints=options["keypoints"], rng=rng)
+        if start is None
+        else start.binning
     )
-    shape = ShapeConstraints(binning, trusts, layout, **sizes)
-    n_sets = count_sets(weights[training])
-    smoothness = Smoothness(binning, layout, options["smoothness"], n_sets, **sizes)
+    crossed = Crossing(binning, rows, corrected, np.float32).cross(examples.occurrences)
+    centre, scale = loss.scaling(examples.targets[sets], weights[sets])
+    scaled = loss.scaled(examples.targets, centre, scale)
+
+    def some(chosen: npt.NDArray[np.int64]) -> CrossedTrainingSets:
+        return CrossedTrainingSets(crossed, chosen, scaled[chosen], weights[chosen] / weights[chosen].mean())
+
+    data = some(sets)
+    validation = some(examples.validation) if len(examples.validation) else None
 
     def in_own_unit(entry: dict[str, float]) -> dict[str, float]:
         return {
@@ -139,14 +145,49 @@ def fit_aggregation(
         if on_epoch is not None:
             on_epoch(in_own_unit(entry))
 
-    validation = some(examples.validation) if len(examples.validation) else None
-    progress = train(initial, shape, smoothness, loss, data, validation, schedule, rng, report)
-    progress.history = [in_own_unit(entry) for entry in progress.history]
-    model = progress.best.double()
-    fill_missing_crossed(model, binning, crossed)
-    model = model.rescaled(centre, scale)
+    def trained(initial: SetFunction, schedule: Schedule, baseline: float = float("inf")) -> Progress:
+        shape = ShapeConstraints(binning, trusts, layout, **sizes)
+        smoothness = Smoothness(binning, layout, options["smoothness"], count_sets(weights[sets]), **sizes)
+        progress = train(
+            initial, shape, smoothness, loss, data, validation, schedule, rng, report, baseline=baseline
+        )
+        progress.history = [in_own_unit(entry) for entry in progress.history]
+        return progress
+
+    schedule = Schedule(
+        optimizer=options["optimizer"],
+        constraints=options["constraints"],
+        learning_rate=options["learning_rate"],
+        epochs=options["epochs"],
+        batch_size=_batch_size(options["batch_size"], len(sets)),
+        patience=options["patience"] if options["early_stopping"] and not stops else None,
+        threads=threads,
+        stop_after=stops[0] if stops else None,
+    )
+    if start is None:
+        initial = initial_crossed_set_function(binning, layout, **sizes, rng=rng)
+        _scale_output(initial, data, loss, threads, rng)
+        progress = trained(initial, schedule)
+        best, reached, best_epochs = progress.best.double(), progress.best_loss, (progress.best_epoch,)
+    else:
+        best, reached = start.model.rescaled(-centre / scale, 1.0 / scale), start.progress.best_loss
+        progress, best_epochs = start.progress, start.stops
+    n_corrections = int(corrected.max(initial=-1)) + 1
+    if n_corrections and not progress.interrupted and (len(stops) != 2 or stops[1]):
+        zeros = torch.zeros(n_corrections, crossed.n_classes, dtype=torch.float64)
+        refined = RefinedSetFunction(best.phi, best.rho, zeros)
+        schedule = replace(
+            schedule,
+            learning_rate=SETTLED * options["learning_rate"],
+            refinement=Refinement(REFINE_RATE * unit, options["pull"] / unit**2),
+            stop_after=stops[1] if stops else None,
+        )
+        progress = trained(refined, schedule, reached if validation is not None else float("inf"))
+        best, best_epochs = progress.best.double(), (*best_epochs, progress.best_epoch)
+    fill_missing_crossed(best, binning, crossed)
+    model = best.rescaled(centre, scale)
     ShapeConstraints.of(model, binning, trusts).project_exactly(model)
-    return Fitted(binning, model, progress)
+    return Fitted(binning, model, progress, best_epochs)
 
 
 def _scale_output(
@@ -177,7 +218,7 @@ def _scale_output(
 
 
 def _batch_size(wanted: int | str, n_sets: int) -> int:
-    return min(max(n_sets // 64, 32), 512) if wanted == "auto" else int(wanted)
+    return min(max(n_sets // 64, 32), 2048) if wanted == "auto" else int(wanted)
 
 
 def outputs_of(model: SetFunction, crossed: CrossedSets, threads: int) -> npt.NDArray[np.float64]:

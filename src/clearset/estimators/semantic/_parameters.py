@@ -47,7 +47,8 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
         check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
     check_integer(parameters, "verbose", 0)
     check_number(parameters, "learning_rate", 0.0, float("inf"))
-    check_number(parameters, "validation_fraction", 0.0, 1.0)
+    if parameters["validation_fraction"] is not None:
+        check_number(parameters, "validation_fraction", 0.0, 1.0)
     for name in ("smoothness", "shrinkage"):
         if parameters[name] != 0 or isinstance(parameters[name], bool):
             check_number(parameters, name, 0.0, float("inf"))

@@ -22,6 +22,8 @@ class Setting:
         K.
     refine
         The largest size of tokens whose values are corrected; 0 for none.
+    pull
+        How strongly corrections are pulled to 0.
     """
 
     tokens: Tokeniser
@@ -29,9 +31,12 @@ class Setting:
     cover: bool = False
     width: int = 1
     refine: int = 0
+    pull: float = 2.0
 
     def __str__(self) -> str:
         filters = ", ".join(map(repr, self.filters)) or "no filter"
         tokens = "their cover" if self.cover else "all of them"
-        refined = f"refined up to size {self.refine}" if self.refine else "not refined"
+        refined = (
+            f"refined up to size {self.refine} with pull {self.pull:g}" if self.refine else "not refined"
+        )
         return f"{self.tokens!r}, {filters}, {tokens}, width {self.width}, {refined}"

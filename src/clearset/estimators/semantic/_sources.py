@@ -15,6 +15,9 @@ from clearset.estimators._fitting import SMALLEST_VALIDATION
 from clearset.estimators._input import has_missing
 from clearset.tokens import Labels
 
+# Rows that a choice between settings should rest on, at least.
+USUAL_VALIDATION = 1000
+
 IntArray = npt.NDArray[np.int64]
 
 
@@ -136,14 +139,20 @@ def deal(groups: npt.NDArray[Any] | None, n: int, n_folds: int, rng: np.random.G
 def hold_out(
     labels: npt.NDArray[np.float64],
     groups: npt.NDArray[Any] | None,
-    fraction: float,
+    fraction: float | None,
     rng: np.random.Generator,
     *,
     stratify: bool,
 ) -> tuple[IntArray, IntArray]:
-    """Choose rows for validation at random, of every class alike, or whole groups; of too few rows none."""
+    """Choose rows for validation at random, of every class alike, or whole groups; of too few rows none.
+
+    Without a fraction it is a tenth, and more of few rows: `USUAL_VALIDATION` of them, but at most a quarter.
+    """
     n = len(labels)
-    size = min(round(fraction * n), n - 1)
+    if fraction is None:
+        size = max(round(0.1 * n), min(USUAL_VALIDATION, n // 4))
+    else:
+        size = min(round(fraction * n), n - 1)
     everything = np.arange(n)
     if size < SMALLEST_VALIDATION:
         return everything, everything[:0]

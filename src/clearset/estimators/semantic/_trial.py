@@ -96,12 +96,8 @@ class Trial:
 
     @property
     def loss(self) -> float:
-        """The loss on validation data, or without any on the training data, in the unit of the history."""
-        progress = self.fitted.progress
-        if not progress.best_epoch:
-            return float("inf")
-        entry = progress.history[progress.best_epoch - 1]
-        return entry.get("validation_loss", entry["loss"])
+        """The loss on validation data, or without any on the training data."""
+        return self.fitted.progress.best_loss
 
     def outputs(self, threads: int) -> npt.NDArray[np.float64]:
         """Give the outputs for the training examples, out of fold, and then for the validation examples."""
@@ -114,9 +110,41 @@ def try_setting(
     plan: Plan,
     sources: Sources,
     rng: np.random.Generator,
+    *,
+    start: Trial | None = None,
+    stops: Sequence[int] = (),
     on_epoch: Callable[[dict[str, float]], None] | None = None,
 ) -> Trial:
-    """Make the table of a setting and train a set function on it."""
+    """Make the table of a setting and train a set function on it.
+
+    Parameters
+    ----------
+    setting, plan, sources
+        What to try, what all settings share, and what there is to learn from.
+    rng
+        Everything random comes from here.
+    start
+        The trial of the same setting without refinement, to go on from.
+    stops
+        Epochs after which to stop each stage of training, where an earlier trial has shown them.
+    on_epoch
+        Called after every epoch.
+    """
+    if start is not None:
+        corrected = _corrected(start.table, start.rows, setting.refine)
+        return _trained(
+            setting,
+            plan,
+            sources,
+            start.table,
+            start.rows,
+            start.occurrences,
+            corrected,
+            rng,
+            start.fitted,
+            stops,
+            on_epoch,
+        )
     table, out_of_fold = _table(setting, plan, sources)
     features = plan.features_of(setting)
     rows = TokenRows.of(table, out_of_fold, [feature.name for feature in features], plan.shrinkage)
@@ -124,21 +152,38 @@ def try_setting(
     parts = [
         occurrences(table, out_of_fold, setting.cover, sources.training.X, views, plan.details, plan.threads)
     ]
-    labelled = [sources.training]
     if sources.validation is not None:
         X = sources.validation.X
         parts.append(occurrences(table, out_of_fold, setting.cover, X, None, plan.details, plan.threads))
-        labelled.append(sources.validation)
-    joined = _joined(parts)
+    corrected = _corrected(table, rows, setting.refine)
+    return _trained(
+        setting, plan, sources, table, rows, _joined(parts), corrected, rng, None, stops, on_epoch
+    )
+
+
+def _trained(
+    setting: Setting,
+    plan: Plan,
+    sources: Sources,
+    table: TokenTable,
+    rows: TokenRows,
+    found: Occurrences,
+    corrected: npt.NDArray[np.int32],
+    rng: np.random.Generator,
+    start: Fitted | None,
+    stops: Sequence[int],
+    on_epoch: Callable[[dict[str, float]], None] | None,
+) -> Trial:
+    labelled = [part for part in (sources.training, sources.validation) if part is not None]
     sizes = np.cumsum([len(part) for part in labelled])
     examples = Examples(
-        joined,
+        found,
         np.concatenate([part.labels for part in labelled]),
         np.concatenate([part.weights for part in labelled]),
         np.arange(sizes[0]),
         np.arange(sizes[0], sizes[-1]),
     )
-    corrected = _corrected(table, rows, setting.refine)
+    features = plan.features_of(setting)
     fitted = fit_aggregation(
         examples,
         rows,
@@ -146,10 +191,12 @@ def try_setting(
         features,
         plan.trusts,
         loss=plan.loss,
-        options={**plan.options, "width": setting.width},
+        options={**plan.options, "width": setting.width, "pull": setting.pull},
         unit=_unit(features[0].name, table, sources.training),
         threads=plan.threads,
         rng=rng,
+        start=start,
+        stops=stops,
         on_epoch=on_epoch,
     )
     if isinstance(fitted.model, RefinedSetFunction):
@@ -162,7 +209,7 @@ def try_setting(
                 fitted.model.corrections.detach().numpy().copy(),
             ),
         )
-    return Trial(setting, table, fitted, features, rows, corrected, joined)
+    return Trial(setting, table, fitted, features, rows, corrected, found)
 
 
 def _table(setting: Setting, plan: Plan, sources: Sources) -> tuple[TokenTable, Sequence[Statistics]]:
