@@ -95,6 +95,46 @@ def test_any_array_comes_back(tmp_path_factory: pytest.TempPathFactory, array: n
     assert back["plain"].flags.writeable
 
 
+MEMBERS = {"tokens.parquet": b"PAR1\0\xff", "empty": b""}
+
+
+@pytest.fixture
+def with_members(path: Path) -> Path:
+    write_artifact(path, "example", DOCUMENT, ARRAYS, MEMBERS)
+    return path
+
+
+def test_further_members_come_back(with_members: Path) -> None:
+    artifact = read_artifact(with_members)
+    assert artifact.members == MEMBERS
+    assert same(artifact, Artifact("example", DOCUMENT, ARRAYS))
+    assert members(with_members)["tokens.parquet"] == MEMBERS["tokens.parquet"]
+    sums = json.loads(members(with_members)["manifest.json"])["sha256"]
+    assert sums["tokens.parquet"] == hashlib.sha256(MEMBERS["tokens.parquet"]).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c | {"tokens.parquet": b"PAR1"}, "checksum of tokens.parquet does not match"),
+        (lambda c: {k: v for k, v in c.items() if k != "empty"}, r"lacks \['empty'\]"),
+        (lambda c: c | {"more": b""}, r"unexpected members \['more'\]"),
+    ],
+)
+def test_edited_further_members(with_members: Path, change, message: str) -> None:
+    rewrite(with_members, change(members(with_members)))
+    with pytest.raises(ArtifactError, match=message):
+        read_artifact(with_members)
+
+
+@pytest.mark.parametrize("name", ["model.json", "../evil", "/evil", "a/b", "", "C:evil", ".hidden"])
+def test_names_that_members_cannot_have(path: Path, name: str) -> None:
+    before = path.read_bytes()
+    with pytest.raises(ArtifactError, match="cannot be written"):
+        write_artifact(path, "example", {}, {}, {name: b""})
+    assert path.read_bytes() == before
+
+
 def test_tuples_become_lists(path: Path) -> None:
     write_artifact(path, "example", {"pairs": (("a", 1), {"b": (2, 3)})}, {})
     assert read_artifact(path).document == {"pairs": [["a", 1], {"b": [2, 3]}]}

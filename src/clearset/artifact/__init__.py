@@ -1,4 +1,4 @@
-"""The file format: one zip of JSON and safetensors with checksums, and no code."""
+"""The file format: one zip of JSON, safetensors and further members, with checksums and no code."""
 
 from clearset.artifact._format import Artifact, ArtifactError
 from clearset.artifact._read import read_artifact

@@ -1,6 +1,6 @@
 """What an artifact is made of: names, version, and the error for files that are not one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,11 @@ class Artifact:
         Everything but the numbers in bulk, as JSON values.
     arrays : dict of str to ndarray
         The numbers in bulk, by name.
+    members : dict of str to bytes
+        Further files inside, by name, such as a table as Parquet.
     """
 
     kind: str
     document: dict[str, Any]
     arrays: dict[str, np.ndarray[Any, Any]]
+    members: dict[str, bytes] = field(default_factory=dict)

@@ -37,7 +37,7 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     Returns
     -------
     Artifact
-        Its kind, document and arrays.
+        Its kind, document, arrays and further members.
 
     Raises
     ------
@@ -66,16 +66,20 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
         raise FileNotFoundError(f"Cannot read '{source}': there is no such file. {_FOREIGN}")
     members = _members(source)
     manifest = _manifest(source, members)
-    expected = {MANIFEST, DOCUMENT, ARRAYS}
+    further = sorted(manifest["sha256"].keys() - {MANIFEST, DOCUMENT, ARRAYS})
+    expected = {MANIFEST, DOCUMENT, ARRAYS, *further}
     if members.keys() != expected:
         missing, unexpected = sorted(expected - members.keys()), sorted(members.keys() - expected)
         what = f"it lacks {missing}" if missing else f"it holds unexpected members {unexpected}"
         raise ArtifactError(f"Cannot read '{source}': {what}. {_DAMAGED}")
-    for name in (DOCUMENT, ARRAYS):
+    for name in (DOCUMENT, ARRAYS, *further):
         if hashlib.sha256(members[name]).hexdigest() != manifest["sha256"].get(name):
             raise ArtifactError(f"Cannot read '{source}': the checksum of {name} does not match. {_DAMAGED}")
     return Artifact(
-        manifest["kind"], _json(source, DOCUMENT, members[DOCUMENT]), _arrays(source, members[ARRAYS])
+        manifest["kind"],
+        _json(source, DOCUMENT, members[DOCUMENT]),
+        _arrays(source, members[ARRAYS]),
+        {name: members[name] for name in further},
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import uuid
 import zipfile
 from collections.abc import Mapping
@@ -15,11 +16,19 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save
 
-from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, ArtifactError
+from clearset.artifact._format import (
+    ARRAYS,
+    DOCUMENT,
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    ArtifactError,
+)
 
 # The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
+_PLAIN_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 
 
 def write_artifact(
@@ -27,6 +36,7 @@ def write_artifact(
     kind: str,
     document: Mapping[str, Any],
     arrays: Mapping[str, npt.NDArray[Any]],
+    members: Mapping[str, bytes] | None = None,
 ) -> None:
     """Write an artifact; a failure leaves an existing file at `path` as it was.
 
@@ -40,6 +50,8 @@ def write_artifact(
         JSON values with string keys; no nan and no infinity. Tuples are read back as lists.
     arrays : mapping of str to ndarray
         Arrays of float64, float32, int64, int32, uint8 or bool.
+    members : mapping of str to bytes, optional
+        Further files to hold, by name, such as ``tokens.parquet``.
 
     Raises
     ------
@@ -61,15 +73,15 @@ def write_artifact(
     """
     target = Path(path)
     check_target(target)
-    members = {DOCUMENT: _json(document), ARRAYS: _tensors(arrays)}
+    contents = {DOCUMENT: _json(document), ARRAYS: _tensors(arrays), **_further(members or {})}
     manifest = {
         "format": FORMAT,
         "version": VERSION,
         "kind": kind,
         "clearset": _version(),
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
-    _replace(target, _zip({MANIFEST: _json(manifest), **members}))
+    _replace(target, _zip({MANIFEST: _json(manifest), **contents}))
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
@@ -126,6 +138,16 @@ def _tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
         for name, array in sorted(arrays.items())
     }
     return bytes(save(laid_out))
+
+
+def _further(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    for name in members:
+        if name in (MANIFEST, DOCUMENT, ARRAYS) or not _PLAIN_NAME.fullmatch(name):
+            raise ArtifactError(
+                f"Member {name!r} cannot be written; use a plain file name other than {MANIFEST}, {DOCUMENT} "
+                f"and {ARRAYS}."
+            )
+    return dict(sorted(members.items()))
 
 
 def _zip(members: Mapping[str, bytes]) -> bytes:

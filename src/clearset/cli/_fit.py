@@ -1,4 +1,4 @@
-"""``clearset fit``: train a set function on a table and save it."""
+"""``clearset fit``: train a model on a table and save it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,8 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clearset.cli._items import (
+    COLUMN_HELP,
+    MAX_INTERVAL_HELP,
+    MIN_COUNT_HELP,
+    TOKENS_HELP,
+    ItemColumns,
+    Separator,
+    filters_of,
+    tokeniser_of,
+)
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_PANEL = "Sets of strings, and texts"
 
 
 class Task(StrEnum):
@@ -29,7 +43,9 @@ def fit(
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
     task: Annotated[Task | None, typer.Option(help="By default what the label looks like.")] = None,
-    output: Annotated[Path, typer.Option(help="Where to save the model.")] = Path("model.clearset"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")] = Path(
+        "model.clearset"
+    ),
     validation: Annotated[
         Path | None, typer.Option(help="Table to validate on, of the form of DATA.")
     ] = None,
@@ -42,26 +58,55 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of threads.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
+    column: Annotated[list[str] | None, typer.Option(help=COLUMN_HELP, rich_help_panel=_PANEL)] = None,
+    tokens: Annotated[
+        str | None, typer.Option(help=f"{TOKENS_HELP} By default chosen.", rich_help_panel=_PANEL)
+    ] = None,
+    min_count: Annotated[int | None, typer.Option(help=MIN_COUNT_HELP, rich_help_panel=_PANEL)] = None,
+    max_interval: Annotated[
+        float | None, typer.Option(help=MAX_INTERVAL_HELP, rich_help_panel=_PANEL)
+    ] = None,
+    cover: Annotated[
+        bool | None,
+        typer.Option(
+            "--cover/--all", help="Whether larger tokens shadow smaller ones.", rich_help_panel=_PANEL
+        ),
+    ] = None,
+    refine: Annotated[
+        bool | None, typer.Option(help="Whether to learn corrections of items.", rich_help_panel=_PANEL)
+    ] = None,
+    separator: Separator = None,
 ) -> None:
-    """Train a set function on a table and save it."""
+    """Train a model on a table and save it.
+
+    Features are numbers, or with --column the items of lists or the words of texts.
+    """
     from rich.console import Console
 
-    import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._features_file import Declarations, check_keys, read_declarations
+    from clearset.cli._summary import summary
     from clearset.cli._tables import count_tokens, names_in
 
     check_target(output)
+    of_items = {
+        "tokens": tokens, "min-count": min_count, "max-interval": max_interval, "cover": cover, "refine": refine,
+        "separator": separator,
+    }  # fmt: skip
+    if not column and (given := [name for name, value in of_items.items() if value is not None]):
+        raise ValueError(f"--{given[0]} is for a column of items or texts. Name it with --column.")
     declared = read_declarations(features) if features else Declarations()
-    reader = _Reader(label, weight, by, names_in(set_columns))
+    if column and len(column) > 1 and tokens is None:
+        raise ValueError(f"{len(column)} columns were given; two need --tokens cross or --tokens difference.")
+    tokeniser = tokeniser_of(tokens, column) if column and tokens else None
+    items = ItemColumns(column, tokeniser, separator) if column else None
+    reader = _Reader(label, weight, by, names_in(set_columns), items)
     X, y, weights = reader.read(data)
     held_out = reader.read(validation)[:2] if validation else None
 
     reason = "" if task else f", because {_look(y)}"
     task = task or _guess(y)
-    estimator = cs.SetClassifier if task is Task.classification else cs.SetRegressor
-    known = [name for name in estimator().get_params() if name not in ("features", "trusts")]
-    check_keys(declared.model, known, f"'{features}': model")
+    estimator = _estimator(task, items is not None)
     typed = {
         "width": width,
         "loss": loss,
@@ -71,26 +116,54 @@ def fit(
         "random_state": seed,
         "n_jobs": jobs,
         "verbose": 0 if quiet else None,
+        "tokens": tokeniser,
+        "filters": filters_of(min_count, max_interval) or None,
+        "cover": cover,
+        "refine": refine,
     }
+    known = [
+        name for name in estimator().get_params() if name not in ("features", "trusts", "tokens", "filters")
+    ]
+    check_keys(declared.model, known, f"'{features}': model")
     options = {"verbose": 1, **declared.model, **{k: v for k, v in typed.items() if v is not None}}
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    console.print(f"{task.capitalize()} of '{label}'{reason}: {len(y):,} sets, {count_tokens(X):,} tokens.")
-    model = estimator(declared.features, trusts=declared.trusts, **options)
+    size = f"{len(y):,} examples" if items else f"{len(y):,} sets, {count_tokens(X):,} tokens"
+    console.print(f"{task.capitalize()} of '{label}'{reason}: {size}.", markup=False)
+    model = estimator(features=declared.features, trusts=declared.trusts, **options)
     model.fit(X, y, sample_weight=weights, validation_data=held_out)
     model.save(output)
     if model.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
-    _summarise(console, model, output)
+    for line in summary(model, y, weights, held_out):
+        console.print(line, markup=False)
+    console.print(f"\n{model.certificate_}", markup=False)
+    console.print(f"\nSaved to {output}. Next: clearset predict {output} DATA", markup=False)
+
+
+def _estimator(task: Task, of_items: bool) -> Any:
+    import clearset as cs
+
+    if of_items:
+        return cs.SemanticClassifier if task is Task.classification else cs.SemanticRegressor
+    return cs.SetClassifier if task is Task.classification else cs.SetRegressor
 
 
 class _Reader:
     """Reads tables and takes label and weight out of them."""
 
-    def __init__(self, label: str, weight: str | None, by: str | None, set_columns: list[str]) -> None:
+    def __init__(
+        self,
+        label: str,
+        weight: str | None,
+        by: str | None,
+        set_columns: list[str],
+        items: ItemColumns | None,
+    ) -> None:
         self.by = by
         self.label = label
         self.weight = weight
         self.set_columns = set_columns
+        self.items = items
 
     def read(self, path: Path) -> tuple["pa.Table", Any, Any]:
         """Return sets, labels and weights (or None)."""
@@ -104,7 +177,8 @@ class _Reader:
             check_column(table, name, path)
         weights = None if self.weight is None else _plain(table, self.weight, path)
         dropped = [name for name in (*taken, self.by) if name]
-        return table.drop_columns(dropped), _plain(table, self.label, path), weights
+        X = table.drop_columns(dropped) if self.items is None else self.items.take(table, path)
+        return X, _plain(table, self.label, path), weights
 
 
 def _plain(table: "pa.Table", name: str, path: Path) -> Any:
@@ -134,13 +208,3 @@ def _look(y: Any) -> str:
     if y.dtype.kind in "bU":
         return "the label is no number"
     return "the label has two values" if _guess(y) is Task.classification else "the label is a number"
-
-
-def _summarise(console: Any, model: Any, output: Path) -> None:
-    losses = [
-        epoch["validation_loss"] for epoch in model.history_ if epoch.get("validation_loss") is not None
-    ]
-    best = f", best validation loss {min(losses):.4g}" if losses else ""
-    console.print(f"{model.n_iter_} epochs{best}.\n")
-    console.print(str(model.verify()), markup=False)
-    console.print(f"\nSaved to {output}. Next: clearset predict {output} DATA", markup=False)

@@ -1,9 +1,14 @@
 """``clearset predict``: the predictions of a saved model for a table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from clearset.cli._items import ItemColumns, Separator
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def predict(
@@ -14,7 +19,14 @@ def predict(
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
     output: Annotated[
-        Path | None, typer.Option(help="CSV or Parquet file; by default CSV is printed.")
+        Path | None, typer.Option("--output", "-o", help="CSV or Parquet file; by default CSV is printed.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
+    ] = None,
+    separator: Separator = None,
+    top: Annotated[
+        int | None, typer.Option(help="Show so many classes, the most likely first, in place of all.", min=1)
     ] = None,
 ) -> None:
     """Predict the label of every set of a table."""
@@ -22,7 +34,7 @@ def predict(
 
     import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._tables import check_format, columns_of_fit, names_in, read_sets, write_table
+    from clearset.cli._tables import check_format, names_in, read_sets, write_table
 
     if by == "prediction":
         raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
@@ -30,11 +42,56 @@ def predict(
         check_format(output)
         check_target(output)
     fitted = cs.load(model)
+    if not hasattr(fitted, "predict"):
+        raise ValueError(
+            f"'{model}' holds a {type(fitted).__name__}, which does not predict. Use it in Python."
+        )
+    if top is not None and not hasattr(fitted, "predict_proba"):
+        raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
     table = read_sets(data, by, names_in(set_columns))
-    X = columns_of_fit(table, fitted)
+    X = _columns(table, data, fitted, column or [], separator)
     columns = {} if by is None else {by: table[by]}
-    columns["prediction"] = pa.array(fitted.predict(X))
-    if hasattr(fitted, "predict_proba"):
-        shares = fitted.predict_proba(X)
-        columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(fitted.classes_)}
+    if top is not None:
+        columns |= _most_likely(fitted, X, top)
+    else:
+        columns["prediction"] = pa.array(fitted.predict(X))
+        if hasattr(fitted, "predict_proba"):
+            shares = fitted.predict_proba(X)
+            columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(fitted.classes_)}
     write_table(pa.table(columns), output)
+
+
+def _columns(
+    table: "pa.Table", path: Path, model: Any, names: list[str], separator: str | None
+) -> "pa.Table":
+    """Return what the model reads of a table."""
+    from clearset.cli._tables import columns_of_fit
+
+    if not hasattr(model, "token_table_"):
+        if names or separator:
+            raise ValueError("--column and --separator are for models of items or texts; this is none.")
+        return columns_of_fit(table, model)
+    known = list(getattr(model, "feature_names_in_", []))
+    if not names and not known:
+        raise ValueError("The model was trained on a column without a name. Give that of DATA with --column.")
+    if names and known and len(names) != len(known):
+        raise ValueError(f"The model was trained on {len(known)} columns; --column names {len(names)}.")
+    taken = ItemColumns(names or known, model.setting_.tokens, separator).take(table, path)
+    return taken.rename_columns(known) if known else taken
+
+
+def _most_likely(model: Any, X: Any, top: int) -> dict[str, Any]:
+    """Return the classes most likely, and their probabilities, as columns."""
+    import numpy as np
+
+    if top > len(model.classes_):
+        raise ValueError(f"--top is {top}, but the model knows {len(model.classes_)} classes.")
+    shares = model.predict_proba(X)
+    order = np.argsort(-shares, axis=1, kind="stable")
+    columns = {}
+    for place in range(top):
+        number = "" if place == 0 else f"_{place + 1}"
+        chosen = order[:, place]
+        columns[f"prediction{number}"] = model.classes_[chosen]
+        columns[f"proba{number}"] = np.take_along_axis(shares, chosen[:, None], axis=1)[:, 0]
+    return columns

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clearset.cli._items import (
+    COLUMN_HELP,
+    CSV_SEPARATOR,
+    MAX_INTERVAL_HELP,
+    MIN_COUNT_HELP,
+    TOKENS_HELP,
+    ItemColumns,
+    Separator,
+    filters_of,
+    tokeniser_of,
+)
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from clearset.tokens import TokenTable
 
 tables = typer.Typer(help="Build, update, merge and show token tables.")
-
-_CSV_SEPARATOR = ";"
 
 
 class Task(StrEnum):
@@ -28,12 +38,9 @@ class Task(StrEnum):
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet, one row an example.")]
 Table = Annotated[Path, typer.Argument(metavar="TABLE", help="A table that was built before.")]
-Column = Annotated[list[str], typer.Option(help="Column of items; for cross and difference give it twice.")]
+Column = Annotated[list[str], typer.Option(help=COLUMN_HELP)]
 Label = Annotated[str, typer.Option(help="Column of labels.")]
 Weight = Annotated[str | None, typer.Option(help="Column with the weight of each example.")]
-Separator = Annotated[
-    str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")
-]
 Examples = Annotated[
     bool, typer.Option(help="Keep the examples in a file beside the table, so that it can be updated.")
 ]
@@ -46,13 +53,9 @@ def build(
     column: Column,
     label: Label,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the table.")],
-    tokens: Annotated[
-        str, typer.Option(help="items, subsets, subsets:3, ngrams:3, cross or difference:1.")
-    ] = "subsets:3",
-    min_count: Annotated[int, typer.Option(help="The least number of examples of a token.")] = 1,
-    max_interval: Annotated[
-        float | None, typer.Option(help="The greatest width of the mean label's 95% interval.")
-    ] = None,
+    tokens: Annotated[str, typer.Option(help=TOKENS_HELP)] = "subsets:3",
+    min_count: Annotated[int, typer.Option(help=MIN_COUNT_HELP)] = 1,
+    max_interval: Annotated[float | None, typer.Option(help=MAX_INTERVAL_HELP)] = None,
     task: Annotated[Task, typer.Option(help="What the label is.")] = Task.auto,
     weight: Weight = None,
     separator: Separator = None,
@@ -64,11 +67,9 @@ def build(
     from clearset.artifact import check_target
 
     check_target(output)
-    tokeniser = _tokeniser(tokens, column)
-    filters: list[Any] = [cs.MinCount(min_count)]
-    if max_interval is not None:
-        filters.append(cs.MaxInterval(max_interval))
-    X, y, weights = _read(data, column, label, weight, separator, tokeniser)
+    tokeniser = tokeniser_of(tokens, column)
+    filters = filters_of(min_count, max_interval)
+    X, y, weights = _read(data, ItemColumns(column, tokeniser, separator), label, weight)
     with _busy("Counting tokens", quiet):
         table = cs.TokenTable.build(X, y, tokeniser, filters, task=task.value, sample_weight=weights)
     _save(table, output, examples, quiet)
@@ -93,7 +94,7 @@ def update(
 
     check_target(output or table)
     old = cs.TokenTable.load(table)
-    X, y, weights = _read(data, column, label, weight, separator, old.tokeniser)
+    X, y, weights = _read(data, ItemColumns(column, old.tokeniser, separator), label, weight)
     with _busy("Counting tokens", quiet):
         new = old.update(X, y, weights)
     _save(new, output or table, True, quiet)
@@ -125,10 +126,11 @@ def show(
     by: Annotated[
         str, typer.Option(help="count, weight, size, mean or variance: the greatest first.")
     ] = "count",
-    separator: Annotated[str, typer.Option(help="What separates items in --token.")] = _CSV_SEPARATOR,
+    separator: Annotated[str, typer.Option(help="What separates items in --token.")] = CSV_SEPARATOR,
 ) -> None:
     """Show tokens, their counts and mean labels."""
     import clearset as cs
+    from clearset.cli._token_lines import token_lines
 
     known = cs.TokenTable.load(table)
     if token is not None and search is not None:
@@ -143,63 +145,18 @@ def show(
         if search is not None:
             rows = _with_text(rows, search).slice(0, top)
         print(known)
-    for line in _lines(known, rows):
+    for line in token_lines(known, rows):
         print(line)
 
 
-def _tokeniser(text: str, columns: list[str]) -> Any:
-    """Make the tokeniser that ``kind`` or ``kind:number`` describes."""
-    import clearset as cs
-
-    kind, _, number = text.partition(":")
-    needed = 2 if kind in ("cross", "difference") else 1
-    takes_number = kind in ("subsets", "ngrams", "difference")
-    if kind not in ("items", "subsets", "ngrams", "cross", "difference") or (number and not takes_number):
-        raise ValueError(
-            f"--tokens is {text!r}; choose items, subsets, subsets:3, ngrams:3, cross or difference:1."
-        )
-    if number and not number.isdecimal():
-        raise ValueError(f"--tokens is {text!r}; after the colon comes a whole number, such as {kind}:3.")
-    if len(columns) != needed:
-        raise ValueError(f"--tokens {kind} needs {needed} --column, but {len(columns)} were given.")
-    sizes = [int(number)] if number else []
-    if kind == "cross":
-        return cs.Cross(columns[0], columns[1])
-    if kind == "difference":
-        return cs.Difference(columns[0], columns[1], *sizes)
-    return {"items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams}[kind](*sizes)
-
-
-def _read(
-    path: Path, columns: list[str], label: str, weight: str | None, separator: str | None, tokeniser: Any
-) -> tuple["pa.Table", Any, Any]:
+def _read(path: Path, columns: ItemColumns, label: str, weight: str | None) -> tuple["pa.Table", Any, Any]:
     """Return the columns of items, the labels, and the weights or None."""
-    import pyarrow as pa
-
     from clearset.cli._tables import check_column, read_table
 
     table = read_table(path)
-    for name in (*columns, label, *([weight] if weight else [])):
+    for name in (label, *([weight] if weight else [])):
         check_column(table, name, path)
-    if separator is None and path.suffix.lower() == ".csv":
-        separator = _CSV_SEPARATOR
-    items = {name: table[name] for name in columns}
-    if separator and not tokeniser.in_order:
-        items = {name: _split(column, separator) for name, column in items.items()}
-    return pa.table(items), table[label], table[weight] if weight else None
-
-
-def _split(column: "pa.ChunkedArray", separator: str) -> "pa.ChunkedArray":
-    """Split texts into lists of items; lists stay as they are, and an empty text has no items."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    lists = pc.split_pattern(column.combine_chunks(), separator)
-    items = pc.utf8_trim_whitespace(lists.values)
-    items = pc.if_else(pc.equal(items, ""), None, items)  # nulls in lists are left out when they are read
-    return pa.chunked_array([pa.ListArray.from_arrays(lists.offsets, items)])
+    return columns.take(table, path), table[label], table[weight] if weight else None
 
 
 @contextmanager
@@ -224,20 +181,3 @@ def _with_text(rows: "pa.Table", text: str) -> "pa.Table":
     lists = rows["token"].combine_chunks()
     hits = pc.match_substring(lists.flatten(), text, ignore_case=True)
     return rows.take(pa.array(np.unique(pc.list_parent_indices(lists).filter(hits).to_numpy())))
-
-
-def _lines(table: "TokenTable", rows: "pa.Table") -> Iterator[str]:
-    """Give rows as text; of several classes only the most frequent is shown."""
-    import numpy as np
-
-    several = table.means.ndim == 2
-    yield f"{'count':>10}  {'mean' if not several else 'class':>12}  {'95% interval':>18}  token"
-    for row in rows.to_pylist():
-        mean, low, high = row["mean"], row["low"], row["high"]
-        name = ""
-        if several and table.classes is not None:
-            best = int(np.argmax(mean))
-            mean, low, high = mean[best], low[best], high[best]
-            name = f"{table.classes[best]} "
-        items = ", ".join(" ".join(item.split()) for item in row["token"])
-        yield f"{row['count']:>10,}  {f'{name}{mean:.4g}':>12}  {f'{low:.4g} to {high:.4g}':>18}  {items}"

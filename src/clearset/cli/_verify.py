@@ -21,6 +21,8 @@ def verify(
     if data is None and (by or set_columns):
         raise ValueError("--by and --set-columns say how to read DATA, but no DATA was given.")
     fitted = cs.load(model)
+    if data is not None and hasattr(fitted, "token_table_"):
+        raise ValueError("A model of items or texts is probed with tokens of every kind. Leave DATA out.")
     if data is None:
         certificate = fitted.verify()
     else:

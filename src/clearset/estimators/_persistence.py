@@ -18,6 +18,9 @@ from clearset.sets import Binning, Feature, Trust, check_trusts
 
 KIND = "set estimator"
 
+# What content of a wrong form leads to, when something is made of it.
+UNMAKEABLE = (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, AttributeError)
+
 
 def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
     """Write a fitted estimator as an artifact."""
@@ -26,14 +29,11 @@ def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
     check_parameters(parameters, estimator._losses)  # what `load` would refuse
     document = {
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "parameters": {name: plain(value) for name, value in parameters.items()},
         "binning": estimator.binning_.to_json(),
-        "trusts": _plain(estimator.trusts_),
-        "layout": {"sizes": _plain(model.phi.layout.sizes), "subsets": _plain(model.phi.layout.subsets)},
-        "width": model.width,
-        "outputs": model.outputs,
-        "rho_keypoints": model.rho_keypoints,
-        "classes": _classes_to_json(estimator.classes_) if hasattr(estimator, "classes_") else None,
+        "trusts": plain(estimator.trusts_),
+        **set_function_to_json(model),
+        "classes": classes_to_json(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "loss": estimator.loss_,
         "sets_of_one": estimator.sets_of_one_,
         "certificate": estimator.certificate_.to_json(),
@@ -41,10 +41,9 @@ def save_estimator(estimator: Any, path: str | PathLike[str]) -> None:
         "best_epoch": estimator.best_epoch_,
         "interrupted": estimator.interrupted_,
         "n_features_in": int(estimator.n_features_in_),
-        "feature_names_in": _plain(getattr(estimator, "feature_names_in_", None)),
+        "feature_names_in": plain(getattr(estimator, "feature_names_in_", None)),
     }
-    arrays = {name: parameter.detach().numpy() for name, parameter in model.tables.items()}
-    write_artifact(path, KIND, document, arrays)
+    write_artifact(path, KIND, document, set_function_arrays(model))
 
 
 def restore_estimator(artifact: Artifact, classes: dict[str, type], path: str | PathLike[str]) -> Any:
@@ -52,30 +51,38 @@ def restore_estimator(artifact: Artifact, classes: dict[str, type], path: str | 
     document = artifact.document
     try:
         return _restored(document, artifact.arrays, classes[document["estimator"]])
-    except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, AttributeError) as error:
-        raise ArtifactError(
-            f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
-            "Load it with the version that wrote it, or fit the model again."
-        ) from error
+    except UNMAKEABLE as error:
+        raise unmakeable(path, error) from error
+
+
+def unmakeable(path: str | PathLike[str], error: BaseException) -> ArtifactError:
+    """Say that a file is whole but of no use."""
+    return ArtifactError(
+        f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
+        "Load it with the version that wrote it, or fit the model again."
+    )
 
 
 def _restored(document: dict[str, Any], arrays: dict[str, np.ndarray], cls: type) -> Any:
     parameters = dict(document["parameters"])
     if parameters["features"] is not None:
-        parameters["features"] = [f if isinstance(f, str) else Feature(**f) for f in parameters["features"]]
+        parameters["features"] = features_from_json(parameters["features"])
     parameters["trusts"] = tuple(Trust(**trust) for trust in parameters["trusts"])
     estimator: Any = cls(**parameters)
     check_parameters(estimator.get_params(deep=False), estimator._losses)
-    _check_types(document)
+    check_types(document, _TYPES)
     estimator.binning_ = Binning.from_json(document["binning"])
     estimator.features_ = estimator.binning_.features
     estimator.trusts_ = tuple(Trust(**trust) for trust in document["trusts"])
     check_trusts(estimator.trusts_, estimator.features_)
-    estimator.set_function_ = _model(document, arrays, estimator.binning_)
+    estimator.set_function_ = set_function_from_json(document, arrays, estimator.binning_)
     if (document["classes"] is not None) != is_classifier(estimator):
         raise ValueError("classes belong to a classifier, and to nothing else")
     if document["classes"] is not None:
-        estimator.classes_ = _classes(document["classes"], document["outputs"])
+        estimator.classes_ = classes_from_json(document["classes"])
+        outputs = 1 if len(estimator.classes_) == 2 else len(estimator.classes_)
+        if outputs != document["outputs"]:
+            raise ValueError(f"{len(estimator.classes_)} classes do not fit {document['outputs']} outputs")
     estimator.certificate_ = Certificate.from_json(document["certificate"])
     estimator.loss_ = document["loss"]
     estimator.sets_of_one_ = document["sets_of_one"]
@@ -104,8 +111,9 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _check_types(document: dict[str, Any]) -> None:
-    for name, wanted in _TYPES.items():
+def check_types(document: dict[str, Any], types: dict[str, Any]) -> None:
+    """Raise a TypeError unless the entries are of these types; whole numbers are not negative."""
+    for name, wanted in types.items():
         value = document[name]
         if not isinstance(value, wanted) or (wanted is int and (isinstance(value, bool) or value < 0)):
             raise TypeError(f"{name} is {value!r}")
@@ -115,16 +123,44 @@ def _check_types(document: dict[str, Any]) -> None:
         raise TypeError("feature_names_in holds something else than names")
 
 
-def _classes(document: dict[str, Any], outputs: int) -> np.ndarray:
+def features_from_json(features: list[Any]) -> list[str | Feature]:
+    """Make the features of a parameter: names, or declarations."""
+    return [feature if isinstance(feature, str) else Feature(**feature) for feature in features]
+
+
+def classes_to_json(classes: np.ndarray) -> dict[str, Any]:
+    """Give the classes of labels, and their type, as plain data."""
+    return {"labels": [plain(label) for label in classes.tolist()], "dtype": classes.dtype.str}
+
+
+def classes_from_json(document: dict[str, Any]) -> np.ndarray:
+    """Make the classes that `classes_to_json` wrote."""
     classes = np.array(document["labels"], dtype=document["dtype"])
     if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
         raise ValueError("the classes are not at least two different labels in order")
-    if outputs != (1 if len(classes) == 2 else len(classes)):
-        raise ValueError(f"{len(classes)} classes do not fit {outputs} outputs")
     return classes
 
 
-def _model(document: dict[str, Any], arrays: dict[str, np.ndarray], binning: Binning) -> SetFunction:
+def set_function_to_json(model: SetFunction) -> dict[str, Any]:
+    """Give the form of a set function as plain data."""
+    layout = model.phi.layout
+    return {
+        "layout": {"sizes": plain(layout.sizes), "subsets": plain(layout.subsets)},
+        "width": plain(model.width),
+        "outputs": model.outputs,
+        "rho_keypoints": model.rho_keypoints,
+    }
+
+
+def set_function_arrays(model: SetFunction) -> dict[str, np.ndarray]:
+    """Give the parameters of a set function."""
+    return {name: parameter.detach().numpy() for name, parameter in model.tables.items()}
+
+
+def set_function_from_json(
+    document: dict[str, Any], arrays: dict[str, np.ndarray], binning: Binning
+) -> SetFunction:
+    """Make the set function of a form, with its parameters."""
     layout = Layout(
         tuple(index(size) for size in document["layout"]["sizes"]),
         tuple(tuple(index(d) for d in subset) for subset in document["layout"]["subsets"]),
@@ -156,22 +192,20 @@ def _model(document: dict[str, Any], arrays: dict[str, np.ndarray], binning: Bin
     return model
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn a parameter into JSON's types."""
     if value is None or isinstance(value, str | bool):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
         return float(value)
     if isinstance(value, Feature | Trust):
-        return {name: _plain(part) for name, part in asdict(value).items()}
+        return {name: plain(part) for name, part in asdict(value).items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None  # a generator has moved on since; a seed is kept
     raise TypeError(f"Parameter {value!r} of type {type(value).__name__} cannot be saved; use plain values.")
-
-
-def _classes_to_json(classes: np.ndarray) -> dict[str, Any]:
-    return {"labels": [_plain(label) for label in classes.tolist()], "dtype": classes.dtype.str}

@@ -87,7 +87,8 @@ class Schedule:
     """How to train; the fields are the estimators' parameters of the same names.
 
     Without ``patience`` all epochs are run and the last one is kept, whatever validation data say. ``stop_after`` ends
-    training after so many epochs of a schedule that is made for ``epochs``.
+    training after so many epochs of a schedule that is made for ``epochs``. Patience ends unless the validation loss
+    falls by the share ``tolerance`` of itself.
     """
 
     optimizer: str
@@ -99,6 +100,7 @@ class Schedule:
     threads: int
     refinement: Refinement | None = None
     stop_after: int | None = None
+    tolerance: float = 0.0
 
 
 @dataclass
@@ -153,6 +155,7 @@ def train(
     progress = Progress(best=trainer.average, best_loss=baseline)
     if validation is not None and schedule.patience is not None:
         progress.best = copy.deepcopy(trainer.average)
+    marked, mark = baseline, 0  # the last loss that was clearly better than all before, and its epoch
     try:
         for epoch in range(1, (schedule.stop_after or schedule.epochs) + 1):
             entry = {"epoch": float(epoch), "loss": trainer.epoch()}
@@ -165,12 +168,15 @@ def train(
             if on_epoch is not None:
                 on_epoch(entry)
             current = entry.get("validation_loss", entry["loss"])
+            if marked == float("inf") or current < marked - schedule.tolerance * abs(marked):
+                marked, mark = current, epoch
             if validation is None or schedule.patience is None:
                 progress.best_loss, progress.best_epoch = current, epoch
-            elif current < progress.best_loss:
+                continue
+            if current < progress.best_loss:
                 progress.best_loss, progress.best_epoch = current, epoch
                 progress.best = copy.deepcopy(trainer.average)
-            elif epoch - progress.best_epoch >= schedule.patience:
+            if epoch - mark >= schedule.patience:
                 break
     except KeyboardInterrupt:
         progress.interrupted = True

@@ -255,6 +255,8 @@ def filter_to_json(part: Filter) -> dict[str, Any]:
     """Return a filter as JSON values; a user's own is only named, for files hold no code."""
     if isinstance(part, _BuiltIn):
         return part.to_json()
+    if isinstance(part, UnknownFilter):
+        return {"kind": "own", "name": part.name}
     return {"kind": "own", "name": getattr(part, "__qualname__", type(part).__qualname__)}
 
 

@@ -157,13 +157,12 @@ def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[
         return None
     column = _list(rows["correction"]).take(pa.array(order))
     known = np.flatnonzero(column.is_valid())
-    amounts = column.drop_null()
+    amounts, n_columns = column.drop_null(), 1
     if not pa.types.is_floating(amounts.type):
-        amounts = amounts.flatten()
-    width = 1 if pa.types.is_floating(column.type) else column.type.list_size
+        amounts, n_columns = amounts.flatten(), amounts.type.list_size
     value, shrinkage = document
     return Corrections(
-        value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), width)
+        value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), n_columns)
     )
 
 

@@ -37,6 +37,7 @@ from clearset.estimators.semantic._sources import (
     hold_out,
     read_groups,
 )
+from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import Plan, Trial, build_table, occurrences, try_setting
 from clearset.setfunction import (
     CROSSED_LOSSES,
@@ -54,6 +55,8 @@ from clearset.tokens._filters import Filter, check_filters
 
 # The largest tokens that are tried where none are named.
 LARGEST_TRIED = 3
+# Training examples by which settings are chosen, at most; the one chosen is then trained on all.
+MOST_TO_CHOOSE_BY = 30_000
 
 
 class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
@@ -180,9 +183,6 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         check_parameters(options, (*CROSSED_LOSSES, *REGRESSION_LOSSES))
         rng = make_rng(self.random_state)
         rows = self._read(X, y, sample_weight, reset=True)
-        self.__dict__.pop("feature_names_in_", None)
-        if names := column_names(X):
-            self.feature_names_in_ = np.array(names, dtype=object)
         table = self._table_of(token_X, token_y)
         plan = self._plan(table)
         kept = np.flatnonzero(rows.weights)
@@ -190,11 +190,23 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         sources, order = self._sources(rows, members, plan, validation_data, rng)
         trial, losses = self._choose(plan, sources, rng)
         self._keep(trial, losses)
-        if len(order) > len(sources.training) and not self.interrupted_:
-            # What was held back to choose by can now be learned from as well.
-            sources, order = self._dealt(rows, members, plan, rng), np.arange(len(rows))
-            trial = try_setting(trial.setting, plan, sources, rng, stops=trial.fitted.stops)
-            self._keep_parts(trial)
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_ = names
+        if len(order) > trial.n_training and not self.interrupted_:
+            # What was held back, or left out while choosing, can now be learned from as well.
+            if validation_data is None:
+                sources, order = self._dealt(rows, members, plan, rng), np.arange(len(rows))
+            with progress_bar({**options, "restarts": 1}) as on_epoch:
+                last = try_setting(
+                    trial.setting, plan, sources, rng, stops=trial.fitted.stops, on_epoch=on_epoch
+                )
+            if last.fitted.progress.interrupted:
+                self._warn_of_interrupt()
+                order = order[:0]
+            else:
+                trial = last
+                self._keep_parts(trial)
         self.certificate_ = self.verify()
         if not self.certificate_:
             raise RuntimeError(
@@ -356,6 +368,9 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
             free |= {name for name in ("filters", "cover", "width") if getattr(self, name) is None}
         if sources.validation is None:
             free = set()
+        else:
+            free.add("pull")
+            sources = sources.sampled(MOST_TO_CHOOSE_BY, rng) if len(free) > 1 else sources
         seeds = rng.integers(2**31 - 1, size=2)
 
         def attempt(setting: Setting, start: Trial | None) -> Trial:
@@ -378,10 +393,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         self.history_, self.best_epoch_ = progress.history, progress.best_epoch
         self.interrupted_ = progress.interrupted
         if self.interrupted_:
-            warnings.warn(
-                f"Training was interrupted after {len(self.history_)} epochs. The best model so far is kept.",
-                stacklevel=4,
-            )
+            self._warn_of_interrupt()
+
+    def _warn_of_interrupt(self) -> None:
+        self.interrupted_ = True
+        warnings.warn("Training was interrupted. The best model so far is kept.", stacklevel=4)
 
     def _keep_parts(self, trial: Trial) -> None:
         self.token_table_, self.binning_ = trial.table, trial.fitted.binning
@@ -464,6 +480,20 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         self._keep(trial, [(trial.setting, trial.loss)])
         self.certificate_ = self.verify()
         return self
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        The token table goes in as Parquet: tokens, counts and mean labels, but not the rows it was made of. A loaded
+        model estimates as before, and takes `refresh_table` and `refit_set_function`.
+
+        Parameters
+        ----------
+        path
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        check_is_fitted(self)
+        save_semantic(self, path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")

@@ -52,14 +52,16 @@ def choose(
     first
         Where to start.
     free
-        Which parts of the setting may change: ``tokens``, ``filters``, ``cover``, ``width``, ``refine``.
+        Which parts of the setting may change: ``tokens``, ``filters``, ``cover``, ``width``, ``refine``, ``pull``.
     largest
         The largest tokens to try.
     attempt
         Tries a setting; given the trial of the same setting without refinement it goes on from there.
     """
-    best = attempt(first, None)
-    losses = [(first, best.loss)]
+    # A start without corrections is needed by all that have some; it takes part where refinement is free.
+    start = attempt(replace(first, refine=0), None)
+    losses = [(start.setting, start.loss)]
+    best = start
 
     def better(setting: Setting, start: Trial | None = None) -> bool:
         nonlocal best
@@ -72,8 +74,12 @@ def choose(
             return True
         return False
 
-    if "refine" in free:
-        start = best
+    if first.refine and not start.fitted.progress.interrupted:
+        best = attempt(first, start)
+        losses = [(first, best.loss)]
+        if "pull" in free:
+            better(replace(first, pull=PULLS[1]), start)
+    elif "refine" in free:
         for pull in PULLS:
             better(replace(first, refine=1, pull=pull), start)
     if "tokens" in free:
@@ -82,6 +88,8 @@ def choose(
             tokens = larger_tokens(first.tokens, size)
             if not better(replace(best.setting, tokens=tokens, filters=filters)):
                 break
+            if "refine" in free and best.setting.refine:
+                better(replace(best.setting, refine=size))
     if "cover" in free and best.setting.tokens != first.tokens:
         better(replace(best.setting, cover=not best.setting.cover))
     if "width" in free:

@@ -75,7 +75,7 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
     classes_
         The classes, if labels are classes.
     feature_names_in_
-        The names of X's columns, if it had some.
+        The names of the columns, if X had some.
     features_, trusts_, binning_
         What the set function sees, and where its keypoints are.
     certificate_

@@ -36,6 +36,8 @@ SCALE_SETS = 4000
 REFINE_RATE = 0.1
 # The share of its learning rate that the set function keeps once corrections are learned beside it.
 SETTLED = 0.2
+# What a validation loss must fall by, as a share of itself, for training to go on.
+TOLERANCE = 5e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +65,15 @@ class Fitted:
         How training went; of several stages the last.
     stops
         The best epoch of each stage.
+    n_training
+        The number of training examples.
     """
 
     binning: Binning
     model: SetFunction
     progress: Progress
     stops: tuple[int, ...]
+    n_training: int
 
 
 @one_torch_thread()
@@ -163,12 +168,14 @@ def fit_aggregation(
         patience=options["patience"] if options["early_stopping"] and not stops else None,
         threads=threads,
         stop_after=stops[0] if stops else None,
+        tolerance=TOLERANCE,
     )
     if start is None:
         initial = initial_crossed_set_function(binning, layout, **sizes, rng=rng)
         _scale_output(initial, data, loss, threads, rng)
         progress = trained(initial, schedule)
-        best, reached, best_epochs = progress.best.double(), progress.best_loss, (progress.best_epoch,)
+        best, reached = progress.best.double(), progress.best_loss
+        best_epochs: tuple[int, ...] = (progress.best_epoch,)
     else:
         best, reached = start.model.rescaled(-centre / scale, 1.0 / scale), start.progress.best_loss
         progress, best_epochs = start.progress, start.stops
@@ -187,7 +194,7 @@ def fit_aggregation(
     fill_missing_crossed(best, binning, crossed)
     model = best.rescaled(centre, scale)
     ShapeConstraints.of(model, binning, trusts).project_exactly(model)
-    return Fitted(binning, model, progress, best_epochs)
+    return Fitted(binning, model, progress, best_epochs, len(sets))
 
 
 def _scale_output(

@@ -78,6 +78,19 @@ class Sources:
     folds: IntArray | None
     n_folds: int
 
+    def sampled(self, size: int, rng: np.random.Generator) -> "Sources":
+        """Return a random sample of the training examples, if there are more, and a third as many to validate."""
+
+        def chosen(n: int, most: int) -> IntArray | None:
+            return None if n <= most else np.sort(rng.permutation(n)[:most])
+
+        training, validation, folds = self.training, self.validation, self.folds
+        if (some := chosen(len(training), size)) is not None:
+            training, folds = training.take(some), None if folds is None else folds[some]
+        if validation is not None and (some := chosen(len(validation), size // 3)) is not None:
+            validation = validation.take(some)
+        return Sources(training, validation, folds, self.n_folds)
+
 
 def count_examples(X: Any) -> int:
     """Give the number of examples, at least one."""
@@ -90,12 +103,14 @@ def count_examples(X: Any) -> int:
     return len(X)
 
 
-def column_names(X: Any) -> list[str]:
-    """Give the names of the columns of a frame, or of a series that has one."""
+def column_names(X: Any) -> npt.NDArray[Any] | None:
+    """Give the names of a frame's columns, or of a series that has one; None for what has none."""
     data = nw.from_native(X, allow_series=True, pass_through=True)
-    if isinstance(data, nw.DataFrame):
-        return list(data.columns)
-    return [data.name] if isinstance(data, nw.Series) and isinstance(data.name, str) and data.name else []
+    names = list(data.columns) if isinstance(data, nw.DataFrame) else []
+    if isinstance(data, nw.Series) and data.name:
+        names = [data.name]
+    strings = all(isinstance(name, str) for name in names)
+    return np.array(names, dtype=object) if names and strings else None
 
 
 def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
@@ -149,10 +164,8 @@ def hold_out(
     Without a fraction it is a tenth, and more of few rows: `USUAL_VALIDATION` of them, but at most a quarter.
     """
     n = len(labels)
-    if fraction is None:
-        size = max(round(0.1 * n), min(USUAL_VALIDATION, n // 4))
-    else:
-        size = min(round(fraction * n), n - 1)
+    usual = max(round(0.1 * n), min(USUAL_VALIDATION, n // 4))
+    size = usual if fraction is None else min(round(fraction * n), n - 1)
     everything = np.arange(n)
     if size < SMALLEST_VALIDATION:
         return everything, everything[:0]

@@ -95,6 +95,11 @@ class Trial:
     occurrences: Occurrences
 
     @property
+    def n_training(self) -> int:
+        """The number of training examples."""
+        return self.fitted.n_training
+
+    @property
     def loss(self) -> float:
         """The loss on validation data, or without any on the training data."""
         return self.fitted.progress.best_loss
