@@ -168,7 +168,7 @@ def train(
             if on_epoch is not None:
                 on_epoch(entry)
             current = entry.get("validation_loss", entry["loss"])
-            if marked == float("inf") or current < marked - schedule.tolerance * abs(marked):
+            if current < marked - schedule.tolerance * abs(current):
                 marked, mark = current, epoch
             if validation is None or schedule.patience is None:
                 progress.best_loss, progress.best_epoch = current, epoch
