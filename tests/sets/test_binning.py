@@ -184,3 +184,41 @@ def test_json_round_trip_is_exact():
     assert again.keypoints[0].tobytes() == binning.keypoints[0].tobytes()
     assert again.keypoints[0].dtype == np.float64
     assert again.slot_offsets.tolist() == binning.slot_offsets.tolist()
+
+
+@given(
+    values=st.lists(st.one_of(st.floats(-20, 20), st.just(NAN)), max_size=20),
+    steps=st.lists(st.floats(0.01, 5), min_size=1, max_size=6),
+)
+def test_place_by_interpolation(values, steps):
+    """A calibrator read at slot and fraction is numpy's interpolation; missing values have a slot of their own."""
+    keypoints = np.cumsum([-5.0, *steps])
+    binning = Binning((Feature("first"), Feature("x")), (np.array([0.0, 1.0]), keypoints), (None, None))
+    values = np.array(values, dtype=np.float64)
+    slots, fractions = binning.place("x", values, np.float64)
+    assert slots.dtype == np.int32
+    assert fractions.dtype == np.float64
+    table = np.full(binning.n_slots + 1, np.nan)
+    curve = np.random.default_rng(0).normal(size=len(keypoints))
+    table[3 : 3 + len(keypoints)], table[-2:] = curve, 99.0
+    result = table[slots] + np.where(fractions > 0, fractions * (table[slots + 1] - table[slots]), 0.0)
+    expected = np.where(np.isnan(values), 99.0, np.interp(values, keypoints, curve))
+    np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
+    assert ((fractions >= 0) & (fractions < 1)).all()
+
+
+def test_place_gives_what_positions_gives():
+    binning = Binning.fit(example(), FEATURES)
+    positions = binning.positions(example())
+    slots, fractions = binning.place("a", example().values[:, 0])
+    present = np.delete(np.arange(positions.slots.shape[1]), 2)  # the empty set's token
+    assert positions.slots[0, present].tolist() == slots.tolist()
+    assert positions.fractions[0, present].tolist() == fractions.tolist()
+
+
+def test_place_needs_a_numeric_feature():
+    binning = Binning.fit(example(), FEATURES)
+    with pytest.raises(ValueError, match="'store' is categorical"):
+        binning.place("store", np.zeros(1))
+    with pytest.raises(ValueError, match="Did you mean 'price'"):
+        binning.place("prize", np.zeros(1))

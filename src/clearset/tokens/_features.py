@@ -93,7 +93,9 @@ def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage:
 
 def _lift(table: TokenTable, means: Float64) -> Float64:
     items = table.items_of(np.arange(len(means)))
-    of_items = np.vstack([means, _prior(table)])[table.single_tokens[items.codes]]
+    single = table.single_tokens[items.codes]
+    # Items that pass only without a fold are numbered after the tokens of the table, which does not know them.
+    of_items = np.vstack([means, _prior(table)])[np.where(single < len(means), single, -1)]
     parts = (
         np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
     )

@@ -384,9 +384,10 @@ class TokenTable:
         return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
 
     def carrying(self, other: "TokenTable") -> "TokenTable":
-        """Return this table with the corrections of another one, as far as it has the same tokens."""
-        corrections = other.corrections
-        return replace(self, corrections=None if corrections is None else corrections.carried(other, self))
+        """Return this table with the corrections of another one of the same classes, as far as it has the tokens."""
+        corrections, mine, theirs = other.corrections, self.classes, other.classes
+        alike = mine is theirs or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
+        return replace(self, corrections=corrections.carried(other, self) if corrections and alike else None)
 
     def without_examples(self) -> "TokenTable":
         """Return the table without its examples: smaller, with no rows of people in it; it cannot be updated."""

@@ -234,20 +234,24 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
                 if len(labels.classes) < 2:
                     raise ValueError(
                         f"{type(self).__name__} needs at least two classes; y holds one class only, "
-                        f"{labels.classes[0]!r}."
+                        f"{labels.classes.tolist()[0]!r}."
+                    )
+                if labels.classes.dtype.kind == "f" and (labels.classes % 1 != 0).any():
+                    raise ValueError(
+                        f"Unknown label type: continuous. {type(self).__name__} tells classes apart, but y holds "
+                        f"numbers with fractions (such as {labels.classes[labels.classes % 1 != 0][0]:g}). Use "
+                        "SemanticRegressor, or a loss for numbers."
                     )
                 self.classes_ = labels.classes
             self._check_loss(labels.classes)
-        if labels.classes is None:
-            return Rows(X, labels.values.astype(np.float64), weights)
-        places = np.searchsorted(self.classes_, labels.classes)
-        known = self.classes_[np.minimum(places, len(self.classes_) - 1)] == labels.classes
-        if not np.all(known):
-            unknown = labels.classes[~known].tolist()[:5]
-            raise ValueError(
-                f"Labels {unknown} are not among the classes fitted, {self.classes_.tolist()[:20]}."
-            )
-        return Rows(X, places[labels.values].astype(np.float64), weights)
+        if self.loss_ == "poisson":
+            counted = labels.values[weights > 0]
+            if (counted < 0).any() or (reset and not counted.any()):
+                raise ValueError(
+                    f"loss='poisson' needs labels of at least 0, not all of them 0; received {counted.min():g} to "
+                    f"{counted.max():g}. Choose another loss."
+                )
+        return Rows.of(X, labels, weights, self.classes_ if self._has_classes() else None)
 
     def _check_loss(self, classes: npt.NDArray[Any] | None) -> None:
         allowed = REGRESSION_LOSSES if classes is None else CROSSED_LOSSES
@@ -310,6 +314,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         """Split the examples; also give their order, training first."""
         training, validation = np.arange(len(rows)), np.arange(0)
         held: Rows | None = None
+        n_folds = 0 if plan.table is not None else min(int(self.cross_fit or 0), len(rows))
+        if groups is not None and len(np.unique(groups)) < n_folds:
+            raise ValueError(
+                f"groups has {len(np.unique(groups))} distinct values, but cross_fit={n_folds} needs so many."
+            )
         if validation_data is not None:
             if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
                 raise TypeError(
@@ -334,10 +343,10 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         n_folds = min(int(self.cross_fit or 0), len(rows))
         if plan.table is not None or n_folds < 2:
             return Sources(rows, None, None, 0)
-        if groups is not None and len(np.unique(groups)) < n_folds:
-            raise ValueError(
-                f"groups has {len(np.unique(groups))} distinct values, but cross_fit={n_folds} needs so many."
-            )
+        if groups is not None:
+            # Validation may have taken some. Examples of a single group that is left are dealt one by one.
+            n_groups = len(np.unique(groups))
+            n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
         return Sources(rows, None, deal(groups, len(rows), n_folds, rng), n_folds)
 
     def _choose(
@@ -475,12 +484,15 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, sample_weight
-            As for `fit`.
+            As for `fit`; where the table was made of ``token_X`` and ``token_y``, as these.
         """
         check_is_fitted(self)
-        rows = self._read(X, y, sample_weight, reset=False)
+        table, n = self.token_table_, count_examples(X)
+        labels = read_labels(y, n, table.task)
+        rows = Rows.of(X, labels, check_weights(sample_weight, n), table.classes)
         rows = rows.take(np.flatnonzero(rows.weights))
-        self.token_table_ = build_table(self.setting_, rows, self._plan(None)).carrying(self.token_table_)
+        plan = replace(self._plan(None), classes=table.classes)
+        self.token_table_ = build_table(self.setting_, rows, plan).carrying(table)
         return self
 
     def refit_set_function(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:

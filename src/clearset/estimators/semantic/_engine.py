@@ -75,7 +75,7 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
     classes_
         The classes, if labels are classes.
     feature_names_in_
-        The names of the columns, if X was a frame.
+        The names of the columns, if X had some.
     features_, trusts_, binning_
         What the set function sees, and where its keypoints are.
     certificate_
@@ -164,11 +164,16 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             if not len(inside):
                 continue
             part = clone(self).set_params(**fixed)
+            groups_left = None if groups is None else np.asarray(groups)[rest]
+            if groups_left is not None and self.cross_fit:
+                n_groups = len(np.unique(groups_left))
+                part.set_params(cross_fit=min(self.cross_fit, max(n_groups, 2)))
+                groups_left = groups_left if n_groups > 1 else None
             part.fit(
                 take_examples(X, rest),
                 np.asarray(y)[rest],
                 None if sample_weight is None else np.asarray(sample_weight)[rest],
-                groups=None if groups is None else np.asarray(groups)[rest],
+                groups=groups_left,
                 token_X=token_X,
                 token_y=token_y,
                 validation_data=validation_data,
@@ -189,7 +194,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             The name of the column, if it is not known from `fit`.
         """
         check_is_fitted(self)
-        name = str(input_features[0]) if input_features is not None and len(input_features) else "semantic"
+        names = getattr(self, "feature_names_in_", ()) if input_features is None else input_features
+        name = "_".join(str(name) for name in names if name not in self.details) or "semantic"
         if not self._has_classes() or len(self.classes_) == 2:
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in self.classes_.tolist()], dtype=object)

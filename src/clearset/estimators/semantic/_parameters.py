@@ -1,6 +1,6 @@
 """Checks of the semantic estimators' parameters, all before any work."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
 
 def check_features(features: Any, details: Sequence[str], trusts: Any) -> tuple[Feature, ...] | None:
     """Read the features that the set function is to see, the value first; None for the usual ones."""
-    if isinstance(features, str | Feature):
+    if isinstance(features, str | Feature) or not isinstance(features, Iterable | None):
         raise TypeError(
             f"features must be a list of names or Features; received {features!r}. Write it in brackets."
         )
@@ -103,7 +103,11 @@ def check_features(features: Any, details: Sequence[str], trusts: Any) -> tuple[
 
 def check_details(details: Any) -> tuple[str, ...]:
     """Read the names of detail columns."""
-    if isinstance(details, str) or not all(isinstance(name, str) for name in details):
+    if (
+        isinstance(details, str)
+        or not isinstance(details, Iterable)
+        or not all(isinstance(name, str) for name in details)
+    ):
         raise TypeError(f"details must be a list of column names; received {details!r}.")
     clash = [name for name in details if name in NAMES]
     if clash:
@@ -115,6 +119,10 @@ def check_details(details: Any) -> tuple[str, ...]:
 
 def check_trust_list(trusts: Any) -> tuple[Trust, ...]:
     """Read trusts."""
+    if not isinstance(trusts, Iterable):
+        raise TypeError(
+            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
+        )
     found = tuple(trusts)
     for trust in found:
         if not isinstance(trust, Trust):

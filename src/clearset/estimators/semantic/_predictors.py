@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators.semantic._base import SemanticEstimator
 from clearset.frozen import estimates
@@ -72,7 +73,8 @@ class SemanticClassifier(ClassifierMixin, SemanticEstimator):  # type: ignore[mi
         k
             From 1 to the number of classes.
         """
-        if not 1 <= k <= len(self.classes_):
+        check_is_fitted(self)
+        if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes_):
             raise ValueError(
                 f"k is {k!r}; there are {len(self.classes_)} classes, so give 1 to {len(self.classes_)}."
             )

@@ -1,5 +1,7 @@
 """What a fit learns from: rows for the token table, for training, and for validation."""
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ import pyarrow as pa
 from sklearn.utils import _safe_indexing
 
 from clearset.estimators._fitting import SMALLEST_VALIDATION
+from clearset.estimators._input import has_missing
 from clearset.tokens import Labels
 
 # Rows that a choice between settings should rest on, at least.
@@ -25,6 +28,20 @@ class Rows:
     X: Any
     labels: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, X: Any, labels: Labels, weights: npt.NDArray[np.float64], classes: npt.NDArray[Any] | None
+    ) -> "Rows":
+        """Bring labels to indices of `classes`, of which they may be some; None for numbers."""
+        if labels.classes is None or classes is None:
+            return cls(X, labels.values.astype(np.float64), weights)
+        places = np.searchsorted(classes, labels.classes)
+        known = classes[np.minimum(places, len(classes) - 1)] == labels.classes
+        if not np.all(known):
+            unknown = labels.classes[~known].tolist()[:5]
+            raise ValueError(f"Labels {unknown} are not among the classes fitted, {classes.tolist()[:20]}.")
+        return cls(X, places[labels.values].astype(np.float64), weights)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -76,31 +93,39 @@ class Sources:
 
 
 def count_examples(X: Any) -> int:
-    """Give the number of examples."""
-    try:
-        return len(X)
-    except TypeError:
+    """Give the number of examples, at least one."""
+    if not hasattr(X, "__len__") or isinstance(X, str | bytes | Mapping | AbstractSet):
         raise TypeError(
             f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}."
-        ) from None
+        )
+    if not len(X):
+        raise ValueError("X holds no examples: 0 samples, while at least 1 is required.")
+    return len(X)
 
 
 def column_names(X: Any) -> npt.NDArray[Any] | None:
-    """Give the names of a frame's columns; None for what has none."""
-    frame = nw.from_native(X, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or not all(isinstance(name, str) for name in frame.columns):
-        return None
-    return np.array(frame.columns, dtype=object)
+    """Give the names of a frame's columns, or of a series that has one; None for what has none."""
+    data = nw.from_native(X, allow_series=True, pass_through=True)
+    names = list(data.columns) if isinstance(data, nw.DataFrame) else []
+    if isinstance(data, nw.Series) and data.name:
+        names = [data.name]
+    strings = all(isinstance(name, str) for name in names)
+    return np.array(names, dtype=object) if names and strings else None
 
 
 def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
-    """Give the groups of those examples that count."""
+    """Give the groups of those examples that count, numbered."""
     if groups is None:
         return None
     column = np.asarray(groups)
     if column.shape != (n,):
         raise ValueError(f"groups has shape {column.shape} but X has {n} examples; give one group for each.")
-    return column[kept]
+    if has_missing(column):
+        raise ValueError("groups has missing values; give every example a group.")
+    try:
+        return np.unique(column[kept], return_inverse=True)[1]
+    except TypeError:
+        raise TypeError("groups holds values of several types; give groups of one type.") from None
 
 
 def take_examples(X: Any, rows: IntArray) -> Any:
@@ -145,8 +170,10 @@ def hold_out(
     if size < SMALLEST_VALIDATION:
         return everything, everything[:0]
     if groups is not None:
-        parts = max(2, round(n / size))
-        held = deal(groups, n, parts, rng) == 0
+        _, members, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        order = rng.permutation(len(sizes))
+        middles = np.cumsum(sizes[order]) - sizes[order] / 2
+        held = np.isin(members, order[middles < max(size, middles[0] + 1)])
     else:
         order = rng.permutation(n)
         if stratify:
