@@ -41,8 +41,9 @@ class CrossedProblem:
         slots = rng.integers(0, n_slots[1:, None], (D - 1, n_tokens))
         fractions = rng.random((D - 1, n_tokens))
         fractions[slots >= n_slots[1:, None] - 2] = 0.0
-        # Quarters are exact, so that sums of values and corrections can meet keypoints.
-        keypoints = np.cumsum(rng.integers(1, 4, V)) / 4
+        # Quarters are exact, so that sums of values and corrections can meet keypoints; and gaps are powers of two, so
+        # that between them calibrated values meet 0 and 1 without rounding.
+        keypoints = np.cumsum(rng.choice([1, 2, 4], V)) / 4
         if borders:
             values = rng.integers(-4, int(keypoints[-1] * 4) + 8, (n_rows, C)) / 4
             corrections = rng.integers(-3, 4, (n_refined, C)) / 4

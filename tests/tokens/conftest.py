@@ -4,7 +4,8 @@ import pytest
 
 from clearset.tokens import _index, _mining
 
-BACKENDS = ["reference"] if _mining._native is None else ["reference", "native"]
+COMPILED = _mining._native
+BACKENDS = ["reference"] if COMPILED is None else ["reference", "native"]
 
 
 @pytest.fixture(params=BACKENDS, scope="module")
@@ -14,3 +15,12 @@ def backend(request):
             patch.setattr(_mining, "_native", None)
             patch.setattr(_index, "_native", None)
         yield request.param
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Use the compiled module, whatever `backend` says of the tests around."""
+    if COMPILED is None:
+        pytest.skip("there is no compiled module")
+    monkeypatch.setattr(_mining, "_native", COMPILED)
+    monkeypatch.setattr(_index, "_native", COMPILED)

@@ -104,10 +104,9 @@ def test_found_are_the_tokens_of_the_table(backend, table, cover, data):
     "joining", [Joining("subsets", 3), Joining("ngrams", 3), Joining("crosses", 2, 20)], ids=str
 )
 @pytest.mark.parametrize("cover", [True, False])
+@pytest.mark.usefixtures("compiled")
 def test_threads_and_the_reference_find_the_same(joining, cover):
     """With many rows, children by the hundred, and codes that the tree does not know."""
-    if _index._native is None:
-        pytest.skip("there is no compiled module")
     rng = np.random.default_rng(3)
     drawn = [(60 * rng.random(rng.integers(0, 12)) ** 2).astype(int) for _ in range(3000)]
     rows = [row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in drawn]

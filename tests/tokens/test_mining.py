@@ -72,9 +72,8 @@ def test_tokens_counts_and_sums_are_those_of_enumeration(backend, example, min_c
 
 @pytest.mark.parametrize("joining", JOININGS, ids=str)
 @pytest.mark.parametrize("form", ["counts", "weights", "values"])
+@pytest.mark.usefixtures("compiled")
 def test_threads_and_the_reference_give_the_same_bits(joining, form):
-    if _mining._native is None:
-        pytest.skip("there is no compiled module")
     rng = np.random.default_rng(7)
     coded = random_rows(rng, joining, 400)
     channels = labels(rng, 400, 5)
@@ -155,9 +154,8 @@ def long_work():
     return (twice, Joining("subsets", None), np.zeros(2, np.int32), 1)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_an_error_of_the_callback_ends_the_work():
-    if _mining._native is None:
-        pytest.skip("there is no compiled module")
 
     def fail(share):
         raise RuntimeError(f"enough at {share}")
@@ -166,9 +164,8 @@ def test_an_error_of_the_callback_ends_the_work():
         mine(*long_work(), min_count=2, threads=2, on_progress=fail)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_ctrl_c_ends_the_work():
-    if _mining._native is None:
-        pytest.skip("there is no compiled module")
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

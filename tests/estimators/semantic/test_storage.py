@@ -255,7 +255,9 @@ def test_tokens_that_are_not_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "filters", [frequent, [cs.MinCount(2), frequent], cs.MinCount(9) | frequent], ids=str
+    "filters",
+    [frequent, [cs.MinCount(2), frequent], cs.MinCount(9) | frequent],
+    ids=["own", "both", "either"],
 )
 def test_own_filters(filters: Any, tmp_path: Path) -> None:
     model = engine(filters=filters).fit(X, LABELS["two"])
