@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from benchmarks._data import faces, split
 from benchmarks._results import write_table
 
 SEEDS = range(3)
-NARROW = {"filters": [cs.MaxInterval(0.2)], "width": 1}
-SETTINGS = {
+NARROW: dict[str, Any] = {"filters": [cs.MaxInterval(0.2)], "width": 1}
+SETTINGS: dict[str, tuple[dict[str, Any], bool]] = {
     "present attributes, all subsets, cover": (
         NARROW | {"tokens": cs.Subsets(), "cover": True, "refine": False},
         False,

@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -18,22 +19,22 @@ from benchmarks._data import recipes, split
 from benchmarks._results import write_table
 
 SEEDS = range(3)
-PAPER = {
+PAPER: dict[str, Any] = {
     "tokens": cs.Subsets(max_size=3),
     "filters": [cs.MinCount(5)],
     "cover": True,
     "width": 1,
     "refine": False,
 }
-SINGLE = {"tokens": cs.Items(), "filters": [cs.MinCount(2)], "cover": False, "refine": True}
-PAIRS = {
+SINGLE: dict[str, Any] = {"tokens": cs.Items(), "filters": [cs.MinCount(2)], "cover": False, "refine": True}
+PAIRS: dict[str, Any] = {
     "tokens": cs.Subsets(max_size=2),
     "filters": [cs.MinCount(5) | (cs.MinCount(2) & cs.MaxSize(1))],
     "cover": False,
     "refine": True,
 }
 SIX = ["mean_label", "count", "size", "whole", "items", "tokens"]
-SETTINGS = {
+SETTINGS: dict[str, tuple[dict[str, Any], bool]] = {
     "the paper's tokens (up to 3, count >= 5, cover) and six features": (PAPER | {"features": SIX}, False),
     "the paper's tokens, the usual features": (PAPER, False),
     "ingredients, refined": (SINGLE | {"width": 1}, False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import clearset as cs
 from benchmarks._data import recipes, split
@@ -27,7 +28,7 @@ def median_seconds(work: Callable[[], object]) -> float:
 def main() -> None:
     """Measure from Arrow and from Python lists, and a frozen model beside them."""
     training, validation, test = split(recipes(), 0)
-    settings = {
+    settings: dict[str, Any] = {
         "tokens": cs.Subsets(3),
         "filters": [cs.MinCount(5)],
         "cover": True,

@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 from sklearn.metrics import log_loss, roc_auc_score
 
 import clearset as cs
-from clearset.estimators.semantic import _base
+from clearset.estimators.semantic import _learning
 from clearset.kernels import TokenPositions
 from clearset.tokens import Corrections
 
@@ -344,7 +344,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch: Any) -> None:
 
         yield on_epoch
 
-    monkeypatch.setattr(_base, "progress_bar", interrupting)
+    monkeypatch.setattr(_learning, "progress_bar", interrupting)
     model = engine(epochs=50)
     with pytest.warns(UserWarning, match="interrupted.*best model so far is kept"):
         model.fit(X, labels(X), validation_data=(FRESH, labels(FRESH)))

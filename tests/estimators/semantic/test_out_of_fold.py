@@ -7,8 +7,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import clearset as cs
+from clearset.estimators.semantic._learning import Learning
 from clearset.estimators.semantic._sources import Rows, Sources, deal, hold_out
-from clearset.estimators.semantic._trial import Plan, Trial
+from clearset.estimators.semantic._trial import Trial
 from clearset.tokens import cross_fit, token_values
 
 from .data import engine, labels, sets
@@ -126,17 +127,19 @@ class TestDealing:
         )
         assert not len(held)
 
-    def test_a_fit_splits_by_groups(self) -> None:
+    def test_a_fit_splits_by_groups(self, monkeypatch: Any) -> None:
         X = sets(900)
         groups = np.random.default_rng(0).integers(0, 60, 900)
         model = engine(epochs=1)
         seen: dict[str, Any] = {}
 
-        def spy(plan: Plan, sources: Sources, rng: Any) -> Any:
-            seen["sources"] = sources
-            return type(model)._choose(model, plan, sources, rng)
+        choose = Learning.choose
 
-        model._choose = spy  # type: ignore[method-assign]
+        def spy(learning: Learning, sources: Sources) -> Any:
+            seen["sources"] = sources
+            return choose(learning, sources)
+
+        monkeypatch.setattr(Learning, "choose", spy)
         numbered = [[*row, f"row {place}"] for place, row in enumerate(X)]
         model.fit(numbered, labels(X), groups=groups)
 

@@ -1,6 +1,5 @@
-"""What the estimators over sets of strings and texts have in common."""
+"""What the estimators over sets of strings and texts have in common: their parameters, and how they are fitted."""
 
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,80 +7,30 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.estimators._base import TokenScores
-from clearset.estimators._curves import CalibratorCurve, calibrator_curves
 from clearset.estimators._input import check_weights
 from clearset.estimators._parameters import count_threads, make_rng
-from clearset.estimators._progress import progress_bar
-from clearset.estimators.semantic._choose import choose, smallest_tokens
-from clearset.estimators.semantic._crossing import Crossing
-from clearset.estimators.semantic._details import read_details
-from clearset.estimators.semantic._explain import SemanticExplanation, explain, phi
-from clearset.estimators.semantic._fit import outputs_of
-from clearset.estimators.semantic._frozen import freeze
+from clearset.estimators.semantic._learning import Learning, filters_of, tokens_of
+from clearset.estimators.semantic._model import SemanticModel
 from clearset.estimators.semantic._parameters import (
     check_details,
     check_features,
     check_parameters,
     check_trust_list,
 )
-from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
-from clearset.estimators.semantic._sources import (
-    Rows,
-    Sources,
-    column_names,
-    count_examples,
-    deal,
-    hold_out,
-    read_groups,
-)
-from clearset.estimators.semantic._storage import save_semantic
-from clearset.estimators.semantic._trial import Plan, Trial, build_table, occurrences, try_setting
-from clearset.frozen import FrozenModel
-from clearset.setfunction import (
-    CROSSED_LOSSES,
-    REGRESSION_LOSSES,
-    Certificate,
-    Loss,
-    RefinedSetFunction,
-    SetFunction,
-    ShapeConstraints,
-    certify,
-)
-from clearset.sets import Binning, Feature, Trust
-from clearset.tokens import MinCount, TokenTable, as_tokeniser, read_labels
-from clearset.tokens._filters import Filter, check_filters
-
-# The largest tokens that are tried where none are named.
-LARGEST_TRIED = 3
-# Training examples by which settings are chosen, at most; the one chosen is then trained on all.
-MOST_TO_CHOOSE_BY = 12_000
+from clearset.estimators.semantic._sources import Rows, column_names, count_examples, read_groups
+from clearset.estimators.semantic._trial import Plan, Trial, build_table
+from clearset.setfunction import CROSSED_LOSSES, REGRESSION_LOSSES, Loss, SetFunction
+from clearset.sets import Feature, Trust
+from clearset.tokens import MinCount, TokenTable, read_labels
 
 
-class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
+class SemanticEstimator(SemanticModel):
     """A token table, and a set function that aggregates what it knows of an example's tokens."""
 
     _task: ClassVar[Literal["auto", "classes", "number"]] = "auto"
-
-    token_table_: TokenTable
-    set_function_: SetFunction
-    binning_: Binning
-    features_: tuple[Feature, ...]
-    trusts_: tuple[Trust, ...]
-    setting_: Setting
-    choices_: list[dict[str, Any]]
-    certificate_: Certificate
-    classes_: npt.NDArray[Any]
-    feature_names_in_: npt.NDArray[Any]
-    loss_: str
-    history_: list[dict[str, float]]
-    best_epoch_: int
-    interrupted_: bool
 
     def __init__(
         self,
@@ -187,12 +136,11 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         check_parameters(options, (*CROSSED_LOSSES, *REGRESSION_LOSSES))
         rng = make_rng(self.random_state)
         rows = self._read(X, y, sample_weight, reset=True)
-        table = self._table_of(token_X, token_y)
-        plan = self._plan(table)
+        plan = self._plan(self._table_of(token_X, token_y))
         kept = np.flatnonzero(rows.weights)
-        rows, members = rows.take(kept), read_groups(groups, len(rows), kept)
-        sources, order = self._sources(rows, members, plan, validation_data, rng)
-        trial, losses = self._choose(plan, sources, rng)
+        learning = Learning(rows.take(kept), read_groups(groups, len(rows), kept), plan, rng)
+        sources, order = learning.split(self._held(validation_data))
+        trial, losses = learning.choose(sources)
         self._keep(trial, losses)
         self.__dict__.pop("feature_names_in_", None)
         if (names := column_names(X)) is not None:
@@ -200,11 +148,8 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         if len(order) > trial.n_training and not self.interrupted_:
             # What was held back, or left out while choosing, can now be learned from as well.
             if validation_data is None:
-                sources, order = self._dealt(rows, members, plan, rng), np.arange(len(rows))
-            with progress_bar({**options, "restarts": 1}) as on_epoch:
-                last = try_setting(
-                    trial.setting, plan, sources, rng, stops=trial.fitted.stops, on_epoch=on_epoch
-                )
+                sources, order = learning.whole(), np.arange(len(kept))
+            last = learning.attempt(trial.setting, sources, rng, stops=trial.fitted.stops)
             if last.fitted.progress.interrupted:
                 self._warn_of_interrupt()
                 order = order[:0]
@@ -253,6 +198,16 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
                 )
         return Rows.of(X, labels, weights, self.classes_ if self._has_classes() else None)
 
+    def _held(self, validation_data: Any) -> Rows | None:
+        """Read examples that are given to validate."""
+        if validation_data is None:
+            return None
+        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
+            raise TypeError(
+                f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
+            )
+        return self._read(validation_data[0], validation_data[1], None, reset=False)
+
     def _check_loss(self, classes: npt.NDArray[Any] | None) -> None:
         allowed = REGRESSION_LOSSES if classes is None else CROSSED_LOSSES
         self.loss_ = self.loss or allowed[0]
@@ -261,9 +216,6 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"loss={self.loss!r} does not fit labels that are {what}; choose among {allowed}."
             )
-
-    def _has_classes(self) -> bool:
-        return hasattr(self, "classes_")
 
     def _plan(self, table: TokenTable | None) -> Plan:
         options = self.get_params(deep=False)
@@ -286,8 +238,8 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
             return None
         if token_X is None or token_y is None:
             raise ValueError("token_X and token_y belong together; one of them is None.")
-        tokens = smallest_tokens(token_X) if self.tokens is None else as_tokeniser(self.tokens)
-        filters = self._filters((MinCount(2),))
+        options = self.get_params(deep=False)
+        tokens, filters = tokens_of(options, token_X), filters_of(options, (MinCount(2),))
         table = TokenTable.build(token_X, token_y, tokens, filters, threads=count_threads(self.n_jobs))
         several = table.classes is not None and len(table.classes) > 2
         wanted = self._has_classes() and len(self.classes_) > 2
@@ -299,94 +251,6 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
                 "what the tokens say of it."
             )
         return table
-
-    def _filters(self, default: tuple[Filter, ...]) -> tuple[Filter, ...]:
-        return default if self.filters is None else check_filters(self.filters)
-
-    def _sources(
-        self,
-        rows: Rows,
-        groups: npt.NDArray[Any] | None,
-        plan: Plan,
-        validation_data: Any,
-        rng: np.random.Generator,
-    ) -> tuple[Sources, npt.NDArray[np.int64]]:
-        """Split the examples; also give their order, training first."""
-        training, validation = np.arange(len(rows)), np.arange(0)
-        held: Rows | None = None
-        n_folds = 0 if plan.table is not None else min(int(self.cross_fit or 0), len(rows))
-        if groups is not None and len(np.unique(groups)) < n_folds:
-            raise ValueError(
-                f"groups has {len(np.unique(groups))} distinct values, but cross_fit={n_folds} needs so many."
-            )
-        if validation_data is not None:
-            if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
-                raise TypeError(
-                    f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
-                )
-            held = self._read(validation_data[0], validation_data[1], None, reset=False)
-        elif self.early_stopping:
-            stratify = plan.classes is not None
-            training, validation = hold_out(
-                rows.labels, groups, self.validation_fraction, rng, stratify=stratify
-            )
-            held = rows.take(validation) if len(validation) else None
-        order = np.concatenate([training, validation])
-        if len(validation):
-            rows, groups = rows.take(training), None if groups is None else groups[training]
-        return replace(self._dealt(rows, groups, plan, rng), validation=held), order
-
-    def _dealt(
-        self, rows: Rows, groups: npt.NDArray[Any] | None, plan: Plan, rng: np.random.Generator
-    ) -> Sources:
-        """Deal the training examples to folds, where the table is made of them."""
-        n_folds = min(int(self.cross_fit or 0), len(rows))
-        if plan.table is not None or n_folds < 2:
-            return Sources(rows, None, None, 0)
-        if groups is not None:
-            # Validation may have taken some. Examples of a single group that is left are dealt one by one.
-            n_groups = len(np.unique(groups))
-            n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
-        return Sources(rows, None, deal(groups, len(rows), n_folds, rng), n_folds)
-
-    def _choose(
-        self, plan: Plan, sources: Sources, rng: np.random.Generator
-    ) -> tuple[Trial, list[tuple[Setting, float]]]:
-        """Try the settings that the parameters leave open."""
-        given = self.tokens is not None or plan.table is not None
-        if plan.table is not None:
-            tokens, filters = plan.table.tokeniser, plan.table.filters
-        else:
-            tokens = (
-                as_tokeniser(self.tokens)
-                if given
-                else smallest_tokens(read_details(sources.training.X, plan.details)[0])
-            )
-            filters = self._filters(() if given else (MinCount(2),))
-        refine = 0 if self.refine is None else int(self.refine)
-        cover = given if self.cover is None else bool(self.cover)
-        first = Setting(tokens, filters, cover, self.width or 1, refine)
-        free = {"refine"} if self.refine is None else set()
-        if not given:
-            free |= {"tokens"}
-            free |= {name for name in ("filters", "cover", "width") if getattr(self, name) is None}
-        if sources.validation is None:
-            free = set()
-        else:
-            free.add("pull")
-            sources = sources.sampled(MOST_TO_CHOOSE_BY, rng) if len(free) > 1 else sources
-        seeds = rng.integers(2**31 - 1, size=2)
-
-        def attempt(setting: Setting, start: Trial | None) -> Trial:
-            # All settings start from the same seed, so that they differ by themselves and not by chance.
-            generator = np.random.default_rng(seeds)
-            with progress_bar({**self.get_params(deep=False), "restarts": 1}) as on_epoch:
-                return try_setting(setting, plan, sources, generator, start=start, on_epoch=on_epoch)
-
-        trial, losses = choose(first, free=frozenset(free), largest=LARGEST_TRIED, attempt=attempt)
-        if self.verbose and len(losses) > 1:
-            print(f"chose {trial.setting}", file=sys.stderr)
-        return trial, losses
 
     def _keep(self, trial: Trial, losses: list[tuple[Setting, float]]) -> None:
         progress = trial.fitted.progress
@@ -407,74 +271,6 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         self.token_table_, self.binning_ = trial.table, trial.fitted.binning
         model = trial.fitted.model
         self.set_function_ = SetFunction(model.phi, model.rho)
-
-    # Using
-
-    def _outputs(self, X: Any) -> npt.NDArray[np.float64]:
-        """Give the set function's ``(B, C)`` outputs."""
-        check_is_fitted(self)
-        threads = count_threads(self.n_jobs)
-        found = occurrences(self.token_table_, (), self.setting_.cover, X, None, tuple(self.details), threads)
-        crossing, model = self._reader()
-        return outputs_of(model, crossing.cross(found), threads)
-
-    def _reader(self) -> tuple[Crossing, SetFunction]:
-        """Give the table as the set function reads it, laid out once for each pair of the two."""
-        cached = self.__dict__.get("_cache")
-        if cached is None or cached[0] is not self.token_table_ or cached[1] is not self.set_function_:
-            table, model = self.token_table_, self.set_function_
-            names = [feature.name for feature in self.features_]
-            rows = TokenRows.of(table, (), names, float(self.shrinkage))
-            corrections = table.corrections
-            corrected = np.full(len(table), -1, np.int32)
-            if corrections is not None:
-                corrected = corrections.places(len(table))
-                model = RefinedSetFunction(model.phi, model.rho, torch.from_numpy(corrections.amounts.copy()))
-            cached = (table, self.set_function_, Crossing(self.binning_, rows, corrected, np.float64), model)
-            self._cache = cached
-        return cached[2], cached[3]
-
-    def explain(self, X: Any, label: Any = None) -> SemanticExplanation:
-        """Say what is known of each token of each set, and what it adds to the prediction.
-
-        Parameters
-        ----------
-        X
-            Examples, as for `fit`.
-        label
-            Of several classes the one to explain; None takes each example's predicted class. The scores of two
-            classes always speak for the second.
-        """
-        return explain(self, X, label)
-
-    def phi(self, X: Any) -> TokenScores:
-        """Score every token; the mean over an example's tokens is what rho turns into the output.
-
-        Parameters
-        ----------
-        X
-            Examples, as for `fit`.
-        """
-        return phi(self, X)
-
-    def freeze(self) -> FrozenModel:
-        """Store phi of every token, so that sets can be scored by looking tokens up, without torch.
-
-        Only where phi needs nothing but the token's own features: without ``whole``, ``items``, ``tokens`` and details.
-        """
-        return freeze(self)
-
-    def calibrators(self) -> dict[str, CalibratorCurve]:
-        """Give the curves of phi's calibrators, by feature."""
-        check_is_fitted(self)
-        return calibrator_curves(self.binning_, self.set_function_)
-
-    def verify(self) -> Certificate:
-        """Check every declared constraint, in the parameters and by probing."""
-        check_is_fitted(self)
-        model = self.set_function_
-        shape = ShapeConstraints.of(model, self.binning_, self.trusts_)
-        return certify(model, shape, self.binning_, self.trusts_)
 
     # Parts on their own
 
@@ -509,37 +305,9 @@ class SemanticEstimator(BaseEstimator):  # type: ignore[misc]
         rows = self._read(X, y, sample_weight, reset=False)
         plan = self._plan(replace(self.token_table_, corrections=None))
         kept = np.flatnonzero(rows.weights)
-        sources, _ = self._sources(rows.take(kept), read_groups(groups, len(rows), kept), plan, None, rng)
-        trial = try_setting(self.setting_, plan, sources, np.random.default_rng(rng.integers(2**31)))
+        learning = Learning(rows.take(kept), read_groups(groups, len(rows), kept), plan, rng)
+        sources, _ = learning.split(None)
+        trial = learning.attempt(self.setting_, sources, rng)
         self._keep(trial, [(trial.setting, trial.loss)])
         self.certificate_ = self.verify()
         return self
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
-
-        The token table goes in as Parquet: tokens, counts and mean labels, but not the rows it was made of. A loaded
-        model estimates as before, and takes `refresh_table` and `refit_set_function`.
-
-        Parameters
-        ----------
-        path
-            Where to; an existing file is replaced only once the new one is complete.
-        """
-        check_is_fitted(self)
-        save_semantic(self, path)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "set_function_")
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_cache"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        return tags

@@ -195,7 +195,7 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", ()) if input_features is None else input_features
-        name = "_".join(str(name) for name in names if name not in self.details) or "semantic"
+        name = "_".join(str(name) for name in names if name not in self.setting_.details) or "semantic"
         if not self._has_classes() or len(self.classes_) == 2:
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in self.classes_.tolist()], dtype=object)

@@ -121,7 +121,7 @@ def phi(estimator: "SemanticEstimator", X: Any) -> TokenScores:
 
 def _prepared(estimator: "SemanticEstimator", X: Any) -> tuple[Occurrences, Crossing, SetFunction, int]:
     check_is_fitted(estimator)
-    threads, details = count_threads(estimator.n_jobs), tuple(estimator.details)
+    threads, details = count_threads(estimator.n_jobs), estimator.setting_.details
     found = occurrences(estimator.token_table_, (), estimator.setting_.cover, X, None, details, threads)
     return found, *estimator._reader(), threads
 

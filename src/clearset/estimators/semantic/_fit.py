@@ -67,6 +67,8 @@ class Fitted:
         The best epoch of each stage.
     n_training
         The number of training examples.
+    loss
+        The best loss, on validation data where there are some, in the labels' own unit.
     """
 
     binning: Binning
@@ -74,6 +76,7 @@ class Fitted:
     progress: Progress
     stops: tuple[int, ...]
     n_training: int
+    loss: float
 
 
 @one_torch_thread()
@@ -194,7 +197,8 @@ def fit_aggregation(
     fill_missing_crossed(best, binning, crossed)
     model = best.rescaled(centre, scale)
     ShapeConstraints.of(model, binning, trusts).project_exactly(model)
-    return Fitted(binning, model, progress, best_epochs, len(sets))
+    reached = loss.in_units(progress.best_loss, centre, scale)
+    return Fitted(binning, model, progress, best_epochs, len(sets), reached)
 
 
 def _scale_output(

@@ -24,6 +24,10 @@ class Setting:
         The largest size of tokens whose values are corrected; 0 for none.
     pull
         How strongly corrections are pulled to 0.
+    shrinkage
+        Examples of the prior that every mean is mixed with.
+    details
+        Columns that tell something of each item of an example.
     """
 
     tokens: Tokeniser
@@ -32,6 +36,8 @@ class Setting:
     width: int = 1
     refine: int = 0
     pull: float = 2.0
+    shrinkage: float = 1.0
+    details: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         filters = ", ".join(map(repr, self.filters)) or "no filter"

@@ -207,6 +207,7 @@ def _setting_to_json(setting: Setting) -> dict[str, Any]:
 
 
 def _setting(document: dict[str, Any], tokens: Any, filters: Any) -> Setting:
+    document = {**document, "details": check_details(document["details"])}
     for name, default in _CHOICES.items():
         if type(document[name]) is not type(default):
             raise TypeError(f"{name} of the setting is {document[name]!r}")

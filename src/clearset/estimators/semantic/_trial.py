@@ -102,7 +102,7 @@ class Trial:
     @property
     def loss(self) -> float:
         """The loss on validation data, or without any on the training data."""
-        return self.fitted.progress.best_loss
+        return self.fitted.loss
 
     def outputs(self, threads: int) -> npt.NDArray[np.float64]:
         """Give the outputs for the training examples, out of fold, and then for the validation examples."""

@@ -1,0 +1,146 @@
+"""A fitted token table with its set function, and what can be asked of them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from clearset.estimators._base import TokenScores
+from clearset.estimators._curves import CalibratorCurve, calibrator_curves
+from clearset.estimators._parameters import count_threads
+from clearset.estimators.semantic._crossing import Crossing
+from clearset.estimators.semantic._explain import SemanticExplanation, explain, phi
+from clearset.estimators.semantic._fit import outputs_of
+from clearset.estimators.semantic._frozen import freeze
+from clearset.estimators.semantic._rows import TokenRows
+from clearset.estimators.semantic._setting import Setting
+from clearset.estimators.semantic._storage import save_semantic
+from clearset.estimators.semantic._trial import occurrences
+from clearset.frozen import FrozenModel
+from clearset.setfunction import Certificate, RefinedSetFunction, SetFunction, ShapeConstraints, certify
+from clearset.sets import Binning, Feature, Trust
+from clearset.tokens import TokenTable
+
+
+class SemanticModel(BaseEstimator):  # type: ignore[misc]
+    """What a fitted semantic estimator is, and offers."""
+
+    n_jobs: int | None
+
+    token_table_: TokenTable
+    set_function_: SetFunction
+    binning_: Binning
+    features_: tuple[Feature, ...]
+    trusts_: tuple[Trust, ...]
+    setting_: Setting
+    choices_: list[dict[str, Any]]
+    certificate_: Certificate
+    classes_: npt.NDArray[Any]
+    feature_names_in_: npt.NDArray[Any]
+    loss_: str
+    history_: list[dict[str, float]]
+    best_epoch_: int
+    interrupted_: bool
+
+    def _has_classes(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _outputs(self, X: Any) -> npt.NDArray[np.float64]:
+        """Give the set function's ``(B, C)`` outputs."""
+        check_is_fitted(self)
+        threads = count_threads(self.n_jobs)
+        found = occurrences(
+            self.token_table_, (), self.setting_.cover, X, None, self.setting_.details, threads
+        )
+        crossing, model = self._reader()
+        return outputs_of(model, crossing.cross(found), threads)
+
+    def _reader(self) -> tuple[Crossing, SetFunction]:
+        """Give the table as the set function reads it, laid out once for each pair of the two."""
+        cached = self.__dict__.get("_cache")
+        if cached is None or cached[0] is not self.token_table_ or cached[1] is not self.set_function_:
+            table, model = self.token_table_, self.set_function_
+            names = [feature.name for feature in self.features_]
+            rows = TokenRows.of(table, (), names, self.setting_.shrinkage)
+            corrections = table.corrections
+            corrected = np.full(len(table), -1, np.int32)
+            if corrections is not None:
+                corrected = corrections.places(len(table))
+                model = RefinedSetFunction(model.phi, model.rho, torch.from_numpy(corrections.amounts.copy()))
+            cached = (table, self.set_function_, Crossing(self.binning_, rows, corrected, np.float64), model)
+            self._cache = cached
+        return cached[2], cached[3]
+
+    def explain(self, X: Any, label: Any = None) -> SemanticExplanation:
+        """Say what is known of each token of each set, and what it adds to the prediction.
+
+        Parameters
+        ----------
+        X
+            Examples, as for `fit`.
+        label
+            Of several classes the one to explain; None takes each example's predicted class. The scores of two
+            classes always speak for the second.
+        """
+        return explain(self, X, label)
+
+    def phi(self, X: Any) -> TokenScores:
+        """Score every token; the mean over an example's tokens is what rho turns into the output.
+
+        Parameters
+        ----------
+        X
+            Examples, as for `fit`.
+        """
+        return phi(self, X)
+
+    def freeze(self) -> FrozenModel:
+        """Store phi of every token, so that sets can be scored by looking tokens up, without torch.
+
+        Only where phi needs nothing but the token's own features: without ``whole``, ``items``, ``tokens`` and details.
+        """
+        return freeze(self)
+
+    def calibrators(self) -> dict[str, CalibratorCurve]:
+        """Give the curves of phi's calibrators, by feature."""
+        check_is_fitted(self)
+        return calibrator_curves(self.binning_, self.set_function_)
+
+    def verify(self) -> Certificate:
+        """Check every declared constraint, in the parameters and by probing."""
+        check_is_fitted(self)
+        model = self.set_function_
+        shape = ShapeConstraints.of(model, self.binning_, self.trusts_)
+        return certify(model, shape, self.binning_, self.trusts_)
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        The token table goes in as Parquet: tokens, counts and mean labels, but not the rows it was made of. A loaded
+        model estimates as before, and takes `refresh_table` and `refit_set_function`.
+
+        Parameters
+        ----------
+        path
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        check_is_fitted(self)
+        save_semantic(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "set_function_")
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_cache"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
