@@ -26,6 +26,7 @@ unit: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2
 
 bench: $(VENV)/.installed-dev
+	$(BIN)/pip install --quiet --editable '.[dev,bench]'
 	for name in phi reading monotone aggregations seeds puzzles crossed table transform promises recipes celeba defaults; do $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 $(VENV)/.created:

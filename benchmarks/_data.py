@@ -59,8 +59,11 @@ def recipes(*, words: bool = False) -> Labelled:
     labels = np.asarray(table["cuisine"].to_pylist())
     if not words:
         return Labelled(sets, labels)
-    # An ingredient of one word is that word, so it is not told twice.
-    both = [[*recipe, *{word for name in recipe for word in name.split()}] for recipe in sets.to_pylist()]
+    # "sugar" as an ingredient says something else than as a word of one.
+    both = [
+        [*recipe, *{f"{word} (word)" for name in recipe for word in name.split()}]
+        for recipe in sets.to_pylist()
+    ]
     return Labelled(pa.array(both), labels)
 
 
