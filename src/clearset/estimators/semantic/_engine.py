@@ -128,7 +128,12 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         trial, order = self._fit(X, y, sample_weight, groups, token_X, token_y, validation_data)
         if not self.cross_fit and token_X is None:
             return self.transform(X)
-        if self.setting_.refine:
+        if self.interrupted_:
+            raise RuntimeError(
+                "Training was interrupted before every example had an estimate from the others. The engine is fitted with "
+                "the best so far: transform() works, but knows the labels of these examples."
+            )
+        if self.token_table_.corrections is not None:
             return self._without_each_fold(X, y, sample_weight, groups, token_X, token_y, validation_data)
         known = estimates(trial.outputs(1)[: len(order)], self.loss_)
         # Examples of weight 0 helped to make nothing.
@@ -158,10 +163,16 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             "width": setting.width,
             "refine": setting.refine,
         }
-        result: npt.NDArray[np.float64] | None = None
+        labels = np.asarray(y)
+        n_classes = len(self.classes_) if self._has_classes() else 1
+        result = np.zeros((n, 1 if n_classes == 2 else n_classes))
         for fold in range(n_folds):
             rest, inside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            seen = np.unique(labels[rest]) if self._has_classes() else np.empty(0)
             if not len(inside):
+                continue
+            if len(seen) == 1:  # the other examples are all of one class
+                result[inside] = (self.classes_ == seen[0])[-result.shape[1] :]
                 continue
             part = clone(self).set_params(**fixed)
             groups_left = None if groups is None else np.asarray(groups)[rest]
@@ -171,7 +182,7 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
                 groups_left = groups_left if n_groups > 1 else None
             part.fit(
                 take_examples(X, rest),
-                np.asarray(y)[rest],
+                labels[rest],
                 None if sample_weight is None else np.asarray(sample_weight)[rest],
                 groups=groups_left,
                 token_X=token_X,
@@ -179,10 +190,11 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
                 validation_data=validation_data,
             )
             estimated = part.transform(take_examples(X, inside))
-            if result is None:
-                result = np.empty((n, estimated.shape[1]))
-            result[inside] = estimated
-        assert result is not None  # noqa: S101
+            if result.shape[1] == 1:
+                result[inside] = estimated
+            else:
+                shares = np.hstack([1 - estimated, estimated]) if len(part.classes_) == 2 else estimated
+                result[np.ix_(inside, np.searchsorted(self.classes_, part.classes_))] = shares
         return result
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
