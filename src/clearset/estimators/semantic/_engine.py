@@ -130,8 +130,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             return self.transform(X)
         if self.interrupted_:
             raise RuntimeError(
-                "Training was interrupted before every example had an estimate from the others. The engine is fitted with "
-                "the best so far: transform() works, but knows the labels of these examples."
+                "Training was interrupted before every example had an estimate from the others. The engine has "
+                "the best so far: transform works, but knows the labels of these examples."
             )
         if self.token_table_.corrections is not None:
             return self._without_each_fold(X, y, sample_weight, groups, token_X, token_y, validation_data)
