@@ -7,7 +7,7 @@ from clearset.setfunction._crossed import CrossedSets
 from clearset.setfunction._module import SetFunction
 from clearset.sets import Binning, Positions
 
-_SAMPLE = 100_000
+_HALVINGS = 40
 
 
 @torch.no_grad()
@@ -30,15 +30,35 @@ def fill_missing(model: SetFunction, binning: Binning, positions: Positions) -> 
 
 
 @torch.no_grad()
-def fill_missing_crossed(model: SetFunction, binning: Binning, crossed: CrossedSets) -> None:
-    """Do the same for tokens crossed with classes, whose first feature is the value."""
-    rows = crossed.tokens.rows.numpy()
+def fill_missing_crossed(
+    model: SetFunction, binning: Binning, crossed: CrossedSets, nothing: CrossedSets, prior: float
+) -> None:
+    """Do the same for tokens crossed with classes, whose first feature is the value.
+
+    Where every training set had a token, a set without any gets as near to the prior as its one missing value can bring
+    it. Of several classes all are alike then.
+
+    Parameters
+    ----------
+    model, binning, crossed
+        As in `fill_missing`.
+    nothing
+        One set without tokens, in float64.
+    prior
+        The output that says no more than the labels' mean.
+    """
     for d in range(1, len(binning.features)):
         _fill(model, binning, d, crossed.tokens.slots[d - 1].numpy(), crossed.tokens.fractions[d - 1].numpy())
-    if (rows >= 0).all():
-        name = binning.features[0].name
-        values = crossed.values.numpy()[np.unique(rows[:: max(1, len(rows) // _SAMPLE)])]
-        _fill(model, binning, 0, *binning.place(name, values.ravel().astype(np.float64), np.float64))
+    if bool((crossed.tokens.rows < 0).any()):
+        return
+    column = model.phi.calibration[:, int(binning.slot_offsets[1]) - 1]
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):  # the output does not fall with the calibrated value
+        column.fill_((low + high) / 2)
+        if float(nothing.outputs(model, None, 1)[0, 0]) < prior:
+            low = (low + high) / 2
+        else:
+            high = (low + high) / 2
 
 
 def _fill(model: SetFunction, binning: Binning, d: int, slots: np.ndarray, fractions: np.ndarray) -> None:

@@ -130,8 +130,29 @@ class SemanticEstimator(SemanticModel):
         token_X: Any = None,
         token_y: Any = None,
         validation_data: Any = None,
-    ) -> tuple[Trial, npt.NDArray[np.int64]]:
-        """Fit, and give the trial that was kept and the order in which it holds the rows of X."""
+    ) -> tuple[Trial, npt.NDArray[np.int64], Learning]:
+        """Fit, and give the trial that was kept, the order in which it holds the rows of X, and how it was learned.
+
+        What was fitted before stays if this fails.
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit_anew(X, y, sample_weight, groups, token_X, token_y, validation_data)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit_anew(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        token_X: Any,
+        token_y: Any,
+        validation_data: Any,
+    ) -> tuple[Trial, npt.NDArray[np.int64], Learning]:
         options = self.get_params(deep=False)
         check_parameters(options, (*CROSSED_LOSSES, *REGRESSION_LOSSES))
         rng = make_rng(self.random_state)
@@ -148,7 +169,7 @@ class SemanticEstimator(SemanticModel):
         if len(order) > trial.n_training and not self.interrupted_:
             # What was held back, or left out while choosing, can now be learned from as well.
             if validation_data is None:
-                sources, order = learning.whole(), np.arange(len(kept))
+                sources, order = learning.without_validation(), np.arange(len(kept))
             last = learning.attempt(trial.setting, sources, rng, stops=trial.fitted.stops)
             if last.fitted.progress.interrupted:
                 self._warn_of_interrupt()
@@ -156,12 +177,18 @@ class SemanticEstimator(SemanticModel):
             else:
                 trial = last
                 self._keep_parts(trial)
+        if not len(self.token_table_):
+            warnings.warn(
+                "No token passed the filters, so that the model knows nothing but a constant. Use weaker filters, or "
+                "other tokens.",
+                stacklevel=4,
+            )
         self.certificate_ = self.verify()
         if not self.certificate_:
             raise RuntimeError(
                 f"The fitted model breaks a declared constraint, which is a bug.\n{self.certificate_}"
             )
-        return trial, kept[order]
+        return trial, kept[order], learning
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Rows:
         """Check labels and weights; ``reset`` where they say which classes there are."""
@@ -220,7 +247,7 @@ class SemanticEstimator(SemanticModel):
     def _plan(self, table: TokenTable | None) -> Plan:
         options = self.get_params(deep=False)
         details, trusts = check_details(self.details), check_trust_list(self.trusts)
-        return Plan(
+        plan = Plan(
             classes=self.classes_ if self._has_classes() else None,
             table=table,
             features=check_features(self.features, details, trusts),
@@ -231,6 +258,13 @@ class SemanticEstimator(SemanticModel):
             shrinkage=float(self.shrinkage),
             threads=count_threads(self.n_jobs),
         )
+        shares = [feature.name for feature in plan.features or () if feature.name in ("log_odds", "entropy")]
+        if plan.task == "number" and shares:
+            raise ValueError(
+                f"features names {shares}, which speak of shares of classes, but labels are numbers. Use mean_label "
+                "without entropy."
+            )
+        return plan
 
     def _table_of(self, token_X: Any, token_y: Any) -> TokenTable | None:
         """Make the table of other examples, where there are some."""
@@ -301,8 +335,11 @@ class SemanticEstimator(SemanticModel):
             labels.
         """
         check_is_fitted(self)
+        check_parameters(self.get_params(deep=False), (*CROSSED_LOSSES, *REGRESSION_LOSSES))
         rng = make_rng(self.random_state)
         rows = self._read(X, y, sample_weight, reset=False)
+        if self._has_classes() and len(np.unique(rows.labels[rows.weights > 0])) < 2:
+            raise ValueError("y holds one class only; a set function learns from at least two.")
         plan = self._plan(replace(self.token_table_, corrections=None))
         kept = np.flatnonzero(rows.weights)
         learning = Learning(rows.take(kept), read_groups(groups, len(rows), kept), plan, rng)

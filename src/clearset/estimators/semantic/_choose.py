@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pyarrow.compute as pc
+
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._trial import Trial
-from clearset.tokens import Items, MaxSize, MinCount, NGrams, Subsets, Tokeniser
+from clearset.tokens import Items, MaxSize, MinCount, NGrams, Subsets, Tokeniser, TokenLimitError
 from clearset.tokens._filters import Filter
 from clearset.tokens._reading import read_column
 
@@ -16,16 +18,21 @@ GAIN = 0.002
 PULLS = (2.0, 0.2)
 # A text has this many words on average, at least; shorter strings are taken for categories.
 WORDS_OF_A_TEXT = 1.5
+# And strings of which fewer than this share are distinct are categories too, such as names of cities.
+SHARE_OF_TEXTS = 0.3
 # Of larger tokens there are many, and most of the rare ones say nothing that their parts do not.
 _LARGER: tuple[Filter, ...] = (MinCount(5) | (MinCount(2) & MaxSize(1)),)
 
 
 def smallest_tokens(X: Any) -> Tokeniser:
     """Say what the examples are made of: words where they are texts, else items."""
-    if read_column(X).offsets is not None:
+    column = read_column(X)
+    if column.offsets is not None:
         return Items()
     words = NGrams(max_order=1)
-    return words if len(words.parts(X).values) >= WORDS_OF_A_TEXT * len(X) else Items()
+    repeated = pc.count_distinct(column.strings).as_py() < SHARE_OF_TEXTS * len(column.strings)
+    texts = len(words.parts(X).values) >= WORDS_OF_A_TEXT * len(column.strings)
+    return words if texts and not repeated else Items()
 
 
 def larger_tokens(tokens: Tokeniser, size: int) -> Tokeniser:
@@ -63,20 +70,27 @@ def choose(
     losses = [(start.setting, start.loss)]
     best = start
 
+    stopped = start.fitted.progress.interrupted
+
     def better(setting: Setting, start: Trial | None = None) -> bool:
-        nonlocal best
-        if best.fitted.progress.interrupted:
+        nonlocal best, stopped
+        if stopped:
             return False
-        trial = attempt(setting, start)
+        try:
+            trial = attempt(setting, start)
+        except TokenLimitError:  # the examples have too many tokens of this size
+            losses.append((setting, float("inf")))
+            return False
         losses.append((setting, trial.loss))
+        stopped = trial.fitted.progress.interrupted
         if trial.loss < best.loss - GAIN * abs(best.loss):
             best = trial
             return True
         return False
 
-    if first.refine and not start.fitted.progress.interrupted:
+    if first.refine and not stopped:
         best = attempt(first, start)
-        losses = [(first, best.loss)]
+        losses, stopped = [(first, best.loss)], best.fitted.progress.interrupted
         if "pull" in free:
             better(replace(first, pull=PULLS[1]), start)
     elif "refine" in free:
@@ -94,4 +108,6 @@ def choose(
         better(replace(best.setting, cover=not best.setting.cover))
     if "width" in free:
         better(replace(best.setting, width=2))
+    # Whichever trial an interrupt ended, it was the fit that was interrupted.
+    best.fitted.progress.interrupted = stopped
     return best, losses

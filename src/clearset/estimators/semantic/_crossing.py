@@ -115,10 +115,16 @@ class Crossing:
     dtype: npt.DTypeLike
 
     def __post_init__(self) -> None:
+        # Counted from the first keypoint, so that single precision tells large labels apart.
         keypoints = np.asarray(self.binning.keypoints[0])
-        self._values = torch.from_numpy(self.rows.values.astype(self.dtype))
-        self._keypoints = torch.from_numpy(keypoints.astype(self.dtype))
+        self._values = torch.from_numpy((self.rows.values - self.first).astype(self.dtype))
+        self._keypoints = torch.from_numpy((keypoints - self.first).astype(self.dtype))
         self._own = {name: self.binning.place(name, own, self.dtype) for name, own in self.rows.own.items()}
+
+    @property
+    def first(self) -> float:
+        """The value's first keypoint."""
+        return float(np.asarray(self.binning.keypoints[0])[0])
 
     def cross(self, occurrences: Occurrences) -> CrossedSets:
         """Place the tokens of examples.

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators.semantic._base import SemanticEstimator
-from clearset.estimators.semantic._sources import deal, read_groups, take_examples
+from clearset.estimators.semantic._sources import take_examples
 from clearset.frozen import estimates
 
 
@@ -116,86 +116,36 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         token_y: Any = None,
         validation_data: tuple[Any, Any] | None = None,
     ) -> npt.NDArray[np.float64]:
-        """Fit, and estimate each example's label from what is known without it.
+        """Fit, and estimate each example's label by a table and a set function that have not seen it.
 
-        Where corrections were learned they know every example's label, so the whole fit is repeated without each fold.
+        After the fit, the setting that was chosen is trained again without each fold, for as many epochs. Without
+        `cross_fit` this is the same as `fit` and `transform`.
 
         Parameters
         ----------
         X, y, sample_weight, groups, token_X, token_y, validation_data
             As for `fit`.
         """
-        trial, order = self._fit(X, y, sample_weight, groups, token_X, token_y, validation_data)
-        if not self.cross_fit and token_X is None:
+        trial, order, learning = self._fit(X, y, sample_weight, groups, token_X, token_y, validation_data)
+        if not self.cross_fit:
             return self.transform(X)
-        if self.interrupted_:
-            raise RuntimeError(
-                "Training was interrupted before every example had an estimate from the others. The engine has "
-                "the best so far: transform works, but knows the labels of these examples."
-            )
-        if self.token_table_.corrections is not None:
-            return self._without_each_fold(X, y, sample_weight, groups, token_X, token_y, validation_data)
-        known = estimates(trial.outputs(1)[: len(order)], self.loss_)
-        # Examples of weight 0 helped to make nothing.
-        result = np.empty_like(known) if len(order) == len(X) else self.transform(X)
-        result[order] = known
-        return result
+        self._raise_if(self.interrupted_)
+        outputs, threads = self._outputs(X), learning.plan.threads
+        kept = np.sort(order)
+        for rest, inside in learning.folds(int(self.cross_fit)):
+            part = learning.without_validation(rest)
+            fitted = learning.attempt(trial.setting, part, learning.rng, stops=trial.fitted.stops)
+            self._raise_if(fitted.fitted.progress.interrupted)
+            outputs[kept[inside]] = fitted.outputs(take_examples(learning.rows.X, inside), threads)
+        return estimates(outputs, self.loss_)
 
-    def _without_each_fold(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        token_X: Any,
-        token_y: Any,
-        validation_data: Any,
-    ) -> npt.NDArray[np.float64]:
-        n = len(X)
-        rng = np.random.default_rng(0)
-        n_folds = min(int(self.cross_fit or 5), n)
-        folds = deal(read_groups(groups, n, np.arange(n)), n, n_folds, rng)
-        setting = self.setting_
-        fixed = {
-            "tokens": getattr(setting.tokens, "own", setting.tokens),
-            "filters": list(setting.filters),
-            "cover": setting.cover,
-            "width": setting.width,
-            "refine": setting.refine,
-        }
-        labels = np.asarray(y)
-        n_classes = len(self.classes_) if self._has_classes() else 1
-        result = np.zeros((n, 1 if n_classes == 2 else n_classes))
-        for fold in range(n_folds):
-            rest, inside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            seen = np.unique(labels[rest]) if self._has_classes() else np.empty(0)
-            if not len(inside):
-                continue
-            if len(seen) == 1:  # the other examples are all of one class
-                result[inside] = (self.classes_ == seen[0])[-result.shape[1] :]
-                continue
-            part = clone(self).set_params(**fixed)
-            groups_left = None if groups is None else np.asarray(groups)[rest]
-            if groups_left is not None and self.cross_fit:
-                n_groups = len(np.unique(groups_left))
-                part.set_params(cross_fit=min(self.cross_fit, max(n_groups, 2)))
-                groups_left = groups_left if n_groups > 1 else None
-            part.fit(
-                take_examples(X, rest),
-                labels[rest],
-                None if sample_weight is None else np.asarray(sample_weight)[rest],
-                groups=groups_left,
-                token_X=token_X,
-                token_y=token_y,
-                validation_data=validation_data,
+    @staticmethod
+    def _raise_if(interrupted: bool) -> None:
+        if interrupted:
+            raise RuntimeError(
+                "Training was interrupted before every example had an estimate from the others. The engine has the "
+                "best so far: transform works, but knows the labels of these examples."
             )
-            estimated = part.transform(take_examples(X, inside))
-            if result.shape[1] == 1:
-                result[inside] = estimated
-            else:
-                shares = np.hstack([1 - estimated, estimated]) if len(part.classes_) == 2 else estimated
-                result[np.ix_(inside, np.searchsorted(self.classes_, part.classes_))] = shares
-        return result
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Name the columns of `transform`: after the column of items, and of several classes after each.

@@ -88,8 +88,8 @@ def explain(estimator: "SemanticEstimator", X: Any, label: Any) -> SemanticExpla
     columns = _columns(estimator, outputs, label)
     rows = np.arange(len(outputs))
     sizes = np.diff(crossed.tokens.offsets.numpy())
-    estimate, refined = _values(crossed, model, np.repeat(columns, sizes))
-    scores = _scores_of_values(crossed, model, refined, threads)
+    estimate, refined = _values(crossing, crossed, model, np.repeat(columns, sizes))
+    scores = _scores_of_values(crossed, model, refined - crossing.first, threads)
     contributions = scores / np.repeat(sizes, sizes)[:, None]
     starts = crossed.tokens.offsets.numpy()[:-1]
     aggregate = np.add.reduceat(contributions, starts, axis=0) if len(rows) else contributions
@@ -147,13 +147,13 @@ def _columns(estimator: "SemanticEstimator", outputs: FloatArray, label: Any) ->
 
 
 def _values(
-    crossed: CrossedSets, model: SetFunction, columns: npt.NDArray[np.int64]
+    crossing: Crossing, crossed: CrossedSets, model: SetFunction, columns: npt.NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
     """Give each token's value in its column, as counted and with its correction; NaN where it is missing."""
     rows, corrections = crossed.tokens.rows.numpy(), crossed.tokens.refined.numpy()
     estimate = np.full(len(rows), np.nan)
     known = rows >= 0
-    estimate[known] = crossed.values.numpy()[rows[known], columns[known]]
+    estimate[known] = crossing.rows.values[rows[known], columns[known]]
     refined = estimate.copy()
     if isinstance(model, RefinedSetFunction):
         corrected = corrections >= 0
@@ -165,7 +165,7 @@ def _values(
 def _scores_of_values(
     crossed: CrossedSets, model: SetFunction, values: FloatArray, threads: int
 ) -> FloatArray:
-    """Score tokens by a value of their own, ``(T, K)``: other classes are never looked at."""
+    """Score tokens by a value of their own, from the first keypoint on, ``(T, K)``; other classes are not looked at."""
     missing = np.isnan(values)
     rows = np.where(missing, -1, np.arange(len(values))).astype(np.int32)
     tokens = crossed.tokens._replace(

@@ -13,6 +13,7 @@ from clearset.estimators.semantic._crossing import Crossing, Occurrences, fit_bi
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.kernels import Layout
 from clearset.setfunction import (
+    CROSSED_LOSSES,
     CrossedSets,
     CrossedTrainingSets,
     Loss,
@@ -29,6 +30,7 @@ from clearset.setfunction import (
     train,
 )
 from clearset.sets import Binning, Feature, Trust
+from clearset.tokens import Found
 
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
@@ -193,8 +195,10 @@ def fit_aggregation(
             stop_after=stops[1] if stops else None,
         )
         progress = trained(refined, schedule, reached if validation is not None else float("inf"))
-        best, best_epochs = progress.best.double(), (*best_epochs, progress.best_epoch)
-    fill_missing_crossed(best, binning, crossed)
+        best_epochs = (*best_epochs, progress.best_epoch)
+        if progress.best_epoch:
+            best = progress.best.double()
+    fill_missing_crossed(best, binning, crossed, _nothing(binning, rows), _prior(loss, data))
     model = best.rescaled(centre, scale)
     ShapeConstraints.of(model, binning, trusts).project_exactly(model)
     reached = loss.in_units(progress.best_loss, centre, scale)
@@ -226,6 +230,30 @@ def _scale_output(
     with torch.no_grad():
         if bool(torch.isfinite(line).all()):
             model.rho.output.mul_(float(line[0].clamp(-3, 4).exp())).add_(float(line[1]))
+
+
+def _nothing(binning: Binning, rows: TokenRows) -> CrossedSets:
+    """Make one set without tokens."""
+    none = np.empty(0)
+    empty = TokenRows(rows.values[:0], dict.fromkeys(rows.own, none), 0)
+    numbers = np.empty(0, np.int32)
+    details = {feature.name: none for feature in binning.features}
+    found = Occurrences(
+        Found(numbers, np.zeros(2, np.int64)),
+        numbers.astype(np.int64),
+        numbers,
+        np.zeros(1, np.int64),
+        details,
+    )
+    return Crossing(binning, empty, numbers, np.float64).cross(found)
+
+
+def _prior(loss: Loss, data: CrossedTrainingSets) -> float:
+    """Give the output, in the scaled unit, that says no more than the labels' mean."""
+    if loss.name not in CROSSED_LOSSES or data.crossed.n_classes > 1:
+        return 0.0
+    share = float(np.clip(np.average(data.targets, weights=data.weights), 1e-6, 1 - 1e-6))
+    return float(np.log(share / (1 - share)))
 
 
 def choose_batch_size(wanted: int | str, n_sets: int) -> int:

@@ -317,7 +317,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         X
             A frame, as for `fit`.
         """
-        return self.follow_on_.predict(self._estimated(X))
+        table = self._estimated(X)
+        return self.follow_on_.predict(table)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
@@ -328,7 +329,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         X
             A frame, as for `fit`.
         """
-        probabilities: FloatArray = self.follow_on_.predict_proba(self._estimated(X))
+        table = self._estimated(X)
+        probabilities: FloatArray = self.follow_on_.predict_proba(table)
         return probabilities
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -339,7 +341,8 @@ class JointModel(BaseEstimator):  # type: ignore[misc]
         X, y, sample_weight
             As for `fit`.
         """
-        return float(self.follow_on_.score(self._estimated(X), y, sample_weight))
+        table = self._estimated(X)
+        return float(self.follow_on_.score(table, y, sample_weight))
 
     def verify(self) -> Certificate:
         """Check every declared constraint of the engines and of the follow-on model."""

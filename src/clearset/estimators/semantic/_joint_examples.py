@@ -52,15 +52,17 @@ def fit_engine(
     groups = None if examples.groups is None else examples.groups[:n]
     training = take_examples(part, examples.training)
     if not examples.has_validation:
-        trial, order = engine._fit(training, examples.y, examples.weights, groups)
+        trial, order, _ = engine._fit(training, examples.y, examples.weights, groups)
         known = np.empty((n, trial.rows.values.shape[1]))
-        known[order] = estimates(trial.outputs(1), engine.loss_)
+        known[order] = estimates(trial.outputs_out_of_fold(1), engine.loss_)
         return trial, known
     validation = (take_examples(part, examples.validation), examples.y[n:])
-    trial, _ = engine._fit(training, examples.y[:n], examples.weights[:n], groups, validation_data=validation)
+    trial, *_ = engine._fit(
+        training, examples.y[:n], examples.weights[:n], groups, validation_data=validation
+    )
     # The table stays without the examples for validation: what follows learns to read its values as they are, and
     # would read those of a refreshed one worse.
-    return trial, estimates(trial.outputs(1), engine.loss_)
+    return trial, estimates(trial.outputs_out_of_fold(1), engine.loss_)
 
 
 def read_frame(X: Any, engines: Mapping[Column, Any]) -> nw.DataFrame[Any]:

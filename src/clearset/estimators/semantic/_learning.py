@@ -1,7 +1,7 @@
 """How an estimator learns from its examples: which validate, which fold each is in, and which settings are tried."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,9 +71,18 @@ class Learning:
                 groups = None if groups is None else groups[training]
         return replace(self._dealt(rows, groups), validation=held), order
 
-    def whole(self) -> Sources:
-        """Deal all examples to folds; none validates."""
-        return self._dealt(self.rows, self.groups)
+    def without_validation(self, chosen: npt.NDArray[np.int64] | None = None) -> Sources:
+        """Deal examples to folds, all of them or some; none validates."""
+        if chosen is None:
+            return self._dealt(self.rows, self.groups)
+        return self._dealt(self.rows.take(chosen), None if self.groups is None else self.groups[chosen])
+
+    def folds(self, n_folds: int) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        """Give the examples outside and inside of each of some folds."""
+        n = len(self.rows)
+        folds = deal(self.groups, n, min(n_folds, n), self.rng)
+        for fold in np.unique(folds):
+            yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
     def _dealt(self, rows: Rows, groups: npt.NDArray[Any] | None) -> Sources:
         """Deal examples to folds, where the table is made of them."""

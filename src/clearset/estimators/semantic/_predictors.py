@@ -63,7 +63,7 @@ class SemanticClassifier(ClassifierMixin, SemanticEstimator):  # type: ignore[mi
         labels: npt.NDArray[Any] = self.classes_[chosen]
         return labels
 
-    def predict_top(self, X: Any, k: int = 3) -> npt.NDArray[Any]:
+    def predict_top(self, X: Any, k: int | None = None) -> npt.NDArray[Any]:
         """Give the k most likely classes, ``(n, k)``, the best first.
 
         Parameters
@@ -71,9 +71,10 @@ class SemanticClassifier(ClassifierMixin, SemanticEstimator):  # type: ignore[mi
         X
             Examples, as for `fit`.
         k
-            From 1 to the number of classes.
+            From 1 to the number of classes; None for 3, or for both of two.
         """
         check_is_fitted(self)
+        k = min(3, len(self.classes_)) if k is None else k
         if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes_):
             raise ValueError(
                 f"k is {k!r}; there are {len(self.classes_)} classes, so give 1 to {len(self.classes_)}."

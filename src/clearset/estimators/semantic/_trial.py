@@ -54,13 +54,18 @@ class Plan:
     shrinkage: float
     threads: int
 
+    @property
+    def task(self) -> str:
+        """What the table's labels are: classes, or a number."""
+        if self.table is not None:
+            return self.table.task
+        return "number" if self.classes is None else "classes"
+
     def features_of(self, setting: Setting) -> tuple[Feature, ...]:
         """Give the features of the set function: those asked for, or the usual ones."""
         if self.features is not None:
             return self.features
-        task = (
-            self.table.task if self.table is not None else ("number" if self.classes is None else "classes")
-        )
+        task = self.task
         plain = ["count", "entropy", "items", "tokens"] if task == "classes" else ["count", "items", "tokens"]
         if not _single(setting.tokens):
             plain.insert(1, "size")
@@ -104,10 +109,25 @@ class Trial:
         """The loss on validation data, or without any on the training data."""
         return self.fitted.loss
 
-    def outputs(self, threads: int) -> npt.NDArray[np.float64]:
-        """Give the outputs for the training examples, out of fold, and then for the validation examples."""
+    def outputs_out_of_fold(self, threads: int) -> npt.NDArray[np.float64]:
+        """Give the outputs for the training examples, by tables without their folds, and for validation examples.
+
+        The set function itself has seen the labels of the training examples.
+        """
         crossing = Crossing(self.fitted.binning, self.rows, self.corrected, np.float64)
         return outputs_of(self.fitted.model, crossing.cross(self.occurrences), threads)
+
+    def outputs(self, X: Any, threads: int) -> npt.NDArray[np.float64]:
+        """Give the outputs for examples that this trial has not seen."""
+        table, setting = self.table, self.setting
+        rows = TokenRows.of(table, (), [feature.name for feature in self.features], setting.shrinkage)
+        found = occurrences(table, (), setting.cover, X, None, setting.details, threads)
+        corrections = table.corrections
+        corrected = (
+            np.full(len(table), -1, np.int32) if corrections is None else corrections.places(len(table))
+        )
+        crossing = Crossing(self.fitted.binning, rows, corrected, np.float64)
+        return outputs_of(self.fitted.model, crossing.cross(found), threads)
 
 
 def try_setting(
@@ -204,6 +224,8 @@ def _trained(
         stops=stops,
         on_epoch=on_epoch,
     )
+    if setting.refine and not isinstance(fitted.model, RefinedSetFunction):
+        setting = replace(setting, refine=0)  # no epoch of refinement was better than none
     if isinstance(fitted.model, RefinedSetFunction):
         table = replace(
             table,
