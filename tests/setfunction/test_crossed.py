@@ -347,19 +347,40 @@ def test_some_of_the_sets():
     assert part.dtype == torch.float64
 
 
-def test_values_that_were_never_missing_count_as_average():
+def nothing(case):
+    """One set without tokens: everything missing."""
+    missing = [[slot] for slot in case.binning.slot_offsets[2:] - 1]
+    tokens = CrossedTokens(
+        torch.tensor(missing, dtype=torch.int32),
+        torch.zeros((len(missing), 1), dtype=torch.float64),
+        torch.tensor([0, 1]),
+        torch.tensor([-1], dtype=torch.int32),
+        torch.tensor([-1], dtype=torch.int32),
+    )
+    return replace(case.crossed(), tokens=tokens)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7])
+def test_a_set_without_tokens_is_the_prior_where_none_was_seen(share):
     case = Case.random(missing=0.0)
     model = case.model()
     calibration = model.phi.calibration.detach().clone().numpy()
-    fill_missing_crossed(model, case.binning, case.crossed())
+    outputs = []
+    for value in (0.0, 1.0):  # between these the missing value can bring the output
+        with torch.no_grad():
+            model.phi.calibration[:, 6] = value
+            # The other features that were never missing count as average.
+            model.phi.calibration[:, 14] = torch.from_numpy(
+                np.array(
+                    [np.interp(case.plain["size"], [1.0, 2.0], row[12:14]).mean() for row in calibration]
+                )
+            )
+            outputs.append(float(nothing(case).outputs(model, None, 1)[0, 0]))
+    prior = outputs[0] + share * (outputs[1] - outputs[0])
+    fill_missing_crossed(model, case.binning, case.crossed(), nothing(case), prior)
+    with torch.no_grad():
+        assert float(nothing(case).outputs(model, None, 1)[0, 0]) == pytest.approx(prior, abs=1e-9)
     filled = model.phi.calibration.detach().numpy()
-    used = case.values[np.unique(case.rows)].ravel()
-    for k in range(case.width):
-        curve = np.interp(used, case.binning.keypoints[0], calibration[k, :6])
-        assert filled[k, 6] == pytest.approx(curve.mean())
-        assert filled[k, 11] == calibration[k, 11]  # counts were missing in training, so that stays
-        sizes = np.interp(case.plain["size"], [1.0, 2.0], calibration[k, 12:14])
-        assert filled[k, 14] == pytest.approx(sizes.mean())
     np.testing.assert_array_equal(np.delete(filled, [6, 14], axis=1), np.delete(calibration, [6, 14], axis=1))
 
 
@@ -367,5 +388,5 @@ def test_values_that_were_missing_keep_what_was_learned():
     case = Case.random(missing=0.3)
     model = case.model()
     before = model.phi.calibration.detach().clone()
-    fill_missing_crossed(model, case.binning, case.crossed())
+    fill_missing_crossed(model, case.binning, case.crossed(), nothing(case), 0.0)
     assert torch.equal(model.phi.calibration[:, :12], before[:, :12])

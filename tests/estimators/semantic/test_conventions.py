@@ -196,7 +196,9 @@ def test_a_pipeline() -> None:
     weighted.fit(
         X, np.concatenate([Y[:200], 1 - Y[200:]]), sfe__sample_weight=weights, follow__sample_weight=weights
     )
-    assert weighted.score(FRESH, labels(FRESH)) > 0.8
+    assert (
+        weighted.score(FRESH, labels(FRESH)) > 0.7
+    )  # without weights the upside-down half would cancel the other
 
 
 def test_a_follow_on_set_model() -> None:

@@ -89,7 +89,8 @@ def test_a_set_without_known_tokens_has_the_score_of_the_missing_token():
 
 def test_a_table_without_tokens(tmp_path):
     model = cs.SemanticRegressor(tokens=cs.Items(), filters=[cs.MinCount(10_000)], **QUICK)
-    frozen = model.set_params(features=["mean_label", "count"]).fit(SETS, SUMS).freeze()
+    with pytest.warns(UserWarning, match="No token passed"):
+        frozen = model.set_params(features=["mean_label", "count"]).fit(SETS, SUMS).freeze()
     same_predictions(frozen, model)
     frozen.save(tmp_path / "model.parquet")
     same_predictions(cs.FrozenModel.load(tmp_path / "model.parquet"), model)

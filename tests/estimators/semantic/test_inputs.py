@@ -117,12 +117,14 @@ def test_empty_sets_in_training_are_learned() -> None:
 
 
 def test_nothing_but_empty_sets() -> None:
-    model = engine(epochs=2).fit([[]] * 60, [0, 1] * 30)
+    with pytest.warns(UserWarning, match="No token passed"):
+        model = engine(epochs=2).fit([[]] * 60, [0, 1] * 30)
     assert model.transform([[], ["a"]])[:, 0] == pytest.approx([0.5, 0.5], abs=0.1)
 
 
 def test_filters_that_nothing_passes() -> None:
-    model = engine(epochs=2, filters=[cs.MinCount(10**6)]).fit(X, Y)
+    with pytest.warns(UserWarning, match="No token passed"):
+        model = engine(epochs=2, filters=[cs.MinCount(10**6)]).fit(X, Y)
     assert len(model.token_table_) == 0
     assert model.transform(FRESH)[:, 0] == pytest.approx(Y.mean(), abs=0.15)
     assert engine(epochs=2, refine=True, filters=[cs.MinCount(10**6)]).fit_transform(X, Y).shape == (400, 1)

@@ -64,7 +64,7 @@ def test_estimates_of_training_rows_by_a_table_of_the_others() -> None:
     """Moving one example's label does not move its own estimate's tokens: their values are those of `cross_fit`."""
     X, y = sets(200), labels(sets(200))
     model = engine(epochs=2, early_stopping=False, features=["mean_label"])
-    trial, order = model._fit(X, y, None, None)
+    trial, order, _ = model._fit(X, y, None, None)
     assert isinstance(trial, Trial)
     assert sorted(order.tolist()) == list(range(200))
     found = trial.occurrences.found

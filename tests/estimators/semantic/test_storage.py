@@ -203,7 +203,8 @@ def test_corrections_of_which_none_is_left(tmp_path: Path) -> None:
 
 
 def test_a_table_without_tokens(tmp_path: Path) -> None:
-    model = engine(filters=cs.MinCount(1000)).fit(X, LABELS["int"])
+    with pytest.warns(UserWarning, match="No token passed"):
+        model = engine(filters=cs.MinCount(1000)).fit(X, LABELS["int"])
     assert len(model.token_table_) == 0
     model.save(tmp_path / "model")
     assert_same(model, cs.load(tmp_path / "model"), X)
