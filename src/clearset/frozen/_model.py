@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
-from clearset.frozen._estimates import estimates
+from clearset.frozen._estimates import estimates, say_prior
 from clearset.frozen._rho import FrozenRho
 from clearset.tokens import TokenTable
 
@@ -107,7 +107,8 @@ class FrozenModel:
         sums = members @ self.scores.reshape(n_tokens, n_classes * width)
         sums[sizes == 0] = self.missing.ravel()
         means = sums / np.maximum(sizes, 1)[:, None]
-        return self.rho(means.reshape(-1, width)).reshape(len(sizes), n_classes)
+        outputs = self.rho(means.reshape(-1, width)).reshape(len(sizes), n_classes)
+        return say_prior(outputs, sizes, self.table.prior, self.loss)
 
     def transform(self, X: Any) -> FloatArray:
         """Estimate the label: ``(n, 1)`` for a number or the second of two classes, ``(n, classes)`` for more.

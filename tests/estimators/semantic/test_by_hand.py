@@ -59,6 +59,8 @@ class ByHand:
         items = set(example)
         tokens: list[tuple[str, ...] | None] = [*self.tokens(items)]
         n_tokens = len(tokens)
+        if not tokens and len(self.prior) > 1:
+            return np.log(self.prior)  # nothing is known that would tell classes apart
         function = self.model.set_function_
         means = np.zeros((len(self.prior), function.width))
         for token in tokens or [None]:

@@ -136,7 +136,9 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             part = learning.without_validation(rest)
             fitted = learning.attempt(trial.setting, part, learning.rng, stops=trial.fitted.stops)
             self._raise_if(fitted.fitted.progress.interrupted)
-            outputs[kept[inside]] = fitted.outputs(take_examples(learning.rows.X, inside), threads)
+            outputs[kept[inside]] = fitted.outputs(
+                take_examples(learning.rows.X, inside), self.loss_, threads
+            )
         return estimates(outputs, self.loss_)
 
     @staticmethod

@@ -14,7 +14,7 @@ from clearset.estimators._parameters import count_threads
 from clearset.estimators.semantic._crossing import Crossing, Occurrences
 from clearset.estimators.semantic._fit import outputs_of
 from clearset.estimators.semantic._trial import occurrences
-from clearset.frozen import estimates
+from clearset.frozen import estimates, say_prior
 from clearset.setfunction import CrossedSets, RefinedSetFunction, SetFunction, one_torch_thread
 from clearset.tokens import PER_SET
 
@@ -85,7 +85,8 @@ def explain(estimator: "SemanticEstimator", X: Any, label: Any) -> SemanticExpla
     found, crossing, model, threads = _prepared(estimator, X)
     crossed = crossing.cross(found)
     outputs = outputs_of(model, crossed, threads)
-    columns = _columns(estimator, outputs, label)
+    said = say_prior(outputs.copy(), found.counts, estimator.token_table_.prior, estimator.loss_)
+    columns = _columns(estimator, said, label)
     rows = np.arange(len(outputs))
     sizes = np.diff(crossed.tokens.offsets.numpy())
     estimate, refined = _values(crossing, crossed, model, np.repeat(columns, sizes))
@@ -106,7 +107,7 @@ def explain(estimator: "SemanticEstimator", X: Any, label: Any) -> SemanticExpla
     frame |= _features(found, crossing, refined, known, sizes)
     frame |= {"estimate": _numbers(estimate), "refined": _numbers(refined)}
     frame |= {"score": _lists(scores), "contribution": _lists(contributions)}
-    prediction = estimates(outputs, estimator.loss_)[rows, columns]
+    prediction = estimates(said, estimator.loss_)[rows, columns]
     return SemanticExplanation(prediction, labels, outputs[rows, columns], aggregate, pa.table(frame))
 
 

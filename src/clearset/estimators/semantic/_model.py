@@ -19,7 +19,7 @@ from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import occurrences
-from clearset.frozen import FrozenModel
+from clearset.frozen import FrozenModel, say_prior
 from clearset.setfunction import Certificate, RefinedSetFunction, SetFunction, ShapeConstraints, certify
 from clearset.sets import Binning, Feature, Trust
 from clearset.tokens import TokenTable
@@ -56,7 +56,8 @@ class SemanticModel(BaseEstimator):  # type: ignore[misc]
             self.token_table_, (), self.setting_.cover, X, None, self.setting_.details, threads
         )
         crossing, model = self._reader()
-        return outputs_of(model, crossing.cross(found), threads)
+        outputs = outputs_of(model, crossing.cross(found), threads)
+        return say_prior(outputs, found.counts, self.token_table_.prior, self.loss_)
 
     def _reader(self) -> tuple[Crossing, SetFunction]:
         """Give the table as the set function reads it, laid out once for each pair of the two."""

@@ -14,6 +14,7 @@ from clearset.estimators.semantic._fit import Examples, Fitted, fit_aggregation,
 from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._sources import Rows, Sources
+from clearset.frozen import say_prior
 from clearset.setfunction import Loss, RefinedSetFunction
 from clearset.sets import Feature, Trust
 from clearset.tokens import Corrections, Found, OwnTokeniser, Statistics, Tokeniser, TokenTable, cross_fit
@@ -117,7 +118,7 @@ class Trial:
         crossing = Crossing(self.fitted.binning, self.rows, self.corrected, np.float64)
         return outputs_of(self.fitted.model, crossing.cross(self.occurrences), threads)
 
-    def outputs(self, X: Any, threads: int) -> npt.NDArray[np.float64]:
+    def outputs(self, X: Any, loss: str, threads: int) -> npt.NDArray[np.float64]:
         """Give the outputs for examples that this trial has not seen."""
         table, setting = self.table, self.setting
         rows = TokenRows.of(table, (), [feature.name for feature in self.features], setting.shrinkage)
@@ -127,7 +128,8 @@ class Trial:
             np.full(len(table), -1, np.int32) if corrections is None else corrections.places(len(table))
         )
         crossing = Crossing(self.fitted.binning, rows, corrected, np.float64)
-        return outputs_of(self.fitted.model, crossing.cross(found), threads)
+        outputs = outputs_of(self.fitted.model, crossing.cross(found), threads)
+        return say_prior(outputs, found.counts, table.prior, loss)
 
 
 def try_setting(
