@@ -423,7 +423,7 @@ class TokenTable:
         Parameters
         ----------
         path : path-like
-            The file, such as ``table.parquet``; the examples go to ``table.examples.parquet``.
+            The file, such as ``table.parquet``; the examples go to ``table.parquet.examples``.
         examples : bool, default=True
             Whether to write the examples; without them the table can be used but not updated.
         """
@@ -447,7 +447,7 @@ class TokenTable:
         Returns
         -------
         TokenTable
-            The table; without its examples if their file is not there.
+            The table; without its examples if their file is not there, or with a warning if it was changed.
         """
         from clearset.tokens import _storage
 
