@@ -48,7 +48,8 @@ def predict(
         )
     if top is not None and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
-    table = read_sets(data, by, names_in(set_columns))
+    texts = (column or getattr(fitted, "feature_names_in_", ())) if hasattr(fitted, "token_table_") else ()
+    table = read_sets(data, by, names_in(set_columns), list(texts))
     X = _columns(table, data, fitted, column or [], separator)
     columns = {} if by is None else {by: table[by]}
     if top is not None:
