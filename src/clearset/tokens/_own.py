@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from clearset.tokens._coded import Coded, Int64, Joining
 from clearset.tokens._reading import STRING, read_rows
-from clearset.tokens._tokenisers import Cross, Difference, Items, NGrams, Subsets, Tokeniser, listed
+from clearset.tokens._tokenisers import Cross, Difference, Items, NGrams, Subsets, Tokeniser, items_in, listed
 from clearset.tokens._vocabulary import encode
 
 _BETWEEN = "\x1f"  # the unit separator: made for this, and found in no ordinary text
@@ -87,9 +87,9 @@ class OwnTokeniser(Tokeniser):
         """Every token is an item."""
         return Joining("subsets", 1)
 
-    def items_of(self, token: str | Iterable[str]) -> list[str]:
+    def items_of(self, token: str | int | Iterable[str | int]) -> list[str]:
         """Return the string that stands for the token."""
-        return [token if isinstance(token, str) else _BETWEEN.join(token)]
+        return [_BETWEEN.join(items_in(token))]
 
     def spell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
         """Return every token as the list of its parts."""

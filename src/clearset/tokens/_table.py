@@ -106,7 +106,7 @@ class TokenTable:
         tokens : tokeniser, default=Subsets()
             What takes examples apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
             ``tokens(example)``.
-        filters : sequence of filters
+        filters : sequence of filters, optional
             What tokens have to pass: `MinCount`, `MaxInterval`, or functions. They have to pass all of them.
         task : {"auto", "classes", "number"}, default="auto"
             What the label is. With ``"auto"``, numbers with fractions and more than 100 distinct numbers are a number.
@@ -300,18 +300,18 @@ class TokenTable:
 
     # Looking tokens up
 
-    def numbers_of(self, tokens: Sequence[str | Iterable[str]] | pa.LargeListArray) -> Int64:
+    def numbers_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
         """Return the number of each token, written as in `lookup` or by `spelled`; -1 where it is not in the table."""
         nodes = nodes_of(tokens, self.tokeniser, self.vocabulary, self.index)
         numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
         return np.where(numbers < len(self), numbers, -1)
 
-    def lookup(self, token: str | Iterable[str]) -> "_show.TokenStatistics | None":
+    def lookup(self, token: str | int | Iterable[str | int]) -> "_show.TokenStatistics | None":
         """Return what is known about a token, or None if it is not in the table.
 
         Parameters
         ----------
-        token : str or iterable of str
+        token : str, int, or iterable of these
             One item, or the items of the token; their order matters only in n-grams.
 
         Returns
@@ -322,7 +322,7 @@ class TokenTable:
         number = int(self.numbers_of([token])[0])
         return None if number < 0 else _show.token_statistics(self, number)
 
-    def lookup_many(self, tokens: Sequence[str | Iterable[str]]) -> pa.Table:
+    def lookup_many(self, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
         """Return the rows of `to_arrow` of several tokens, as nulls where one is not in the table."""
         return _show.rows_of(self, tokens)
 
@@ -354,33 +354,35 @@ class TokenTable:
         return self._count(examples + more, self.tokeniser, self.filters).carrying(self)
 
     def __add__(self, other: "TokenTable") -> "TokenTable":
-        """Return the table of the examples of both."""
+        """Return the table of the examples of both, with the corrections of the first that has them."""
         if not isinstance(other, TokenTable):
             return NotImplemented
-        for name in ("tokeniser", "task", "filters"):
+        for name, option in (("tokeniser", "tokens"), ("task", "task"), ("filters", "filters")):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(
                     f"Tables can be merged if they were built alike, but the {name} is {mine!r} in one and {theirs!r} "
-                    "in the other. Build one of them again."
+                    f"in the other. Build both with the same {option}=."
                 )
         examples = self._kept_examples("merged") + other._kept_examples("merged")
-        return self._count(examples, self.tokeniser, self.filters).carrying(self)
+        table = self._count(examples, self.tokeniser, self.filters)
+        carrying = table.carrying(self)
+        return carrying if carrying.corrections else table.carrying(other)
 
-    def filter(self, *filters: Filter) -> "TokenTable":
+    def filter(self, *filters: Filter | Sequence[Filter]) -> "TokenTable":
         """Return the table of the tokens that pass further filters.
 
         Parameters
         ----------
         *filters : filters
-            The further filters; those of the table stay.
+            The further filters, or a list of them; those of the table stay.
 
         Returns
         -------
         TokenTable
             The smaller table, the same as if it had been built with all filters.
         """
-        further = check_filters(filters)
+        further = check_filters(filters[0] if len(filters) == 1 else filters)
         return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
 
     def carrying(self, other: "TokenTable") -> "TokenTable":

@@ -35,9 +35,9 @@ class Tokeniser:
         """Tell which items stand on the right side; these have the higher codes."""
         return np.zeros(len(vocabulary), np.bool_)
 
-    def items_of(self, token: str | Iterable[str]) -> list[str]:
+    def items_of(self, token: str | int | Iterable[str | int]) -> list[str]:
         """Return the items that a token as users write it is made of."""
-        return [token] if isinstance(token, str) else [str(item) for item in token]
+        return items_in(token)
 
     def spell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
         """Return tokens, given as lists of items, as users read them."""
@@ -268,6 +268,15 @@ def _split(texts: pa.LargeStringArray, split: Callable[[str], list[str]]) -> pa.
     column = read_column(rows)
     # Where no text has a word, Arrow sees lists of nothing.
     return (column if column.offsets is not None else Column(column.strings, np.zeros(1, np.int64))).sets()
+
+
+def items_in(token: Any) -> list[str]:
+    """Return the items of a token as users write it: one item or several, read as `read_column` reads them."""
+    several = isinstance(token, Iterable) and not isinstance(token, str)
+    items = list(token) if several else [token]
+    if any(item is None for item in items):
+        raise TypeError(f"The token is {token!r}; give an item, such as 'salt', or a list of items.")
+    return [str(item).lower() if isinstance(item, bool | np.bool_) else str(item) for item in items]
 
 
 def listed(answer: Any, name: str, place: int) -> Iterable[Any]:
