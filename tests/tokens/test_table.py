@@ -467,3 +467,34 @@ def test_tables_of_other_tasks_say_what_to_do() -> None:
     )
     with pytest.raises(ValueError, match="same task="):
         numbers + classes
+
+
+@pytest.mark.parametrize("tokens", [cs.Subsets(3), cs.Difference(max_size=None)], ids=repr)
+def test_tokens_are_spelled_in_alphabetical_order(tokens: Any, tmp_path: Any) -> None:
+    """Whatever is rare in one table and frequent in the other, so that they can be joined on their tokens."""
+    rows = [["é", "b", "a"], ["b", "a"], ["a"], ["Z", "é", "b"]]
+    mirrored = [["é", "b", "a"], ["é", "b"], ["é"], ["Z", "é", "b"]]
+    tables = [
+        cs.TokenTable.build([(row, []) for row in X] if isinstance(tokens, cs.Difference) else X, y, tokens)
+        for X, y in ((rows, [1, 0, 1, 0]), (mirrored, [0, 1, 1, 0]))
+    ]
+    assert tables[0].vocabulary.to_pylist() != sorted(tables[0].vocabulary.to_pylist())
+    for table, X in zip(tables, (rows, mirrored), strict=True):
+        held = {part for row in X for n in (1, 2, 3) for part in itertools.combinations(sorted(row), n)}
+        assert {tuple(token) for token in table.to_arrow()["token"].to_pylist()} == held
+        assert table.lookup(["é", "Z", "b"]).token == ("Z", "b", "é")
+        assert [table.spell(number) for number in table.numbers_of(list(held))] == list(held)
+        table.save(tmp_path / "t.parquet")
+        back = cs.TokenTable.load(tmp_path / "t.parquet")
+        same(back, table)
+        assert back.to_arrow().equals(table.to_arrow())
+
+
+def test_crosses_are_spelled_in_alphabetical_order(tmp_path: Any) -> None:
+    frame = pd.DataFrame({"z": [["p"], ["p", "q"]], "b": [["y", "x"], ["y"]]})
+    table = cs.TokenTable.build(frame, [1, 0], cs.Cross("z", "b"))
+    pairs = {tuple(token) for token in table.to_arrow()["token"].to_pylist() if len(token) == 2}
+    assert pairs == {("b=y", "z=p"), ("b=x", "z=p"), ("b=y", "z=q")}
+    assert table.lookup(["z=p", "b=y"]).count == 2
+    table.save(tmp_path / "t.parquet")
+    same(cs.TokenTable.load(tmp_path / "t.parquet"), table)

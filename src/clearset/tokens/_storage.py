@@ -25,7 +25,7 @@ from clearset.tokens._labels import Labels
 from clearset.tokens._own import tokeniser_from_json
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
-from clearset.tokens._vocabulary import encode, flat, spelled
+from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
 _KEY = b"clearset_token_table"
 _EXAMPLES_KEY = b"clearset_examples"
@@ -81,7 +81,7 @@ def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
 
 def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> None:
     """Write the table alone to an open file; `checksum` is that of the examples beside it."""
-    items = table.index.items_of(table.nodes)
+    items = table.items_as_spelled(np.arange(len(table)))
     codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
     rows = table.to_arrow().append_column("codes", codes)
     sums = table.statistics.sums
@@ -138,6 +138,8 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     strings, _ = flat(tokeniser.unspell(_list(rows["token"])))
     _, first, codes = np.unique(coded.codes, return_index=True, return_inverse=True)
     coded, vocabulary = Coded(codes.astype(np.int32), coded.offsets), strings.take(pa.array(first))
+    if not tokeniser.in_order:  # in the file items are in the order they are spelled, in the tree by code
+        coded = unique_sorted(coded, len(vocabulary))
     index, nodes = TokenIndex.from_tokens(
         tokeniser.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
     )

@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from clearset.tokens import _show
 from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
@@ -22,7 +23,7 @@ from clearset.tokens._labels import Task
 from clearset.tokens._own import OwnTokeniser, as_tokeniser, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenisers import Subsets, Tokeniser
-from clearset.tokens._vocabulary import offsets_of_kept, spelled
+from clearset.tokens._vocabulary import offsets_of_kept, spelled, unique_sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +228,21 @@ class TokenTable:
         """Return the items of tokens by their numbers, as codes of the vocabulary."""
         return self.index.items_of(self._token_nodes[tokens])
 
+    def items_as_spelled(self, tokens: npt.NDArray[Any]) -> Coded:
+        """Return the items of tokens as `items_of`, in the order they are spelled: alphabetical, except in n-grams."""
+        items = self.items_of(tokens)
+        if self.tokeniser.in_order:
+            return items
+        ranked = unique_sorted(Coded(self._ranks[items.codes], items.offsets), len(self._ranks))
+        return Coded(np.argsort(self._ranks).astype(np.int32)[ranked.codes], ranked.offsets)
+
+    @cached_property
+    def _ranks(self) -> Int32:
+        """The place of each item of the vocabulary in the alphabet."""
+        ranks = np.empty(len(self.vocabulary), np.int32)
+        ranks[pc.array_sort_indices(self.vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
+        return ranks
+
     # Tokens of examples
 
     def encode(self, X: Any) -> EncodedSets:
@@ -295,8 +311,8 @@ class TokenTable:
         return tuple(self.spelled(np.array([token]))[0].as_py())
 
     def spelled(self, tokens: npt.NDArray[Any]) -> pa.LargeListArray:
-        """Return the items of tokens by their numbers, as lists."""
-        return self.tokeniser.spell(spelled(self.index.items_of(self._token_nodes[tokens]), self.vocabulary))
+        """Return the items of tokens by their numbers, as lists in alphabetical order; n-grams in their own."""
+        return self.tokeniser.spell(spelled(self.items_as_spelled(tokens), self.vocabulary))
 
     # Looking tokens up
 
