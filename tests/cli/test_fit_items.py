@@ -269,3 +269,14 @@ def test_errors_are_one_line(models: Path, arguments: list[str], message: str, c
     assert err.count("\n") == 1
     assert message in err
     assert not (models / "never").exists()
+
+
+def test_codes_with_leading_zeros_are_items_as_written(tmp_path: Path) -> None:
+    codes = ["03", "3", "NA", "True"] * 100
+    rows = "".join(f"{code},{int(code in ('03', 'NA'))}\n" for code in codes)
+    (tmp_path / "codes.csv").write_text("code,y\n" + rows)
+    model, output = tmp_path / "m.clearset", tmp_path / "out.csv"
+    common = ["--label", "y", "--column", "code", "--tokens", "items", "-o", str(model), "--quiet"]
+    assert main(["fit", str(tmp_path / "codes.csv"), *common]) == 0
+    assert main(["predict", str(model), str(tmp_path / "codes.csv"), "-o", str(output)]) == 0
+    assert pa.csv.read_csv(output)["prediction"].to_pylist()[:4] == [1, 0, 1, 0]

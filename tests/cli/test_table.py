@@ -162,3 +162,27 @@ def test_other_errors(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_command_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table"]) == 2
     assert "Missing command" in capsys.readouterr().err
+
+
+def test_items_of_csv_are_taken_as_written(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("items,cuisine\n03,a\nNA,b\nTrue,a\nnull;3,b\n,a\n")
+    assert build(tmp_path, "--tokens", "items", data="data.csv") == 0
+    assert build(tmp_path, "--tokens", "ngrams:1", data="data.csv", name="words.parquet") == 0
+    tokens = arrow(tmp_path / "table.parquet")["token"].to_pylist()
+    assert sorted(tokens) == [["03"], ["3"], ["NA"], ["True"], ["null"]]
+    words = arrow(tmp_path / "words.parquet")["token"].to_pylist()
+    assert sorted(words) == [["03"], ["3"], ["na"], ["null"], ["true"]]
+
+
+def test_data_are_not_overwritten(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (data / "data.parquet").read_bytes()
+    assert build(data, name="../" + data.name + "/data.parquet") == 1
+    assert "saved over its data" in capsys.readouterr().err
+    assert (data / "data.parquet").read_bytes() == before
+
+
+def test_separator_in_columns_of_categories(tmp_path: Path) -> None:
+    items = pa.array(["a, b", "c", None, "a, b"]).dictionary_encode()
+    pa.parquet.write_table(pa.table({"items": items, "cuisine": [1, 0, 1, 0]}), tmp_path / "data.parquet")
+    assert build(tmp_path, "--tokens", "items", "--separator", ",") == 0
+    assert sorted(arrow(tmp_path / "table.parquet")["token"].to_pylist()) == [["a"], ["b"], ["c"]]

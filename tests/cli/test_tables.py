@@ -65,3 +65,11 @@ def test_columns() -> None:
         check_column(TABLE, "nmae", Path("t.csv"))
     assert did_you_mean("zzz", ["a", "b"]) == "There are: a, b."
     assert names_in(" a, b,") == ["a", "b"]
+
+
+def test_texts_are_read_as_written(tmp_path: Path) -> None:
+    written = ["03", "True", "NA", "null", "1.50", "2020-01-01"]
+    path = tmp_path / "t.csv"
+    path.write_text("item,other\n" + "".join(f"{item},NA\n" for item in written) + ",1\n")
+    table = read_table(path, ["item", "absent"])
+    assert table.to_pydict() == {"item": [*written, None], "other": [None] * 6 + [1]}

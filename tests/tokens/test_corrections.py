@@ -53,11 +53,15 @@ def test_a_filtered_table_keeps_those_that_are_left() -> None:
     assert by_token(filtered) == {token: c for token, c in by_token(table).items() if token in left}
 
 
-def test_a_merged_table_keeps_those_of_the_left_one() -> None:
+def test_a_merged_table_keeps_those_of_the_first_that_has_them() -> None:
     brute, table = corrected()
-    merged = table + replace(table, corrections=None)
-    assert merged.n_examples == 2 * brute.n
-    assert by_token(merged) == by_token(table)
+    without, halved = replace(table, corrections=None), table.corrections
+    assert halved is not None
+    other = replace(table, corrections=replace(halved, amounts=halved.amounts / 2))
+    for merged in (table + without, without + table, table + other):
+        assert merged.n_examples == 2 * brute.n
+        assert by_token(merged) == by_token(table)
+    assert (without + without).corrections is None
 
 
 def test_a_table_of_other_tokens_keeps_none() -> None:

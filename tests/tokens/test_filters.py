@@ -102,3 +102,14 @@ def test_narrow_intervals_of_numbers_need_two_examples() -> None:
     table = cs.TokenTable.build([["a"], ["a"], ["b"]], [1.5, 1.5, 2.5], filters=[cs.MaxInterval(0.5)])
     assert table.to_arrow()["token"].to_pylist() == [["a"]]
     assert table.variances.tolist() == [0.0]
+
+
+def test_functions_are_joined_from_either_side() -> None:
+    def small(s: Statistics) -> Any:
+        return s.counts < 5
+
+    counted = statistics([[1, 0], [2, 1], [4, 4]])
+    assert (small & cs.MinCount(2))(counted).tolist() == [False, True, False]
+    assert (cs.MinCount(2) & small)(counted).tolist() == [False, True, False]
+    assert (small | cs.MinCount(8))(counted).tolist() == [True, True, True]
+    assert (small | cs.MinCount(9))(counted).tolist() == [True, True, False]

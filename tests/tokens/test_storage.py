@@ -40,7 +40,7 @@ def test_round_trips(y: Any, tokens: Any, weighted: bool, tmp_path: Path) -> Non
     encoded = again.encode(ROWS)
     assert again.find(encoded).tokens.tolist() == table.find(table.encode(ROWS)).tokens.tolist()
     again.save(tmp_path / "again.parquet")
-    for name in ("{}.parquet", "{}.examples.parquet"):
+    for name in ("{}.parquet", "{}.parquet.examples"):
         one, other = (pa.parquet.read_table(tmp_path / name.format(stem)) for stem in ("table", "again"))
         assert one.equals(other)
 
@@ -56,7 +56,7 @@ def test_crosses_and_empty_tables(tmp_path: Path) -> None:
 
 def test_without_examples(tmp_path: Path) -> None:
     table = cs.TokenTable.build(ROWS, LABELS["two"], cs.Subsets(2))
-    path, beside = tmp_path / "t.parquet", tmp_path / "t.examples.parquet"
+    path, beside = tmp_path / "t.parquet", tmp_path / "t.parquet.examples"
     table.save(path)
     assert beside.exists()
     table.save(path, examples=False)
@@ -82,9 +82,58 @@ def test_files_in_memory() -> None:
 def test_examples_of_another_table(tmp_path: Path) -> None:
     for name, y in (("a", LABELS["two"]), ("b", LABELS["texts"])):
         cs.TokenTable.build(ROWS, y).save(tmp_path / f"{name}.parquet")
-    (tmp_path / "b.examples.parquet").replace(tmp_path / "a.examples.parquet")
-    with pytest.raises(ValueError, match=r"a\.examples\.parquet' does not hold the examples"):
-        cs.TokenTable.load(tmp_path / "a.parquet")
+    (tmp_path / "b.parquet.examples").replace(tmp_path / "a.parquet.examples")
+    with pytest.warns(UserWarning, match=r"a\.parquet\.examples' does not hold the examples"):
+        table = cs.TokenTable.load(tmp_path / "a.parquet")
+    assert table.examples is None
+    same(table, cs.TokenTable.build(ROWS, LABELS["two"]))
+
+
+def test_names_that_differ_in_the_extension_have_examples_of_their_own(tmp_path: Path) -> None:
+    tables = {
+        tmp_path / name: cs.TokenTable.build(ROWS[:n], LABELS["two"][:n])
+        for name, n in (("t.parquet", 20), ("t.pq", 30))
+    }
+    for path, table in tables.items():
+        table.save(path)
+    for path, table in tables.items():
+        same(cs.TokenTable.load(path).update(ROWS, LABELS["two"]), table.update(ROWS, LABELS["two"]))
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_files_of_others_stay(parquet: bool, tmp_path: Path) -> None:
+    beside = tmp_path / "t.parquet.examples"
+    if parquet:
+        pa.parquet.write_table(pa.table({"items": [1]}), beside)
+    else:
+        beside.write_text("mine")
+    content = beside.read_bytes()
+    table = cs.TokenTable.build(ROWS, LABELS["two"])
+    with pytest.raises(FileExistsError, match="not clearset's"):
+        table.save(tmp_path / "t.parquet")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.parquet.examples"]
+    table.save(tmp_path / "t.parquet", examples=False)
+    assert beside.read_bytes() == content
+    assert cs.TokenTable.load(tmp_path / "t.parquet").examples is None
+
+
+def test_a_failure_while_writing_leaves_the_old_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.parquet"
+    cs.TokenTable.build(ROWS, LABELS["two"]).save(path)
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    written = Path.write_bytes
+
+    def fail(self: Path, content: bytes) -> int:
+        if ".examples" not in self.name:
+            raise OSError("no space")
+        return written(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(OSError, match="no space"):
+        cs.TokenTable.build(ROWS, LABELS["texts"]).save(path)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
 def test_own_filters(tmp_path: Path) -> None:

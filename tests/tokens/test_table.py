@@ -430,3 +430,71 @@ def test_a_million_items() -> None:
     assert len(table) == n
     assert table.counts.sum() == len(np.unique(np.arange(2 * n) // 4 * n + codes))
     assert table.lookup("999999").count >= 1
+
+
+def test_filters_in_lists_or_none_at_all() -> None:
+    rows, y = [["a", "b"], ["a"], ["a", "b", "c"], ["c"]], [1, 0, 1, 1]
+    table = cs.TokenTable.build(rows, y, filters=None)
+    same(table, cs.TokenTable.build(rows, y))
+    filters = [cs.MinCount(2), cs.MaxSize(1)]
+    same(table.filter(filters), table.filter(*filters))
+    assert table.filter(filters).filters == tuple(filters)
+    assert len(table.filter(filters)) == 3
+
+
+def test_lookups_of_items_that_are_no_strings() -> None:
+    table = cs.TokenTable.build([[1, 2], [2], [2, 3]], [1, 0, 1], cs.Subsets(2))
+    for one in (1, "1", np.int64(1)):
+        assert table.lookup(one).count == 1
+    assert table.lookup([2, 1]).count == 1
+    assert table.lookup_many([2, [1, 2], 9])["count"].to_pylist() == [3, 1, None]
+    truths = cs.TokenTable.build([[True], [False], [True]], [1, 0, 1])
+    assert truths.lookup(True).count == 2
+    for nothing in (None, [None], ["a", None]):
+        with pytest.raises(TypeError, match=r"The token is .*None.* give an item"):
+            table.lookup(nothing)
+
+
+@pytest.mark.parametrize("threads", [1.5, "2", True])
+def test_threads_are_whole_numbers(threads: Any) -> None:
+    with pytest.raises(TypeError, match=r"threads is .* whole number"):
+        cs.TokenTable.build([["a"]], [1], threads=threads)
+
+
+def test_tables_of_other_tasks_say_what_to_do() -> None:
+    numbers, classes = (
+        cs.TokenTable.build([["a"], ["b"]], [1, 0], task=task) for task in ("number", "classes")
+    )
+    with pytest.raises(ValueError, match="same task="):
+        numbers + classes
+
+
+@pytest.mark.parametrize("tokens", [cs.Subsets(3), cs.Difference(max_size=None)], ids=repr)
+def test_tokens_are_spelled_in_alphabetical_order(tokens: Any, tmp_path: Any) -> None:
+    """Whatever is rare in one table and frequent in the other, so that they can be joined on their tokens."""
+    rows = [["é", "b", "a"], ["b", "a"], ["a"], ["Z", "é", "b"]]
+    mirrored = [["é", "b", "a"], ["é", "b"], ["é"], ["Z", "é", "b"]]
+    tables = [
+        cs.TokenTable.build([(row, []) for row in X] if isinstance(tokens, cs.Difference) else X, y, tokens)
+        for X, y in ((rows, [1, 0, 1, 0]), (mirrored, [0, 1, 1, 0]))
+    ]
+    assert tables[0].vocabulary.to_pylist() != sorted(tables[0].vocabulary.to_pylist())
+    for table, X in zip(tables, (rows, mirrored), strict=True):
+        held = {part for row in X for n in (1, 2, 3) for part in itertools.combinations(sorted(row), n)}
+        assert {tuple(token) for token in table.to_arrow()["token"].to_pylist()} == held
+        assert table.lookup(["é", "Z", "b"]).token == ("Z", "b", "é")
+        assert [table.spell(number) for number in table.numbers_of(list(held))] == list(held)
+        table.save(tmp_path / "t.parquet")
+        back = cs.TokenTable.load(tmp_path / "t.parquet")
+        same(back, table)
+        assert back.to_arrow().equals(table.to_arrow())
+
+
+def test_crosses_are_spelled_in_alphabetical_order(tmp_path: Any) -> None:
+    frame = pd.DataFrame({"z": [["p"], ["p", "q"]], "b": [["y", "x"], ["y"]]})
+    table = cs.TokenTable.build(frame, [1, 0], cs.Cross("z", "b"))
+    pairs = {tuple(token) for token in table.to_arrow()["token"].to_pylist() if len(token) == 2}
+    assert pairs == {("b=y", "z=p"), ("b=x", "z=p"), ("b=y", "z=q")}
+    assert table.lookup(["z=p", "b=y"]).count == 2
+    table.save(tmp_path / "t.parquet")
+    same(cs.TokenTable.load(tmp_path / "t.parquet"), table)

@@ -1,8 +1,10 @@
+import json
 import re
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -113,6 +115,14 @@ def test_cross_names_columns(pairs: list[tuple[list[str], list[str]]]) -> None:
     ]
 
 
+def test_sizes_of_numpy_become_plain_numbers() -> None:
+    two = np.int64(2)
+    for tokeniser in (cs.Subsets(two), cs.NGrams(two), cs.Difference(max_size=two)):  # type: ignore[arg-type]
+        assert json.loads(json.dumps(tokeniser.to_json())) == tokeniser.to_json()
+        assert repr(tokeniser) == repr(eval(repr(tokeniser), vars(cs)))  # noqa: S307
+        assert "int64" not in repr(tokeniser)
+
+
 class Letters:
     """Every letter, and the whole word as a token of all its letters."""
 
@@ -161,3 +171,56 @@ def test_own_tokenisers_see_the_examples_as_they_are() -> None:
     ):
         as_tokeniser(Spy()).parts(X)
     assert seen == ["ab", ["a"], ["a"], (["a"], "b"), ("a", "b")]
+
+
+def test_missing_rows_are_not_passed_on() -> None:
+    class Length:
+        def tokens(self, example: Any) -> list[str]:
+            return [str(len(example))]
+
+    for X in (["ab", None], pa.array(["ab", None]), pd.Series(["ab", None]), ["ab", float("nan")]):
+        assert OwnTokeniser(Length()).parts(X).to_pylist() == [["2"], []]
+    assert cs.NGrams(1, lambda text: [text + "!"]).parts(["ab", None]).to_pylist() == [["ab!"], []]
+
+
+@pytest.mark.parametrize("answer", [None, "word", 7])
+def test_functions_that_give_no_list(answer: Any) -> None:
+    class Bad:
+        def tokens(self, example: Any) -> Any:
+            return answer if example == "b" else [example]
+
+    def bad(text: str) -> Any:
+        return Bad().tokens(text)
+
+    with pytest.raises(TypeError, match=rf"Bad\.tokens gave {answer!r} for example 1"):
+        OwnTokeniser(Bad()).parts(["a", "b"])
+    with pytest.raises(TypeError, match=rf"bad gave {answer!r} for example 1"):
+        cs.NGrams(1, bad).parts(["a", "b"])
+
+
+def test_equality_of_own_tokenisers_with_slots_or_arrays() -> None:
+    class Slots:
+        __slots__ = ("n",)
+
+        def tokens(self, example: Any) -> Any:
+            return example
+
+    class Arrays:
+        def __init__(self) -> None:
+            self.n = np.arange(3)
+
+        def tokens(self, example: Any) -> Any:
+            return example
+
+    for kind in (Slots, Arrays):
+        one, other = kind(), kind()
+        assert OwnTokeniser(one) == OwnTokeniser(one)
+        assert OwnTokeniser(one) != OwnTokeniser(other)
+
+
+def test_own_tokenisers_are_known_by_the_class_alone() -> None:
+    described = OwnTokeniser(Letters()).to_json()
+    moved = type("Letters", (Letters,), {"__module__": "elsewhere"})()
+    assert tokeniser_from_json(described, moved) == OwnTokeniser(moved)
+    with pytest.raises(ValueError, match="Letters"):
+        tokeniser_from_json(described, type("Words", (Letters,), {})())

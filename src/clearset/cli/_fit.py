@@ -172,7 +172,7 @@ class _Reader:
         taken = [self.label] if self.weight is None else [self.label, self.weight]
         # As columns of whole sets, label and weight are checked to be constant within each set.
         of_sets = list(dict.fromkeys([*self.set_columns, *taken])) if self.by else self.set_columns
-        table = read_sets(path, self.by, of_sets)
+        table = read_sets(path, self.by, of_sets, self.items.names if self.items else ())
         for name in taken:
             check_column(table, name, path)
         weights = None if self.weight is None else _plain(table, self.weight, path)

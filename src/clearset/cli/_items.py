@@ -43,6 +43,7 @@ class ItemColumns:
         import pyarrow as pa
 
         from clearset.cli._tables import check_column
+        from clearset.sets._arrow import decode
         from clearset.tokens._reading import read_column
 
         for name in self.names:
@@ -51,7 +52,7 @@ class ItemColumns:
                 read_column(table[name].slice(0, 1))  # refuses the column's type, before any work
             except TypeError as error:
                 raise TypeError(f"Column {name!r} of '{path}': {error}") from None
-        columns = {name: table[name] for name in self.names}
+        columns = {name: decode(table[name]) for name in self.names}
         separator = self.separator or (CSV_SEPARATOR if path.suffix.lower() == ".csv" else None)
         if separator is None or (self.tokeniser is not None and self.tokeniser.in_order):
             return pa.table(columns)

@@ -48,7 +48,10 @@ def predict(
         )
     if top is not None and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
-    table = read_sets(data, by, names_in(set_columns))
+    texts: list[str] = column or []
+    if not texts and hasattr(fitted, "token_table_"):
+        texts = list(getattr(fitted, "feature_names_in_", []))
+    table = read_sets(data, by, names_in(set_columns), texts)
     X = _columns(table, data, fitted, column or [], separator)
     columns = {} if by is None else {by: table[by]}
     if top is not None:

@@ -67,6 +67,7 @@ def build(
     from clearset.artifact import check_target
 
     check_target(output)
+    _check_not_data(output, data)
     tokeniser = tokeniser_of(tokens, column)
     filters = filters_of(min_count, max_interval)
     X, y, weights = _read(data, ItemColumns(column, tokeniser, separator), label, weight)
@@ -93,6 +94,7 @@ def update(
     from clearset.artifact import check_target
 
     check_target(output or table)
+    _check_not_data(output or table, data)
     old = cs.TokenTable.load(table)
     X, y, weights = _read(data, ItemColumns(column, old.tokeniser, separator), label, weight)
     with _busy("Counting tokens", quiet):
@@ -153,10 +155,15 @@ def _read(path: Path, columns: ItemColumns, label: str, weight: str | None) -> t
     """Return the columns of items, the labels, and the weights or None."""
     from clearset.cli._tables import check_column, read_table
 
-    table = read_table(path)
+    table = read_table(path, columns.names)
     for name in (label, *([weight] if weight else [])):
         check_column(table, name, path)
     return columns.take(table, path), table[label], table[weight] if weight else None
+
+
+def _check_not_data(output: Path, data: Path) -> None:
+    if output.resolve() == data.resolve():
+        raise ValueError(f"The table would be saved over its data, '{data}'. Give another name to --output.")
 
 
 @contextmanager

@@ -20,11 +20,11 @@ def names_in(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def read_sets(path: Path, by: str | None, set_columns: Sequence[str]) -> pa.Table:
-    """Read a table with one row a set; with `by`, a long table is brought to that form."""
+def read_sets(path: Path, by: str | None, set_columns: Sequence[str], texts: Sequence[str] = ()) -> pa.Table:
+    """Read a table with one row a set, `texts` as in `read_table`; with `by`, a long one is brought to that form."""
     import clearset as cs
 
-    table = read_table(path)
+    table = read_table(path, texts)
     if by is None:
         if set_columns:
             raise ValueError("Set columns are named only for a long table. Give its key with --by as well.")
@@ -45,17 +45,14 @@ def columns_of_fit(table: pa.Table, model: Any) -> pa.Table:
     return table.select([name for name in model.feature_names_in_ if name in table.column_names])
 
 
-def read_table(path: Path) -> pa.Table:
-    """Read a CSV or Parquet file, told apart by the extension."""
+def read_table(path: Path, texts: Sequence[str] = ()) -> pa.Table:
+    """Read a CSV or Parquet file, told apart by the extension; of CSV the columns `texts` exactly as written."""
     check_format(path)
     if not path.is_file():
         what = "it is a folder" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
     try:
-        if path.suffix.lower() in _PARQUET:
-            table = pa.parquet.read_table(path)
-        else:
-            table = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(strings_can_be_null=True))
+        table = pa.parquet.read_table(path) if path.suffix.lower() in _PARQUET else _read_csv(path, texts)
     except pa.ArrowException as error:
         raise ValueError(f"Cannot read '{path}': {error}") from error
     names = table.column_names
@@ -65,6 +62,23 @@ def read_table(path: Path) -> pa.Table:
         )
     if len(table) == 0:
         raise ValueError(f"'{path}' has no rows.")
+    return table
+
+
+def _read_csv(path: Path, texts: Sequence[str]) -> pa.Table:
+    strings = dict.fromkeys(texts, pa.string())
+    options = pa.csv.ConvertOptions(column_types=strings, strings_can_be_null=True)
+    table = pa.csv.read_csv(path, convert_options=options)
+    wanted = [name for name in strings if table.column_names.count(name) == 1]
+    if not wanted:
+        return table
+    # Words for missing values, such as NA, are set for a whole file only: here they are items like others.
+    options = pa.csv.ConvertOptions(
+        include_columns=wanted, column_types=strings, strings_can_be_null=True, null_values=[""]
+    )
+    exact = pa.csv.read_csv(path, convert_options=options)
+    for name in wanted:
+        table = table.set_column(table.column_names.index(name), name, exact[name])
     return table
 
 

@@ -46,7 +46,7 @@ def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
     rows = rows.replace_schema_metadata({**rows.schema.metadata, _KEY: json.dumps(document)})
     buffer = io.BytesIO()
     pa.parquet.write_table(rows, buffer, compression="zstd")
-    put(target, buffer.getvalue())
+    put({target: buffer.getvalue()})
 
 
 def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:

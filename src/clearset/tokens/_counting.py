@@ -40,9 +40,11 @@ def available_threads(threads: int | None) -> int:
     """Return the number of threads asked for; by default of the cores this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer):
+        raise TypeError(f"threads is {threads!r}; give a whole number from 1 on, or None for all cores.")
     if threads < 1:
         raise ValueError(f"threads is {threads}; give 1 or more, or None for all cores.")
-    return threads
+    return int(threads)
 
 
 def count_tokens(

@@ -43,7 +43,7 @@ def encode_examples(X: Any, tokeniser: Tokeniser, vocabulary: pa.LargeStringArra
 
 
 def nodes_of(
-    tokens: Sequence[str | Iterable[str]] | pa.LargeListArray,
+    tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray,
     tokeniser: Tokeniser,
     vocabulary: pa.LargeStringArray,
     index: TokenIndex,

@@ -31,8 +31,14 @@ class _BuiltIn:
     def __and__(self, other: Filter) -> "AllOf":
         return AllOf(self, other)
 
+    def __rand__(self, other: Filter) -> "AllOf":
+        return AllOf(other, self)
+
     def __or__(self, other: Filter) -> "AnyOf":
         return AnyOf(self, other)
+
+    def __ror__(self, other: Filter) -> "AnyOf":
+        return AnyOf(other, self)
 
 
 @dataclass(frozen=True)
@@ -216,7 +222,9 @@ class AnyOf(_Several):
 
 
 def check_filters(filters: Any) -> tuple[Filter, ...]:
-    """Return filters as a tuple; one alone stands for a list of it."""
+    """Return filters as a tuple; one alone stands for a list of it, None for no filters."""
+    if filters is None:
+        return ()
     found = tuple(filters) if isinstance(filters, Sequence) else (filters,)
     for part in found:
         if not callable(part) or isinstance(part, type):

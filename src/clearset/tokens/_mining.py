@@ -152,7 +152,7 @@ def _limit_error(found: str, limit: int, max_bytes: int) -> TokenLimitError:
     return TokenLimitError(
         f"These examples have too many tokens: {found}, and {limit:,} of them fill the {max_bytes:,} bytes that are "
         "allowed. Ask for more examples per token (a higher MinCount, a stricter MaxInterval), lower max_size, or "
-        "raise the limit."
+        "leave out some examples, those with most items first."
     )
 
 

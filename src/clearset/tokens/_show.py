@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.tokens._features import means_of_values, token_values
+from clearset.tokens._tokenisers import items_in
 
 if TYPE_CHECKING:
     from clearset.tokens._table import TokenTable
@@ -109,15 +110,14 @@ def _corrected_columns(table: TokenTable, numbers: npt.NDArray[Any]) -> dict[str
     }
 
 
-def rows_of(table: TokenTable, tokens: Sequence[str | Iterable[str]]) -> pa.Table:
+def rows_of(table: TokenTable, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
     """Return a row for every token asked for, null but for the token where it is not in the table."""
-    tokens = [token if isinstance(token, str) else tuple(token) for token in tokens]
-    numbers = table.numbers_of(tokens)
+    asked = [items_in(token) for token in tokens]
+    numbers = table.numbers_of(asked)
     known = np.flatnonzero(numbers >= 0)
     places = np.full(len(numbers), -1)
     places[known] = np.arange(len(known))
     rows = arrow(table, numbers[known]).take(pa.array(places, mask=places < 0))
-    asked = [[token] if isinstance(token, str) else list(token) for token in tokens]
     return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
 
 

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import uuid
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -23,27 +25,37 @@ from clearset.tokens._labels import Labels
 from clearset.tokens._own import tokeniser_from_json
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
-from clearset.tokens._vocabulary import encode, flat, spelled
+from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
 _KEY = b"clearset_token_table"
+_EXAMPLES_KEY = b"clearset_examples"
 _VERSION = 1
 
 
 def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> None:
-    """Write the table to `path` and its examples beside it, each wholly or not at all."""
+    """Write the table to `path` and its examples beside it, each wholly or not at all.
+
+    A file beside it that does not hold examples is left as it is.
+    """
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
         raise OSError(f"Cannot save to '{target}': give the name of a file in a folder that exists.")
-    checksum = None
+    beside = _beside(target)
+    own = _holds_examples(beside)
+    contents, checksum = {}, None
     if examples and table.examples is not None:
-        content = _examples_content(table.examples)
-        checksum = hashlib.sha256(content).hexdigest()
-        put(_beside(target), content)
-    else:
-        _beside(target).unlink(missing_ok=True)
+        if beside.exists() and not own:
+            raise FileExistsError(
+                f"Cannot save the examples to '{beside}': a file is there that is not clearset's. Move it, choose "
+                "another name for the table, or leave the examples out: save(path, examples=False)."
+            )
+        contents[beside] = _examples_content(table.examples)
+        checksum = hashlib.sha256(contents[beside]).hexdigest()
     buffer = io.BytesIO()
     write(table, buffer, checksum)
-    put(target, buffer.getvalue())
+    put({**contents, target: buffer.getvalue()})
+    if own and not contents:  # those of an earlier table
+        beside.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
@@ -57,16 +69,19 @@ def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
         return table
     content = beside.read_bytes()
     if hashlib.sha256(content).hexdigest() != checksum:
-        raise ValueError(
-            f"'{beside}' does not hold the examples of '{target}': it was changed, or is of another table. Restore it, "
-            "or delete it to load the table without its examples."
+        warnings.warn(
+            f"'{beside}' does not hold the examples of '{target}': it was changed, or is of another table. The table "
+            "is loaded without its examples; restore the file to update the table.",
+            UserWarning,
+            stacklevel=3,
         )
+        return table
     return replace(table, examples=_examples_from(pa.parquet.read_table(pa.BufferReader(content))))
 
 
 def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> None:
     """Write the table alone to an open file; `checksum` is that of the examples beside it."""
-    items = table.index.items_of(table.nodes)
+    items = table.items_as_spelled(np.arange(len(table)))
     codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
     rows = table.to_arrow().append_column("codes", codes)
     sums = table.statistics.sums
@@ -123,6 +138,8 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     strings, _ = flat(tokeniser.unspell(_list(rows["token"])))
     _, first, codes = np.unique(coded.codes, return_index=True, return_inverse=True)
     coded, vocabulary = Coded(codes.astype(np.int32), coded.offsets), strings.take(pa.array(first))
+    if not tokeniser.in_order:  # in the file items are in the order they are spelled, in the tree by code
+        coded = unique_sorted(coded, len(vocabulary))
     index, nodes = TokenIndex.from_tokens(
         tokeniser.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
     )
@@ -183,8 +200,8 @@ def _examples_content(examples: Examples) -> bytes:
     if examples.weights is not None:
         columns["weight"] = pa.array(examples.weights)
     buffer = io.BytesIO()
-    task = {"task": labels.task}
-    pa.parquet.write_table(pa.table(columns).replace_schema_metadata(task), buffer, compression="zstd")
+    mark = {_EXAMPLES_KEY: labels.task}
+    pa.parquet.write_table(pa.table(columns).replace_schema_metadata(mark), buffer, compression="zstd")
     return buffer.getvalue()
 
 
@@ -192,7 +209,7 @@ def _examples_from(rows: pa.Table) -> Examples:
     vocabulary, coded = encode(_list(rows["items"]))
     values = rows["label"].to_numpy()
     labels = Labels(values, None)
-    if rows.schema.metadata[b"task"] == b"classes":
+    if rows.schema.metadata[_EXAMPLES_KEY] == b"classes":
         classes, codes = np.unique(
             values.astype(np.str_) if values.dtype == object else values, return_inverse=True
         )
@@ -202,14 +219,28 @@ def _examples_from(rows: pa.Table) -> Examples:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.stem}.examples.parquet")
+    return path.with_name(f"{path.name}.examples")
 
 
-def put(target: Path, content: bytes) -> None:
-    """Put `content` at `target` in one step, through a temporary file in the same folder."""
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+def _holds_examples(path: Path) -> bool:
+    """Tell whether a file was written by `save` to hold examples."""
+    if not path.is_file():
+        return False
     try:
-        temporary.write_bytes(content)
-        temporary.replace(target)
+        metadata = pa.parquet.read_schema(path).metadata
+    except (pa.ArrowException, OSError):
+        return False
+    return _EXAMPLES_KEY in (metadata or {})
+
+
+def put(contents: Mapping[Path, bytes]) -> None:
+    """Put contents at their paths: all are written to temporary files beside them first, and then renamed."""
+    temporary = {target: target.with_name(f".{target.name}.{uuid.uuid4().hex}") for target in contents}
+    try:
+        for target, content in contents.items():
+            temporary[target].write_bytes(content)
+        for target in contents:
+            temporary[target].replace(target)
     finally:
-        temporary.unlink(missing_ok=True)
+        for file in temporary.values():
+            file.unlink(missing_ok=True)

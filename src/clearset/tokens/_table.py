@@ -9,6 +9,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from clearset.tokens import _show
 from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
@@ -22,7 +23,7 @@ from clearset.tokens._labels import Task
 from clearset.tokens._own import OwnTokeniser, as_tokeniser, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenisers import Subsets, Tokeniser
-from clearset.tokens._vocabulary import offsets_of_kept, spelled
+from clearset.tokens._vocabulary import offsets_of_kept, spelled, unique_sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class TokenTable:
         tokens : tokeniser, default=Subsets()
             What takes examples apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
             ``tokens(example)``.
-        filters : sequence of filters
+        filters : sequence of filters, optional
             What tokens have to pass: `MinCount`, `MaxInterval`, or functions. They have to pass all of them.
         task : {"auto", "classes", "number"}, default="auto"
             What the label is. With ``"auto"``, numbers with fractions and more than 100 distinct numbers are a number.
@@ -227,6 +228,21 @@ class TokenTable:
         """Return the items of tokens by their numbers, as codes of the vocabulary."""
         return self.index.items_of(self._token_nodes[tokens])
 
+    def items_as_spelled(self, tokens: npt.NDArray[Any]) -> Coded:
+        """Return the items of tokens as `items_of`, in the order they are spelled: alphabetical, except in n-grams."""
+        items = self.items_of(tokens)
+        if self.tokeniser.in_order:
+            return items
+        ranked = unique_sorted(Coded(self._ranks[items.codes], items.offsets), len(self._ranks))
+        return Coded(np.argsort(self._ranks).astype(np.int32)[ranked.codes], ranked.offsets)
+
+    @cached_property
+    def _ranks(self) -> Int32:
+        """The place of each item of the vocabulary in the alphabet."""
+        ranks = np.empty(len(self.vocabulary), np.int32)
+        ranks[pc.array_sort_indices(self.vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
+        return ranks
+
     # Tokens of examples
 
     def encode(self, X: Any) -> EncodedSets:
@@ -295,23 +311,23 @@ class TokenTable:
         return tuple(self.spelled(np.array([token]))[0].as_py())
 
     def spelled(self, tokens: npt.NDArray[Any]) -> pa.LargeListArray:
-        """Return the items of tokens by their numbers, as lists."""
-        return self.tokeniser.spell(spelled(self.index.items_of(self._token_nodes[tokens]), self.vocabulary))
+        """Return the items of tokens by their numbers, as lists in alphabetical order; n-grams in their own."""
+        return self.tokeniser.spell(spelled(self.items_as_spelled(tokens), self.vocabulary))
 
     # Looking tokens up
 
-    def numbers_of(self, tokens: Sequence[str | Iterable[str]] | pa.LargeListArray) -> Int64:
+    def numbers_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
         """Return the number of each token, written as in `lookup` or by `spelled`; -1 where it is not in the table."""
         nodes = nodes_of(tokens, self.tokeniser, self.vocabulary, self.index)
         numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
         return np.where(numbers < len(self), numbers, -1)
 
-    def lookup(self, token: str | Iterable[str]) -> "_show.TokenStatistics | None":
+    def lookup(self, token: str | int | Iterable[str | int]) -> "_show.TokenStatistics | None":
         """Return what is known about a token, or None if it is not in the table.
 
         Parameters
         ----------
-        token : str or iterable of str
+        token : str, int, or iterable of these
             One item, or the items of the token; their order matters only in n-grams.
 
         Returns
@@ -322,7 +338,7 @@ class TokenTable:
         number = int(self.numbers_of([token])[0])
         return None if number < 0 else _show.token_statistics(self, number)
 
-    def lookup_many(self, tokens: Sequence[str | Iterable[str]]) -> pa.Table:
+    def lookup_many(self, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
         """Return the rows of `to_arrow` of several tokens, as nulls where one is not in the table."""
         return _show.rows_of(self, tokens)
 
@@ -354,33 +370,35 @@ class TokenTable:
         return self._count(examples + more, self.tokeniser, self.filters).carrying(self)
 
     def __add__(self, other: "TokenTable") -> "TokenTable":
-        """Return the table of the examples of both."""
+        """Return the table of the examples of both, with the corrections of the first that has them."""
         if not isinstance(other, TokenTable):
             return NotImplemented
-        for name in ("tokeniser", "task", "filters"):
+        for name, option in (("tokeniser", "tokens"), ("task", "task"), ("filters", "filters")):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(
                     f"Tables can be merged if they were built alike, but the {name} is {mine!r} in one and {theirs!r} "
-                    "in the other. Build one of them again."
+                    f"in the other. Build both with the same {option}=."
                 )
         examples = self._kept_examples("merged") + other._kept_examples("merged")
-        return self._count(examples, self.tokeniser, self.filters).carrying(self)
+        table = self._count(examples, self.tokeniser, self.filters)
+        carrying = table.carrying(self)
+        return carrying if carrying.corrections else table.carrying(other)
 
-    def filter(self, *filters: Filter) -> "TokenTable":
+    def filter(self, *filters: Filter | Sequence[Filter]) -> "TokenTable":
         """Return the table of the tokens that pass further filters.
 
         Parameters
         ----------
         *filters : filters
-            The further filters; those of the table stay.
+            The further filters, or a list of them; those of the table stay.
 
         Returns
         -------
         TokenTable
             The smaller table, the same as if it had been built with all filters.
         """
-        further = check_filters(filters)
+        further = check_filters(filters[0] if len(filters) == 1 else filters)
         return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
 
     def carrying(self, other: "TokenTable") -> "TokenTable":
@@ -423,7 +441,7 @@ class TokenTable:
         Parameters
         ----------
         path : path-like
-            The file, such as ``table.parquet``; the examples go to ``table.examples.parquet``.
+            The file, such as ``table.parquet``; the examples go to ``table.parquet.examples``.
         examples : bool, default=True
             Whether to write the examples; without them the table can be used but not updated.
         """
@@ -447,7 +465,7 @@ class TokenTable:
         Returns
         -------
         TokenTable
-            The table; without its examples if their file is not there.
+            The table; without its examples if their file is not there, or with a warning if it was changed.
         """
         from clearset.tokens import _storage
 

@@ -35,9 +35,9 @@ class Tokeniser:
         """Tell which items stand on the right side; these have the higher codes."""
         return np.zeros(len(vocabulary), np.bool_)
 
-    def items_of(self, token: str | Iterable[str]) -> list[str]:
+    def items_of(self, token: str | int | Iterable[str | int]) -> list[str]:
         """Return the items that a token as users write it is made of."""
-        return [token] if isinstance(token, str) else [str(item) for item in token]
+        return items_in(token)
 
     def spell(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
         """Return tokens, given as lists of items, as users read them."""
@@ -97,7 +97,7 @@ class Subsets(Items):
 
     def __post_init__(self) -> None:
         if self.max_size is not None:
-            _check_size("max_size", self.max_size, " or None for all sizes")
+            _keep_size(self, "max_size", " or None for all sizes")
 
     def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
         """Tokens are subsets."""
@@ -129,7 +129,7 @@ class NGrams(Tokeniser):
     split: Callable[[str], list[str]] | None = None
 
     def __post_init__(self) -> None:
-        _check_size("max_order", self.max_order)
+        _keep_size(self, "max_order")
         if self.split is not None and not callable(self.split):
             raise TypeError(
                 f"split is {self.split!r}; give a function from a text to a list of words, or None."
@@ -140,8 +140,9 @@ class NGrams(Tokeniser):
         column = read_column(X)
         if column.offsets is not None:
             return column.sets()
-        texts = column.strings.fill_null("")
-        return _words(texts) if self.split is None else _split(texts, self.split)
+        if self.split is None:
+            return _words(column.strings.fill_null(""))
+        return _split(column.strings, self.split)
 
     def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
         """Tokens are runs of neighbours."""
@@ -236,7 +237,7 @@ class Difference(Tokeniser):
     def __post_init__(self) -> None:
         _check_columns(self.left, self.right)
         if self.max_size is not None:
-            _check_size("max_size", self.max_size, " or None for all sizes")
+            _keep_size(self, "max_size", " or None for all sizes")
 
     def parts(self, X: Any) -> pa.LargeListArray:
         """Return the items of the left column that the right one lacks."""
@@ -257,17 +258,45 @@ def _words(texts: pa.LargeStringArray) -> pa.LargeListArray:
 
 
 def _split(texts: pa.LargeStringArray, split: Callable[[str], list[str]]) -> pa.LargeListArray:
-    rows = from_python([list(split(text)) for text in texts.to_pylist()])
+    name = getattr(split, "__qualname__", repr(split))
+    rows = from_python(
+        [
+            [] if text is None else list(listed(split(text), name, place))
+            for place, text in enumerate(texts.to_pylist())
+        ]
+    )
     column = read_column(rows)
     # Where no text has a word, Arrow sees lists of nothing.
     return (column if column.offsets is not None else Column(column.strings, np.zeros(1, np.int64))).sets()
 
 
-def _check_size(name: str, size: object, otherwise: str = "") -> None:
+def items_in(token: Any) -> list[str]:
+    """Return the items of a token as users write it: one item or several, read as `read_column` reads them."""
+    several = isinstance(token, Iterable) and not isinstance(token, str)
+    items = list(token) if several else [token]
+    if any(item is None for item in items):
+        raise TypeError(f"The token is {token!r}; give an item, such as 'salt', or a list of items.")
+    return [str(item).lower() if isinstance(item, bool | np.bool_) else str(item) for item in items]
+
+
+def listed(answer: Any, name: str, place: int) -> Iterable[Any]:
+    """Return what a user's function gave for an example; neither nothing nor a text, which is a list of letters."""
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        raise TypeError(
+            f"{name} gave {answer!r} for example {place} (counted from 0); it is to return a list of strings, empty "
+            "where there are none."
+        )
+    return answer
+
+
+def _keep_size(tokeniser: Tokeniser, name: str, otherwise: str = "") -> None:
+    """Check a size, and keep it as a plain number, which JSON can hold."""
+    size = getattr(tokeniser, name)
     if isinstance(size, bool) or not isinstance(size, int | np.integer):
         raise TypeError(f"{name} is {size!r}; give a whole number from 1 on{otherwise}.")
     if size < 1:
         raise ValueError(f"{name} is {size}; give a whole number from 1 on{otherwise}.")
+    object.__setattr__(tokeniser, name, int(size))
 
 
 def _check_columns(left: object, right: object) -> None:
