@@ -151,9 +151,11 @@ def test_progress_ends_at_one(backend):
 
 
 def long_work():
-    """Two equal rows have 2**26 subsets, too many to be found within the time of a test."""
-    twice = Coded.from_rows([list(range(60))] * 2)
-    return (twice, Joining("subsets", None), np.zeros(2, np.int32), 1)
+    """Seconds of counting for few tokens: almost every triple is just too rare."""
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.random((20_000, 200)).argsort(axis=1)[:, :60], axis=1)
+    coded = Coded(rows.astype(np.int32).ravel(), 60 * np.arange(len(rows) + 1))
+    return coded, Joining("subsets", 3), np.zeros(len(rows), np.int32), 1
 
 
 @pytest.mark.usefixtures("compiled")
@@ -163,15 +165,16 @@ def test_an_error_of_the_callback_ends_the_work():
         raise RuntimeError(f"enough at {share}")
 
     with pytest.raises(RuntimeError, match="enough at"):
-        mine(*long_work(), min_count=2, threads=2, on_progress=fail)
+        mine(*long_work(), min_count=650, threads=2, on_progress=fail)
 
 
 @pytest.mark.usefixtures("compiled")
 def test_ctrl_c_ends_the_work():
+    work = long_work()
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        mine(*long_work(), min_count=2)
+        mine(*work, min_count=650)
     timer.join()
 
 
