@@ -1,6 +1,4 @@
-import os
 import signal
-import threading
 from collections import Counter
 from itertools import combinations
 
@@ -170,12 +168,15 @@ def test_an_error_of_the_callback_ends_the_work():
 
 @pytest.mark.usefixtures("compiled")
 def test_ctrl_c_ends_the_work():
-    work = long_work()
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    seen = []
+
+    def interrupt(share):
+        seen.append(share)
+        signal.raise_signal(signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt):
-        mine(*work, min_count=650)
-    timer.join()
+        mine(*long_work(), min_count=650, on_progress=interrupt)
+    assert len(seen) == 1
 
 
 def test_bad_input_is_refused():
