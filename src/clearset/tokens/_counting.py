@@ -24,14 +24,10 @@ from clearset.tokens._tokenisers import Tokeniser
 
 @dataclass(frozen=True)
 class Counted:
-    """Tokens that passed, and what is known about them.
-
-    `nodes` are the index's nodes of the tokens; those that pass on all examples come first.
-    """
+    """Tokens that passed, and what is known about them; those that pass on all examples come first."""
 
     vocabulary: pa.LargeStringArray
     index: TokenIndex
-    nodes: Int32
     statistics: Statistics
     out_of_fold: tuple[Statistics, ...]
 
@@ -79,13 +75,11 @@ def count_tokens(
         tokeniser.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
     ).restrict(masks)
     vocabulary, index = _tight(examples.vocabulary, index, tokeniser)
-    nodes = token_nodes(index)
-    chosen = kept[nodes]
+    chosen = kept[token_nodes(index)]
     n_tokens = int(np.count_nonzero(index.masks & 1))
     return Counted(
         vocabulary,
         index,
-        nodes,
         everything.take(chosen[:n_tokens]),
         tuple(part.take(chosen) for part in out_of_fold),
     )

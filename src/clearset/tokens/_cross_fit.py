@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._counting import available_threads, count_tokens, prior_of
+from clearset.tokens._counting import available_threads, count_tokens
 from clearset.tokens._examples import Examples
 from clearset.tokens._filters import check_filters
 from clearset.tokens._own import as_tokeniser
@@ -64,20 +64,7 @@ def cross_fit(
     numbers = _check_folds(folds, n_folds, len(examples))
     examples, rows = examples.canonical(tokeniser)
     counted = count_tokens(examples, tokeniser, chosen, available_threads(threads), numbers[rows], n_folds)
-    classes, prior = prior_of(examples)
-    table = TokenTable(
-        tokeniser,
-        chosen,
-        examples.labels.task,
-        classes,
-        prior,
-        len(examples),
-        counted.vocabulary,
-        counted.index,
-        counted.statistics,
-        examples,
-    )
-    return table, counted.out_of_fold
+    return TokenTable.of_counted(counted, examples, tokeniser, chosen), counted.out_of_fold
 
 
 def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> npt.NDArray[np.int32]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from clearset.tokens import _show
 from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
-from clearset.tokens._counting import available_threads, count_tokens, prior_of, token_nodes
+from clearset.tokens._counting import Counted, available_threads, count_tokens, prior_of, token_nodes
 from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
 from clearset.tokens._examples import Examples
 from clearset.tokens._filters import Filter, apply_filters, check_filters
@@ -135,6 +135,13 @@ class TokenTable:
     ) -> "TokenTable":
         examples, _ = examples.canonical(tokeniser)
         counted = count_tokens(examples, tokeniser, filters, available_threads(threads))
+        return cls.of_counted(counted, examples, tokeniser, filters)
+
+    @classmethod
+    def of_counted(
+        cls, counted: Counted, examples: Examples, tokeniser: Tokeniser, filters: tuple[Filter, ...]
+    ) -> "TokenTable":
+        """Make the table of tokens that were counted in canonical examples."""
         classes, prior = prior_of(examples)
         return cls(
             tokeniser,

@@ -12,7 +12,7 @@ from clearset.estimators.semantic._rows import TokenRows
 from clearset.kernels import CrossedTokens
 from clearset.setfunction import CrossedSets
 from clearset.sets import Binning, Feature, choose_keypoints
-from clearset.tokens import PER_SET, WHOLE, Found
+from clearset.tokens import PER_SET, WHOLE, Found, TokenTable
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -113,6 +113,15 @@ class Crossing:
     rows: TokenRows
     corrected: npt.NDArray[np.int32]
     dtype: npt.DTypeLike
+
+    @classmethod
+    def of_table(cls, binning: Binning, table: TokenTable, shrinkage: float) -> "Crossing":
+        """Read all that a table knows, its corrections too, as for examples that did not help to make it."""
+        rows = TokenRows.of(table, (), [feature.name for feature in binning.features], shrinkage)
+        corrected = np.full(len(table), -1, np.int32)
+        if table.corrections is not None:
+            corrected = table.corrections.places(len(table))
+        return cls(binning, rows, corrected, np.float64)
 
     def __post_init__(self) -> None:
         # Counted from the first keypoint, so that single precision tells large labels apart.

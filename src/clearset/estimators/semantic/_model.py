@@ -15,7 +15,6 @@ from clearset.estimators.semantic._crossing import Crossing
 from clearset.estimators.semantic._explain import SemanticExplanation, explain, phi
 from clearset.estimators.semantic._fit import outputs_of
 from clearset.estimators.semantic._frozen import freeze
-from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._setting import Setting
 from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import occurrences
@@ -64,14 +63,11 @@ class SemanticModel(BaseEstimator):  # type: ignore[misc]
         cached = self.__dict__.get("_cache")
         if cached is None or cached[0] is not self.token_table_ or cached[1] is not self.set_function_:
             table, model = self.token_table_, self.set_function_
-            names = [feature.name for feature in self.features_]
-            rows = TokenRows.of(table, (), names, self.setting_.shrinkage)
-            corrections = table.corrections
-            corrected = np.full(len(table), -1, np.int32)
-            if corrections is not None:
-                corrected = corrections.places(len(table))
-                model = RefinedSetFunction(model.phi, model.rho, torch.from_numpy(corrections.amounts.copy()))
-            cached = (table, self.set_function_, Crossing(self.binning_, rows, corrected, np.float64), model)
+            if table.corrections is not None:
+                amounts = torch.from_numpy(table.corrections.amounts.copy())
+                model = RefinedSetFunction(model.phi, model.rho, amounts)
+            crossing = Crossing.of_table(self.binning_, table, self.setting_.shrinkage)
+            cached = (table, self.set_function_, crossing, model)
             self._cache = cached
         return cached[2], cached[3]
 

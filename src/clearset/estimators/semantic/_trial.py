@@ -121,13 +121,8 @@ class Trial:
     def outputs(self, X: Any, loss: str, threads: int) -> npt.NDArray[np.float64]:
         """Give the outputs for examples that this trial has not seen."""
         table, setting = self.table, self.setting
-        rows = TokenRows.of(table, (), [feature.name for feature in self.features], setting.shrinkage)
         found = occurrences(table, (), setting.cover, X, None, setting.details, threads)
-        corrections = table.corrections
-        corrected = (
-            np.full(len(table), -1, np.int32) if corrections is None else corrections.places(len(table))
-        )
-        crossing = Crossing(self.fitted.binning, rows, corrected, np.float64)
+        crossing = Crossing.of_table(self.fitted.binning, table, setting.shrinkage)
         outputs = outputs_of(self.fitted.model, crossing.cross(found), threads)
         return say_prior(outputs, found.counts, table.prior, loss)
 
