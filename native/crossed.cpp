@@ -2,63 +2,23 @@
 // sets are cut into slices for the threads; what happens to a slice is in crossed_lanes.cpp.
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <memory>
-#include <new>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "bindings.h"
 #include "crossed_lanes.h"
+#include "slices.h"
 
 namespace nb = nanobind;
 
 namespace {
 
 template <class T>
-const CrossedKernel<T>& pick(const CrossedKernel<float>& f32, const CrossedKernel<double>& f64) {
-  if constexpr (sizeof(T) == sizeof(float))
-    return f32;
-  else
-    return f64;
-}
-
-template <class T>
 const CrossedKernel<T>& kernel() {
 #if defined(CLEARSET_X86)
-  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx512) return pick<T>(avx512::crossed_f32, avx512::crossed_f64);
-  if (has_avx2) return pick<T>(avx2::crossed_f32, avx2::crossed_f64);
+  if (instruction_set() == InstructionSet::avx512) return of_precision<T>(avx512::crossed_f32, avx512::crossed_f64);
+  if (instruction_set() == InstructionSet::avx2) return of_precision<T>(avx2::crossed_f32, avx2::crossed_f64);
 #endif
-  return pick<T>(baseline::crossed_f32, baseline::crossed_f64);
-}
-
-struct Release {
-  void operator()(char* data) const { ::operator delete(data, std::align_val_t{64}); }
-};
-using AlignedMemory = std::unique_ptr<char, Release>;
-
-AlignedMemory allocate(int64_t bytes) {
-  return AlignedMemory(static_cast<char*>(::operator new(static_cast<size_t>(bytes), std::align_val_t{64})));
-}
-
-// Calls work(slice, worker) for every slice; worker numbers the thread, so that scratch memory can be one per thread.
-template <class Work>
-void run_slices(int n_slices, int n_workers, Work work) {
-  std::atomic<int> next{0};
-  const auto run = [&](int worker) {
-    for (int slice = next++; slice < n_slices; slice = next++) work(slice, worker);
-  };
-  std::vector<std::thread> others;
-  try {
-    for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
-  } catch (const std::system_error&) {  // no more threads to be had: those that run do all the work
-  }
-  run(0);
-  for (std::thread& other : others) other.join();
+  return of_precision<T>(baseline::crossed_f32, baseline::crossed_f64);
 }
 
 // corrections is -1 where there is no table of them.

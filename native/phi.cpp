@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <new>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "bindings.h"
 #include "phi_lanes.h"
+#include "slices.h"
 
 namespace nb = nanobind;
 
@@ -50,32 +47,13 @@ class PhiLayout {
 };
 
 template <class T>
-const PhiKernel<T>& pick(const PhiKernel<float>& f32, const PhiKernel<double>& f64) {
-  if constexpr (sizeof(T) == sizeof(float))
-    return f32;
-  else
-    return f64;
-}
-
-template <class T>
 const PhiKernel<T>& kernel() {
 #if defined(CLEARSET_X86)
-  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx512) return pick<T>(avx512::kernel_f32, avx512::kernel_f64);
-  if (has_avx2) return pick<T>(avx2::kernel_f32, avx2::kernel_f64);
+  if (instruction_set() == InstructionSet::avx512) return of_precision<T>(avx512::kernel_f32, avx512::kernel_f64);
+  if (instruction_set() == InstructionSet::avx2) return of_precision<T>(avx2::kernel_f32, avx2::kernel_f64);
 #endif
-  return pick<T>(baseline::kernel_f32, baseline::kernel_f64);
+  return of_precision<T>(baseline::kernel_f32, baseline::kernel_f64);
 }
-
-struct AlignedMemory {
-  explicit AlignedMemory(int64_t bytes)
-      : data(static_cast<char*>(::operator new(static_cast<size_t>(bytes), std::align_val_t{64}))) {}
-  AlignedMemory(AlignedMemory&& other) noexcept : data(other.data) { other.data = nullptr; }
-  ~AlignedMemory() { ::operator delete(data, std::align_val_t{64}); }
-  char* data;
-};
 
 // Slices of whole sets. How many there are does not depend on the number of threads, so neither do the sums: the result
 // has the same bits on one thread and on many. A slice has at least as many tokens as there are parameters, so that
@@ -93,22 +71,6 @@ std::vector<SliceOfSets> cut_into_slices(const Phi<T>& phi, int64_t n_sets) {
     first = std::max(first, last);
   }
   return slices;
-}
-
-// Calls work(slice, worker) for every slice; worker numbers the thread, so that scratch memory can be one per thread.
-template <class Work>
-void run_slices(int n_slices, int n_workers, Work work) {
-  std::atomic<int> next{0};
-  const auto run = [&](int worker) {
-    for (int slice = next++; slice < n_slices; slice = next++) work(slice, worker);
-  };
-  std::vector<std::thread> others;
-  try {
-    for (int worker = 1; worker < n_workers; ++worker) others.emplace_back(run, worker);
-  } catch (const std::system_error&) {  // no more threads to be had: those that run do all the work
-  }
-  run(0);
-  for (std::thread& other : others) other.join();
 }
 
 // One call: the arrays as the slices read them, the slices, and the memory that they work in.
@@ -132,7 +94,7 @@ struct Call {
     fill_table(at<const T>(calibration));
     slices = cut_into_slices(phi, n_sets);
     const int n_workers = std::min(threads, static_cast<int>(slices.size()));
-    for (int worker = 0; worker < n_workers; ++worker) scratch.emplace_back(kernel<T>().scratch_bytes(phi));
+    for (int worker = 0; worker < n_workers; ++worker) scratch.push_back(allocate(kernel<T>().scratch_bytes(phi)));
   }
 
   // Reads the calibration as if it ended in one more slot, with the value of the last.
@@ -166,7 +128,7 @@ bool phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t
   Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration, vertices);
   std::atomic<bool> slots_exist{true};
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!kernel<T>().forward(call.phi, call.slices[slice], at<T>(means), call.scratch[worker].data)) slots_exist = false;
+    if (!kernel<T>().forward(call.phi, call.slices[slice], at<T>(means), call.scratch[worker].get())) slots_exist = false;
   });
   return slots_exist;
 }
@@ -181,13 +143,13 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
   const int64_t size = 2 * rows * n_slots + all_vertices;
   std::vector<AlignedMemory> partial;
   for (int i = 0; i < std::max(1, call.n_slices()); ++i) {
-    partial.emplace_back(size * static_cast<int64_t>(sizeof(double)));
-    std::fill_n(reinterpret_cast<double*>(partial.back().data), size, 0.0);
+    partial.push_back(allocate(size * static_cast<int64_t>(sizeof(double))));
+    std::fill_n(reinterpret_cast<double*>(partial.back().get()), size, 0.0);
   }
-  const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].data); };
+  const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
     kernel<T>().backward(call.phi, call.slices[slice], at<const T>(grad_means),
-                         {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].data);
+                         {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].get());
   });
 
   double* total = values(0);
