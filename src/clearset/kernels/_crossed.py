@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from clearset.kernels._dispatch import choose_kernel
-from clearset.kernels._inputs import CrossedTokens
+from clearset.kernels._inputs import CrossedInputs, CrossedTokens
 from clearset.kernels._layout import Layout
 
 
@@ -76,11 +76,9 @@ def crossed_mean(
     tensor([[-0.5000,  1.0000],
             [ 0.0000,  0.0000]])
     """
-    _check(tokens, sets, values, corrections, keypoints, calibration, vertices, layout, threads)
-    chosen = choose_kernel(kernel, calibration.device)
-    return chosen.crossed_mean(
-        tokens, sets, values, corrections, keypoints, calibration, vertices, layout, threads
-    )
+    inputs = CrossedInputs(tokens, sets, values, corrections, keypoints, calibration, vertices, layout)
+    _check(inputs, threads)
+    return choose_kernel(kernel, calibration.device).crossed_mean(inputs, threads)
 
 
 def crossed_scores(
@@ -121,25 +119,14 @@ def crossed_scores(
     tensor([[-1.,  1.],
             [ 0.,  1.]])
     """
-    _check(tokens, sets, values, corrections, keypoints, calibration, vertices, layout, threads)
-    chosen = choose_kernel(kernel, calibration.device)
-    return chosen.crossed_scores(
-        tokens, sets, values, corrections, keypoints, calibration, vertices, layout, threads
-    )
+    inputs = CrossedInputs(tokens, sets, values, corrections, keypoints, calibration, vertices, layout)
+    _check(inputs, threads)
+    return choose_kernel(kernel, calibration.device).crossed_scores(inputs, threads)
 
 
-def _check(
-    tokens: CrossedTokens,
-    sets: Tensor,
-    values: Tensor,
-    corrections: Tensor | None,
-    keypoints: Tensor,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    threads: int,
-) -> None:
+def _check(inputs: CrossedInputs, threads: int) -> None:
     """Raise the error that says what does not fit, if something does not; what tokens hold is left to the kernel."""
+    tokens, sets, values, corrections, keypoints, calibration, vertices, layout = inputs
     if threads < 1:
         raise ValueError(f"threads is {threads}; it must be at least 1.")
     if layout != Layout.full((2,) * layout.n_features):

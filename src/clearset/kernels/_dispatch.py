@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from clearset.kernels import _reference
-from clearset.kernels._inputs import CrossedTokens, TokenPositions
+from clearset.kernels._inputs import CrossedInputs, TokenPositions
 from clearset.kernels._layout import Layout
 
 
@@ -41,34 +41,10 @@ class Kernel(Protocol):
     ) -> Tensor:
         """Give every token's own score, (T, K)."""
 
-    def crossed_mean(
-        self,
-        tokens: CrossedTokens,
-        sets: Tensor,
-        values: Tensor,
-        corrections: Tensor | None,
-        keypoints: Tensor,
-        calibration: Tensor,
-        vertices: Tensor,
-        layout: Layout,
-        threads: int,
-        /,
-    ) -> Tensor:
+    def crossed_mean(self, inputs: CrossedInputs, threads: int, /) -> Tensor:
         """Give the mean scores of the chosen sets for every class, (b, C, K)."""
 
-    def crossed_scores(
-        self,
-        tokens: CrossedTokens,
-        sets: Tensor,
-        values: Tensor,
-        corrections: Tensor | None,
-        keypoints: Tensor,
-        calibration: Tensor,
-        vertices: Tensor,
-        layout: Layout,
-        threads: int,
-        /,
-    ) -> Tensor:
+    def crossed_scores(self, inputs: CrossedInputs, threads: int, /) -> Tensor:
         """Give the scores of every token of the chosen sets for every class, (N, C, K)."""
 
     def rho(self, means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor, /) -> Tensor:

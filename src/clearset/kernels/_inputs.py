@@ -102,6 +102,19 @@ class CrossedTokens(NamedTuple):
         return self.offsets.shape[0] - 1
 
 
+class CrossedInputs(NamedTuple):
+    """What crossed phi reads, named and shaped as the parameters of `crossed_mean`."""
+
+    tokens: CrossedTokens
+    sets: Tensor
+    values: Tensor
+    corrections: Tensor | None
+    keypoints: Tensor
+    calibration: Tensor
+    vertices: Tensor
+    layout: Layout
+
+
 def check_inputs(
     positions: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout, threads: int
 ) -> None:

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from clearset.kernels._inputs import (
+    CrossedInputs,
     CrossedTokens,
     TokenPositions,
     check_contents,
@@ -62,39 +63,18 @@ def phi_scores(
     return phi_mean(alone, calibration, vertices, layout, threads)
 
 
-def crossed_mean(
-    tokens: CrossedTokens,
-    sets: Tensor,
-    values: Tensor,
-    corrections: Tensor | None,
-    keypoints: Tensor,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    threads: int,
-) -> Tensor:
+def crossed_mean(inputs: CrossedInputs, threads: int) -> Tensor:
     """Give the mean scores of the chosen sets for every class, the same bits whatever the number of threads."""
-    means: Tensor = _CrossedMean.apply(  # type: ignore[no-untyped-call]
-        tokens, sets, values, corrections, keypoints, calibration, vertices, layout.n_features - 1, threads
-    )
+    means: Tensor = _CrossedMean.apply(*inputs, threads)  # type: ignore[no-untyped-call]
     return means
 
 
-def crossed_scores(
-    tokens: CrossedTokens,
-    sets: Tensor,
-    values: Tensor,
-    corrections: Tensor | None,
-    keypoints: Tensor,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    threads: int,
-) -> Tensor:
+def crossed_scores(inputs: CrossedInputs, threads: int) -> Tensor:
     """Give the scores of every token of the chosen sets for every class: the means of sets of one token each."""
-    chosen, _ = tokens_of_sets(tokens, sets)
+    tokens = inputs.tokens
+    chosen, _ = tokens_of_sets(tokens, inputs.sets)
     alone = tokens._replace(offsets=torch.arange(tokens.n_tokens + 1))
-    return crossed_mean(alone, chosen, values, corrections, keypoints, calibration, vertices, layout, threads)
+    return crossed_mean(inputs._replace(tokens=alone, sets=chosen), threads)
 
 
 def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) -> Tensor:
@@ -157,7 +137,7 @@ class _CrossedMean(torch.autograd.Function):
         keypoints: Tensor,
         calibration: Tensor,
         vertices: Tensor,
-        n_plain: int,
+        layout: Layout,
         threads: int,
     ) -> Tensor:
         table = values.new_empty((0, values.shape[1])) if corrections is None else corrections
@@ -172,7 +152,7 @@ class _CrossedMean(torch.autograd.Function):
             values.shape[1],
             *calibration.shape,
             len(keypoints),
-            n_plain,
+            layout.n_features - 1,
         )
         ctx.threads = threads
         means = calibration.new_empty((len(sets), values.shape[1], len(calibration)))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from clearset.kernels._inputs import (
+    CrossedInputs,
     CrossedTokens,
     TokenPositions,
     check_contents,
@@ -46,18 +47,9 @@ def phi_mean(
     return _means(scores, positions.offsets.diff())
 
 
-def crossed_scores(
-    tokens: CrossedTokens,
-    sets: Tensor,
-    values: Tensor,
-    corrections: Tensor | None,
-    keypoints: Tensor,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    _threads: int = 1,
-) -> Tensor:
+def crossed_scores(inputs: CrossedInputs, _threads: int = 1) -> Tensor:
     """Give the scores of every token of the chosen sets for every class, (N, C, K)."""
+    tokens, sets, values, corrections, keypoints, calibration, vertices, layout = inputs
     chosen, _ = tokens_of_sets(tokens, sets)
     check_crossed_contents(tokens, chosen, values, corrections, calibration.shape[1])
     calibrated = _calibrate_slots(calibration, tokens.slots[:, chosen], tokens.fractions[:, chosen])
@@ -72,21 +64,11 @@ def crossed_scores(
     return low[:, None] + (high - low)[:, None] * crossed.clamp(0.0, 1.0)
 
 
-def crossed_mean(
-    tokens: CrossedTokens,
-    sets: Tensor,
-    values: Tensor,
-    corrections: Tensor | None,
-    keypoints: Tensor,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    _threads: int = 1,
-) -> Tensor:
+def crossed_mean(inputs: CrossedInputs, _threads: int = 1) -> Tensor:
     """Give the mean scores of the chosen sets for every class, (b, C, K)."""
-    scores = crossed_scores(tokens, sets, values, corrections, keypoints, calibration, vertices, layout)
-    _, sizes = tokens_of_sets(tokens, sets)
-    return _means(scores.flatten(1), sizes).reshape(len(sets), *scores.shape[1:])
+    scores = crossed_scores(inputs)
+    _, sizes = tokens_of_sets(inputs.tokens, inputs.sets)
+    return _means(scores.flatten(1), sizes).reshape(len(sizes), *scores.shape[1:])
 
 
 def rho(means: Tensor, calibrators: Tensor, vertices: Tensor, output: Tensor) -> Tensor:
