@@ -1,0 +1,1 @@
+"""The tables of the paper, and what it left unmeasured."""

@@ -1,0 +1,1 @@
+"""Tuning: which options do best on validation data."""
