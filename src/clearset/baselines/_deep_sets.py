@@ -1,0 +1,107 @@
+"""Deep Sets: a network on every token, the mean over a set's tokens, a network on the mean."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from clearset.baselines._base import DType, SetNetwork
+from clearset.baselines._examples import Ragged
+from clearset.baselines._networks import DeepSets
+from clearset.baselines._tasks import OfClasses, OfNumbers
+from clearset.sets import Feature, SetData
+
+
+class _DeepSets(SetNetwork):
+    def __init__(
+        self,
+        features: Sequence[str | Feature] | None = None,
+        width: int = 32,
+        *,
+        hidden_layers: int = 3,
+        loss: str | None = None,
+        learning_rate: float = 0.003,
+        epochs: int = 100,
+        batch_size: int | Literal["auto"] = "auto",
+        weight_decay: float = 0.0,
+        validation_fraction: float = 0.1,
+        early_stopping: bool = True,
+        patience: int = 20,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learning_rate=learning_rate,
+            epochs=epochs,
+            batch_size=batch_size,
+            weight_decay=weight_decay,
+            validation_fraction=validation_fraction,
+            early_stopping=early_stopping,
+            patience=patience,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.features = features
+        self.width = width
+        self.hidden_layers = hidden_layers
+
+    def _encoded(self, read: SetData, dtype: DType) -> Ragged:
+        return Ragged(*self.encoding_.tokens(read, dtype))
+
+    def _network(self, generator: torch.Generator) -> nn.Module:
+        return DeepSets(
+            self.encoding_.n_columns, self.width, self.hidden_layers, self._n_outputs(), generator
+        )
+
+
+class DeepSetsRegressor(OfNumbers, _DeepSets):
+    """Predict a number by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
+
+    phi and rho have the same number of hidden layers of the same width, and as many numbers of each token are averaged
+    (Zaheer et al., 2017, with the mean in place of the sum). The further parameters, and the attributes, are those of
+    `AveragedLinearRegressor`.
+
+    Parameters
+    ----------
+    features
+        See there.
+    width
+        Units of every hidden layer, and numbers of each token that are averaged.
+    hidden_layers
+        Number of hidden layers, with ReLU, of phi and of rho; phi's last one is averaged.
+    loss, learning_rate, epochs, batch_size, weight_decay
+        See there.
+    validation_fraction, early_stopping, patience
+        See there.
+    random_state, n_jobs, verbose
+        See there.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from clearset.baselines import DeepSetsRegressor
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = DeepSetsRegressor(["stars", "price"], random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> model.predict(products).shape
+    (4,)
+    """
+
+
+class DeepSetsClassifier(OfClasses, _DeepSets):
+    """Tell classes apart by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
+
+    The parameters and attributes are those of `DeepSetsRegressor`, and ``classes_``, the labels, sorted.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from clearset.baselines import DeepSetsClassifier
+    >>> baskets = pa.table({"price": [[1.0, 2.0], [9.0], [8.0, 7.5], [1.5]]})
+    >>> model = DeepSetsClassifier(random_state=0).fit(baskets, ["cheap", "dear", "dear", "cheap"])
+    >>> model.predict(baskets).tolist()
+    ['cheap', 'dear', 'dear', 'cheap']
+    """

@@ -1,0 +1,236 @@
+"""Sets of strings by which categories they hold: as a sparse matrix, and as the input of a network."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from clearset.baselines._base import DType, NetworkEstimator
+from clearset.baselines._categories import Categories
+from clearset.baselines._examples import Ragged
+from clearset.baselines._networks import MultiHot
+from clearset.baselines._tasks import Float64, OfClasses, OfNumbers
+from clearset.estimators._parameters import check_integer, count_threads
+from clearset.estimators.semantic._sources import count_examples, take_examples
+
+
+class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn sets of strings, or texts, into a sparse matrix of 0 and 1: which categories each of them holds.
+
+    Any estimator of scikit-learn that takes sparse matrices can so be fitted on the sets that `SemanticClassifier`
+    takes. Categories that were not there in `fit` are ignored.
+
+    Parameters
+    ----------
+    tokens
+        What the categories are: a tokeniser, such as `NGrams`. None takes the items of lists and the words of texts.
+    min_count
+        Examples of `fit` that hold a category, at least.
+
+    Attributes
+    ----------
+    categories_
+        The categories, in the order of the columns.
+
+    Examples
+    --------
+    >>> from clearset.baselines import MultiHotEncoder
+    >>> encoder = MultiHotEncoder().fit([["salt", "lime"], ["salt", "feta"]])
+    >>> encoder.get_feature_names_out().tolist()
+    ['feta', 'lime', 'salt']
+    >>> encoder.transform([["salt", "lime", "tofu"], []]).toarray()
+    array([[0., 1., 1.],
+           [0., 0., 0.]])
+    """
+
+    categories_: Categories
+
+    def __init__(self, tokens: Any = None, *, min_count: int = 1) -> None:
+        self.tokens = tokens
+        self.min_count = min_count
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Collect the categories.
+
+        Parameters
+        ----------
+        X
+            Examples: a column of lists of strings, of texts or of categories, two columns for `Cross` and `Difference`,
+            or plain Python lists of these.
+        y
+            Ignored.
+        """
+        check_integer(self.get_params(deep=False), "min_count", 1)
+        count_examples(X)
+        self.categories_ = Categories.fit(X, self.tokens, self.min_count)
+        return self
+
+    def transform(self, X: Any) -> csr_matrix:
+        """Give an ``(n, categories)`` matrix of 0 and 1.
+
+        Parameters
+        ----------
+        X
+            Examples, as for `fit`.
+        """
+        check_is_fitted(self)
+        n = count_examples(X)
+        places, offsets = self.categories_.find(X)
+        return csr_matrix((np.ones(len(places)), places, offsets), shape=(n, len(self.categories_)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
+        """Give the categories, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features
+            Ignored: columns are named by the categories alone.
+        """
+        check_is_fitted(self)
+        return self.categories_.names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+class _MultiHotDNN(NetworkEstimator):
+    categories_: Categories
+
+    def __init__(
+        self,
+        tokens: Any = None,
+        width: int = 64,
+        *,
+        embedding: int = 32,
+        hidden_layers: int = 2,
+        min_count: int = 1,
+        loss: str | None = None,
+        learning_rate: float = 0.003,
+        epochs: int = 50,
+        batch_size: int | Literal["auto"] = "auto",
+        weight_decay: float = 0.0,
+        validation_fraction: float = 0.1,
+        early_stopping: bool = True,
+        patience: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            learning_rate=learning_rate,
+            epochs=epochs,
+            batch_size=batch_size,
+            weight_decay=weight_decay,
+            validation_fraction=validation_fraction,
+            early_stopping=early_stopping,
+            patience=patience,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.tokens = tokens
+        self.width = width
+        self.embedding = embedding
+        self.hidden_layers = hidden_layers
+        self.min_count = min_count
+
+    def _read(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002
+        count_examples(X)
+        return X
+
+    def _learn_encoding(self, read: Any, weights: Float64) -> int:
+        some = read if weights.all() else take_examples(read, np.flatnonzero(weights))
+        threads = count_threads(self.n_jobs)
+        self.categories_ = Categories.fit(some, self.tokens, self.min_count, threads)
+        if not len(self.categories_):
+            raise ValueError(
+                f"No category is held by min_count={self.min_count} or more examples, so that there is nothing to "
+                "learn from. Lower min_count, or look at X."
+            )
+        places, _ = self.categories_.find(some, threads)
+        return len(places) * self.embedding
+
+    def _encoded(self, read: Any, dtype: DType) -> Ragged:  # noqa: ARG002
+        return Ragged(*self.categories_.find(read, count_threads(self.n_jobs)))
+
+    def _network(self, generator: torch.Generator) -> nn.Module:
+        return MultiHot(
+            len(self.categories_),
+            self.embedding,
+            self.width,
+            self.hidden_layers,
+            self._n_outputs(),
+            generator,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
+    """Predict a number from sets of strings, or texts, by a network on an embedding of their categories.
+
+    An example is the mean of the embeddings of its categories; those that were not there in `fit` are ignored, and an
+    example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters, and the
+    attributes, are those of `AveragedLinearRegressor`.
+
+    Parameters
+    ----------
+    tokens
+        What the categories are: a tokeniser, such as `NGrams`. None takes the items of lists and the words of texts.
+    width
+        Units of each hidden layer.
+    embedding
+        Dimension of the embedding.
+    hidden_layers
+        Number of hidden layers, with ReLU.
+    min_count
+        Training examples that hold a category, at least.
+    loss, learning_rate, epochs, batch_size, weight_decay
+        See there.
+    validation_fraction, early_stopping, patience
+        See there.
+    random_state, n_jobs, verbose
+        See there.
+
+    Attributes
+    ----------
+    categories_
+        The categories; the rows of ``network_.embedding`` are theirs.
+
+    Examples
+    --------
+    >>> from clearset.baselines import MultiHotDNNRegressor
+    >>> wines = [["oak", "ripe"], ["thin"], ["ripe"], ["thin", "oak"]] * 10
+    >>> model = MultiHotDNNRegressor(random_state=0).fit(wines, [92.5, 83.0, 91.0, 86.0] * 10)
+    >>> prediction = model.predict([["ripe"], ["thin", "unheard of"]])
+    >>> bool(prediction[0] > prediction[1])
+    True
+    """
+
+
+class MultiHotDNNClassifier(OfClasses, _MultiHotDNN):
+    """Tell classes of sets of strings, or of texts, apart by a network on an embedding of their categories.
+
+    The parameters and attributes are those of `MultiHotDNNRegressor`, and ``classes_``, the labels, sorted.
+
+    Examples
+    --------
+    >>> from clearset.baselines import MultiHotDNNClassifier
+    >>> recipes = [["salt", "lime"], ["salt", "feta"], ["lime", "chili"], ["feta", "olives"]] * 10
+    >>> model = MultiHotDNNClassifier(random_state=0).fit(recipes, ["thai", "greek", "thai", "greek"] * 10)
+    >>> model.predict([["lime"], ["feta", "salt"]]).tolist()
+    ['thai', 'greek']
+    """

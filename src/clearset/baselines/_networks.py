@@ -1,0 +1,151 @@
+"""The networks: fully connected, Deep Sets, and an embedding of categories."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from clearset.baselines._segments import segment_mean
+
+# Spread of the embedding's first values: small, so that what a category means comes from the labels.
+EMBEDDING_SCALE = 0.05
+
+
+class Hidden(nn.Module):
+    """Fully connected layers, each followed by ReLU.
+
+    Parameters
+    ----------
+    sizes
+        Number of inputs, then of the units of each layer.
+    generator
+        The initial weights come from here: uniform, of a variance that keeps that of the signal (He et al., 2015).
+    """
+
+    def __init__(self, sizes: Sequence[int], generator: torch.Generator) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([_linear(a, b, (6.0 / a) ** 0.5, generator) for a, b in pairwise(sizes)])
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Give the last layer's units."""
+        for layer in self.layers:
+            # In place: the gradient of a linear layer does not need its output.
+            values = functional.relu_(layer(values))
+        return values
+
+
+class FullyConnected(nn.Module):
+    """Hidden layers and a linear output; without hidden layers a linear model, which starts at 0.
+
+    Parameters
+    ----------
+    sizes
+        Number of inputs, then of the units of each hidden layer.
+    n_outputs
+        Number of outputs.
+    generator
+        The initial weights come from here.
+    """
+
+    def __init__(self, sizes: Sequence[int], n_outputs: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.hidden = Hidden(sizes, generator)
+        bound = (3.0 / sizes[-1]) ** 0.5 if len(sizes) > 1 else 0.0
+        self.output = _linear(sizes[-1], n_outputs, bound, generator)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Give the outputs of each row."""
+        outputs: Tensor = self.output(self.hidden(values))
+        return outputs
+
+
+class DeepSets(nn.Module):
+    """rho(mean over the tokens of phi(token)); phi's last hidden layer is what is averaged.
+
+    A linear output layer of phi would add nothing: a linear map of a mean is the mean of the maps, and rho begins with
+    a linear map.
+
+    Parameters
+    ----------
+    n_inputs
+        Columns of a token.
+    width, hidden_layers
+        Units of every layer, and number of hidden layers of phi, and of rho.
+    n_outputs
+        Number of outputs.
+    generator
+        The initial weights come from here.
+    """
+
+    def __init__(
+        self, n_inputs: int, width: int, hidden_layers: int, n_outputs: int, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.phi = Hidden([n_inputs] + [width] * hidden_layers, generator)
+        self.rho = FullyConnected([width] * (hidden_layers + 1), n_outputs, generator)
+
+    @property
+    def output(self) -> nn.Linear:
+        """The last layer."""
+        return self.rho.output
+
+    def forward(self, values: Tensor, offsets: Tensor) -> Tensor:
+        """Give the outputs of each set."""
+        outputs: Tensor = self.rho(segment_mean(self.phi(values), offsets))
+        return outputs
+
+
+class MultiHot(nn.Module):
+    """The mean of the embeddings of an example's categories, and fully connected layers; no categories are zeros.
+
+    Parameters
+    ----------
+    n_categories, embedding
+        Rows of the embedding, and its dimension.
+    width, hidden_layers
+        Units of each hidden layer, and number of these.
+    n_outputs
+        Number of outputs.
+    generator
+        The initial weights come from here.
+    """
+
+    def __init__(
+        self,
+        n_categories: int,
+        embedding: int,
+        width: int,
+        hidden_layers: int,
+        n_outputs: int,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        table = torch.empty(n_categories, embedding).uniform_(
+            -EMBEDDING_SCALE, EMBEDDING_SCALE, generator=generator
+        )
+        self.embedding = nn.Parameter(table)
+        self.dense = FullyConnected([embedding] + [width] * hidden_layers, n_outputs, generator)
+
+    @property
+    def output(self) -> nn.Linear:
+        """The last layer."""
+        return self.dense.output
+
+    def forward(self, categories: Tensor, offsets: Tensor) -> Tensor:
+        """Give the outputs of each example."""
+        means = functional.embedding_bag(
+            categories, self.embedding, offsets, mode="mean", include_last_offset=True
+        )
+        outputs: Tensor = self.dense(means)
+        return outputs
+
+
+def _linear(n_inputs: int, n_outputs: int, bound: float, generator: torch.Generator) -> nn.Linear:
+    # Made without torch's own initial values, which would draw from the generator that users may have seeded.
+    layer: nn.Linear = nn.utils.skip_init(nn.Linear, n_inputs, n_outputs)  # type: ignore[no-untyped-call]
+    with torch.no_grad():
+        layer.weight.uniform_(-bound, bound, generator=generator)
+        layer.bias.zero_()
+    return layer
