@@ -103,7 +103,7 @@ class AveragedLinearRegressor(OfNumbers, _AveragedLinear):
     random_state
         Seed or generator. The same seed and number of threads give the same bits.
     n_jobs
-        Threads of torch; None takes all cores.
+        Threads of torch; None takes one, because its steps are short, and -1 all cores.
     verbose
         1 shows a progress bar.
 

@@ -102,8 +102,9 @@ class NetworkEstimator(Baseline):
         read = self._read(X, reset=True)
         weights = check_weights(sample_weight, len(read))
         labels = self._numbers(y, len(read), reset=True)
-        n_values = self._learn_encoding(read, weights)
-        dtype: DType = np.float64 if n_values < DOUBLE_PRECISION_VALUES else np.float32
+        dtype: DType = np.float64
+        if self._learn_encoding(read, weights) >= DOUBLE_PRECISION_VALUES:
+            dtype = np.float32
         self.loss_ = self.loss or self._losses[0]
         loss = Loss(self.loss_)
         kept = np.flatnonzero(weights)
@@ -138,7 +139,7 @@ class NetworkEstimator(Baseline):
             patience=self.patience if self.early_stopping else None,
         )
 
-        with progress_bar({**options, "restarts": 1}) as show, torch_threads(_threads(self.n_jobs, n_values)):
+        with progress_bar({**options, "restarts": 1}) as show, torch_threads(_threads(self.n_jobs)):
 
             def on_epoch(entry: dict[str, float]) -> None:
                 for name in entry.keys() - {"epoch"}:
@@ -172,7 +173,7 @@ class NetworkEstimator(Baseline):
         check_is_fitted(self)
         read = self._read(X, reset=False)
         examples = self._encoded(read, np.float64)
-        with torch.no_grad(), torch_threads(_threads(self.n_jobs, examples.size)):
+        with torch.no_grad(), torch_threads(_threads(self.n_jobs)):
             pieces = examples.pieces(np.arange(len(read)))
             return np.concatenate([self.network_(*examples.batch(piece)).numpy() for piece in pieces])
 
@@ -210,9 +211,13 @@ def _batch_size(wanted: int | str, n_examples: int) -> int:
     return min(max(n_examples // 16, 32), 1024) if wanted == "auto" else int(wanted)
 
 
-def _threads(n_jobs: int | None, n_values: int) -> int:
-    """Give the number of threads; the steps of small data are too short to be shared."""
-    return 1 if n_values < DOUBLE_PRECISION_VALUES else count_threads(n_jobs)
+def _threads(n_jobs: int | None) -> int:
+    """Give the number of threads of torch: one unless more are asked for.
+
+    Steps are short. Shared by threads they gain little on idle cores, and on busy ones, where threads wait for each
+    other at every operation, they take many times as long.
+    """
+    return 1 if n_jobs is None else count_threads(n_jobs)
 
 
 def _rescaled(network: nn.Module, centre: float, scale: float) -> nn.Module:

@@ -18,10 +18,6 @@ PIECE_VALUES = 1_000_000
 class Examples(Protocol):
     """What a network can be given some of."""
 
-    @property
-    def size(self) -> int:
-        """The number of values of all examples."""
-
     def batch(self, rows: IntArray) -> tuple[Tensor, ...]:
         """Give the network's arguments for some examples."""
 
@@ -34,11 +30,6 @@ class Rows:
     """Examples of one row each."""
 
     values: npt.NDArray[Any]
-
-    @property
-    def size(self) -> int:
-        """The number of values of all examples."""
-        return int(self.values.size)
 
     def batch(self, rows: IntArray) -> tuple[Tensor, ...]:
         """Give the rows of some examples."""
@@ -57,11 +48,6 @@ class Ragged:
 
     values: npt.NDArray[Any]
     offsets: IntArray
-
-    @property
-    def size(self) -> int:
-        """The number of values of all examples."""
-        return int(self.values.size)
 
     def batch(self, rows: IntArray) -> tuple[Tensor, ...]:
         """Give the tokens of some examples, and their offsets."""

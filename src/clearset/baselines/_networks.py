@@ -37,7 +37,7 @@ class Hidden(nn.Module):
 
 
 class FullyConnected(nn.Module):
-    """Hidden layers and a linear output; without hidden layers a linear model, which starts at 0.
+    """Hidden layers and a linear output; without hidden layers a linear model.
 
     Parameters
     ----------
@@ -52,8 +52,7 @@ class FullyConnected(nn.Module):
     def __init__(self, sizes: Sequence[int], n_outputs: int, generator: torch.Generator) -> None:
         super().__init__()
         self.hidden = Hidden(sizes, generator)
-        bound = (3.0 / sizes[-1]) ** 0.5 if len(sizes) > 1 else 0.0
-        self.output = _linear(sizes[-1], n_outputs, bound, generator)
+        self.output = _linear(sizes[-1], n_outputs, (3.0 / sizes[-1]) ** 0.5, generator)
 
     def forward(self, values: Tensor) -> Tensor:
         """Give the outputs of each row."""
@@ -147,5 +146,6 @@ def _linear(n_inputs: int, n_outputs: int, bound: float, generator: torch.Genera
     layer: nn.Linear = nn.utils.skip_init(nn.Linear, n_inputs, n_outputs)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         layer.weight.uniform_(-bound, bound, generator=generator)
-        layer.bias.zero_()
+        # Not 0: the units of few inputs would all bend at one place.
+        layer.bias.uniform_(-(n_inputs**-0.5), n_inputs**-0.5, generator=generator)
     return layer

@@ -167,7 +167,8 @@ class SupportDistributionRegressor(OfNumbers, _SupportDistribution):
         return Ridge(alpha=self.alpha)
 
     def _outputs_of(self, X: Any) -> Float64:
-        outputs: Float64 = self.linear_.predict(self._features_of(X))[:, None]
+        features = self._features_of(X)
+        outputs: Float64 = self.linear_.predict(features)[:, None]
         return outputs
 
 
