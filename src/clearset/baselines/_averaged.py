@@ -46,7 +46,7 @@ class _AveragedLinear(_Averaged):
         features: Sequence[str | Feature] | None = None,
         *,
         loss: str | None = None,
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         epochs: int = 100,
         batch_size: int | Literal["auto"] = "auto",
         weight_decay: float = 0.0,

@@ -14,10 +14,10 @@ from clearset.baselines._encoding import Encoding
 from clearset.baselines._examples import Examples
 from clearset.baselines._parameters import check_network_parameters
 from clearset.baselines._tasks import Baseline, Float64
-from clearset.baselines._training import Labelled, Schedule, torch_threads, train
+from clearset.baselines._training import Labelled, Schedule, network_threads, torch_threads, train
 from clearset.estimators._fitting import DOUBLE_PRECISION_VALUES
 from clearset.estimators._input import check_weights, read_more_sets, read_training_sets
-from clearset.estimators._parameters import count_threads, make_rng
+from clearset.estimators._parameters import make_rng
 from clearset.estimators._progress import progress_bar
 from clearset.estimators.semantic._sources import hold_out
 from clearset.setfunction import Loss
@@ -139,7 +139,7 @@ class NetworkEstimator(Baseline):
             patience=self.patience if self.early_stopping else None,
         )
 
-        with progress_bar({**options, "restarts": 1}) as show, torch_threads(_threads(self.n_jobs)):
+        with progress_bar({**options, "restarts": 1}) as show, torch_threads(network_threads(self.n_jobs)):
 
             def on_epoch(entry: dict[str, float]) -> None:
                 for name in entry.keys() - {"epoch"}:
@@ -173,7 +173,7 @@ class NetworkEstimator(Baseline):
         check_is_fitted(self)
         read = self._read(X, reset=False)
         examples = self._encoded(read, np.float64)
-        with torch.no_grad(), torch_threads(_threads(self.n_jobs)):
+        with torch.no_grad(), torch_threads(network_threads(self.n_jobs)):
             pieces = examples.pieces(np.arange(len(read)))
             return np.concatenate([self.network_(*examples.batch(piece)).numpy() for piece in pieces])
 
@@ -209,15 +209,6 @@ class SetNetwork(NetworkEstimator):
 
 def _batch_size(wanted: int | str, n_examples: int) -> int:
     return min(max(n_examples // 16, 32), 1024) if wanted == "auto" else int(wanted)
-
-
-def _threads(n_jobs: int | None) -> int:
-    """Give the number of threads of torch: one unless more are asked for.
-
-    Steps are short. Shared by threads they gain little on idle cores, and on busy ones, where threads wait for each
-    other at every operation, they take many times as long.
-    """
-    return 1 if n_jobs is None else count_threads(n_jobs)
 
 
 def _rescaled(network: nn.Module, centre: float, scale: float) -> nn.Module:

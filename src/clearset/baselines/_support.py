@@ -12,9 +12,9 @@ from clearset.baselines._encoding import Encoding, TokenValues
 from clearset.baselines._kernel import Float64, KernelFeatures
 from clearset.baselines._parameters import check_kernel_parameters
 from clearset.baselines._tasks import Baseline, OfClasses, OfNumbers
-from clearset.baselines._training import torch_threads
+from clearset.baselines._training import network_threads, torch_threads
 from clearset.estimators._input import check_weights, read_more_sets, read_training_sets
-from clearset.estimators._parameters import count_threads, make_rng
+from clearset.estimators._parameters import make_rng
 from clearset.sets import Feature, SetData
 
 # The exact kernel takes time in the square of the tokens: beyond so many landmarks are taken however few sets.
@@ -77,7 +77,7 @@ class _SupportDistribution(Baseline):
         tokens = self.encoding_.tokens(sets, np.float64)
         self.exact_ = len(sets) <= self.max_exact and len(tokens.values) <= MAX_EXACT_TOKENS
         gamma = 1.0 / self.encoding_.n_columns if self.gamma == "auto" else float(self.gamma)
-        with torch_threads(count_threads(self.n_jobs)):
+        with torch_threads(network_threads(self.n_jobs)):
             landmarks = tokens if self.exact_ else _choose(tokens, self.n_landmarks, rng)
             self.kernel_ = KernelFeatures.of(landmarks, gamma)
             features = self.kernel_(tokens)
@@ -87,7 +87,7 @@ class _SupportDistribution(Baseline):
     def _features_of(self, X: Any) -> Float64:
         check_is_fitted(self)
         sets: SetData = read_more_sets(self, X)
-        with torch_threads(count_threads(self.n_jobs)):
+        with torch_threads(network_threads(self.n_jobs)):
             return self.kernel_(self.encoding_.tokens(sets, np.float64))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -136,7 +136,7 @@ class SupportDistributionRegressor(OfNumbers, _SupportDistribution):
     random_state
         Seed or generator of the choice of landmarks.
     n_jobs
-        Threads of torch; None takes all cores.
+        Threads of torch; None takes one, and -1 all cores.
 
     Attributes
     ----------

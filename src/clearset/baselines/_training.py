@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from clearset.baselines._examples import Examples
+from clearset.estimators._parameters import count_threads
 from clearset.setfunction import Loss
 from clearset.sets._ragged import IntArray
 
@@ -63,6 +64,15 @@ def torch_threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def network_threads(n_jobs: int | None) -> int:
+    """Give the number of threads of torch: one unless more are asked for.
+
+    Steps are short. Shared by threads they gain little on idle cores, and on busy ones, where threads wait for each
+    other at every operation, they take many times as long.
+    """
+    return 1 if n_jobs is None else count_threads(n_jobs)
 
 
 def train(
