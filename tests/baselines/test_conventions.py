@@ -50,7 +50,7 @@ NETWORKS = (*ON_SETS[:6], *ON_STRINGS[:2])
 
 
 # A few epochs tell as much of the conventions as many; those checks that look at accuracy pass with these.
-FEW = {"epochs": 25, "learning_rate": 0.03}
+FEW = {"epochs": 15, "learning_rate": 0.05}
 
 
 @parametrize_with_checks([cls(**(FEW if cls in NETWORKS else {})) for cls in ON_SETS])
@@ -101,7 +101,7 @@ def data(cls: Any, n: int = 120, seed: int = 0) -> Any:
 
 
 def quick(cls: Any) -> Any:
-    return cls(epochs=3, random_state=0) if cls in NETWORKS else cls()
+    return cls(epochs=2, random_state=0) if cls in NETWORKS else cls()
 
 
 def outputs(model: Any, X: Any) -> np.ndarray:
