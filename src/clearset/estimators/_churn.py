@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
+from clearset.estimators._input import check_numbers
 from clearset.frozen import FrozenModel
 
 Floats = npt.NDArray[np.float64]
@@ -233,18 +234,20 @@ def _churn_of_numbers(
         if not np.isfinite(made).all():
             place = int(np.argmin(np.isfinite(made)))
             raise ValueError(f"{name} predicts {made[place]} for row {place}; predictions must be finite.")
-    spread = float(np.std(first.astype(np.float64)))
+    first, second = first.astype(np.float64), second.astype(np.float64)
+    spread = float(np.std(first))
     if tolerance is None:
         tolerance = spread / 10
     elif not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a finite number of at least 0; received {tolerance!r}.")
-    differences = np.abs(second.astype(np.float64) - first.astype(np.float64))
+    differences = np.abs(second - first)
     changed = differences > tolerance
     rows = np.flatnonzero(changed)
     rms = float(np.sqrt(np.mean(differences**2)))
     wins = losses = errors = None
     if y is not None:
-        ours, others = (np.abs(made.astype(np.float64) - y.astype(np.float64)) for made in (first, second))
+        numbers = check_numbers(y)
+        ours, others = np.abs(first - numbers), np.abs(second - numbers)
         wins = float((changed & (others < ours)).mean())
         losses = float((changed & (ours < others)).mean())
         errors = (float(ours.mean()), float(others.mean()))
