@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import clearset as cs
-from benchmarks._data import faces, split
 from benchmarks._results import write_table
+from clearset.datasets import load_celeba
 
 SEEDS = range(3)
 NARROW: dict[str, Any] = {"filters": [cs.MaxInterval(0.2)], "width": 1}
@@ -38,7 +38,7 @@ def run(name: str, seed: int) -> dict[str, float]:
     """Read, fit, and score the test set."""
     begun = time.perf_counter()
     options, values = SETTINGS[name]
-    training, validation, test = split(faces(values=values), seed)
+    training, validation, test = load_celeba(values=values).split(random_state=seed)
     counted = time.perf_counter()
     table = cs.TokenTable.build(*training, options["tokens"], options["filters"])
     counted = time.perf_counter() - counted

@@ -15,34 +15,26 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import clearset as cs
-from benchmarks._data import (
-    Labelled,
-    additive,
-    faces,
-    queries,
-    recipes,
-    wine_countries,
-    wine_labels,
-    wine_words,
-)
+from benchmarks._data import additive, wine_countries, wine_labels, wine_words
 from benchmarks._results import write_table
+from clearset.datasets import Labelled, load_celeba, load_intent, load_recipes
 
 
 def italian(n: int = 1_500) -> Labelled:
     """Take some recipes; Italian or not."""
-    data = recipes()
+    data = load_recipes()
     some = data.take(np.random.default_rng(6).permutation(len(data.y))[:n])
     return Labelled(some.X, (some.y == "italian").astype(np.int64))
 
 
 # Recipes, faces, wines' labels, few recipes and the additive sets were looked at while the defaults were made.
 DATA: dict[str, tuple[Callable[[], Labelled], bool]] = {
-    "recipes, 20 cuisines": (recipes, False),
+    "recipes, 20 cuisines": (load_recipes, False),
     "recipes, Italian or not, 1,500": (italian, False),
-    "CelebA, present attributes": (faces, False),
+    "CelebA, present attributes": (load_celeba, False),
     "wines: country, variety, winery, ...; 90 points": (wine_labels, False),
     "additive sets, made": (additive, False),
-    "queries (texts), government or not": (queries, True),
+    "queries (texts), government or not": (load_intent, True),
     "wines: words of reviews; 90 points": (wine_words, True),
     "wines: words of reviews; country": (wine_countries, True),
 }

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from sklearn.metrics import roc_auc_score
 
 import clearset as cs
-from benchmarks._data import recipes
 from benchmarks._results import write_table
+from clearset.datasets import load_recipes
 
 RECIPES: dict[str, Any] = {"tokens": cs.Subsets(3), "filters": [cs.MinCount(5)]}
 
@@ -27,7 +27,7 @@ def same_table(a: cs.TokenTable, b: cs.TokenTable) -> bool:
 
 def merged() -> str:
     """Build the table of all recipes at once, in 7 random batches merged in random order, and by updates."""
-    data = recipes()
+    data = load_recipes()
     rng = np.random.default_rng(0)
     parts = [data.take(rows) for rows in np.array_split(rng.permutation(len(data.y)), 7)]
     whole = cs.TokenTable.build(*data, **RECIPES)
@@ -43,7 +43,7 @@ def merged() -> str:
 
 def permuted() -> str:
     """Score 50,000 recipes and the same with their items in another order."""
-    data = recipes()
+    data = load_recipes()
     rng = np.random.default_rng(0)
     model = cs.SemanticClassifier(**RECIPES, cover=True, refine=False, epochs=3, random_state=0).fit(*data)
     chosen = data.take(rng.integers(len(data.y), size=50_000)).X
@@ -83,7 +83,7 @@ def large_set() -> str:
         answer = "counted"
     except cs.TokenLimitError as error:
         answer = f"refused: {str(error)[:100]}..."
-    data = recipes()
+    data = load_recipes()
     sets = [*data.X.to_pylist(), items]
     table = cs.TokenTable.build(sets, [*data.y, "thai"], **RECIPES)
     return f"alone without a filter {answer}; among recipes with MinCount(5): {len(table):,} tokens"

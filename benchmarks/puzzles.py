@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv
 
 import clearset as cs
 from benchmarks._results import write_table
+from clearset.datasets import load_puzzles
 
 SEEDS = range(5)
 PAPER = (
@@ -24,15 +21,6 @@ FEATURES = {
     "star_rating, word_count, SIZE": PAPER,
     "all five columns, SIZE": (*PAPER, *map(cs.Feature, ("num_helpful", "is_amazon", "includes_photo"))),
 }
-
-
-def read(folder: Path, file: str, label: str) -> tuple[pa.Table, np.ndarray]:
-    """Read one of the two files as one row a product."""
-    path = folder / file
-    if not path.exists():
-        sys.exit(f"{path} is missing: it is {file} of the public GitHub repository wbakst/puzzles_data.")
-    frame = cs.from_long(csv.read_csv(path), by="puzzle_name", set_columns=(label,))
-    return frame, frame[label].to_numpy().astype(np.float64)
 
 
 def cross_validated(frame: pa.Table, sales: np.ndarray, features: tuple[cs.Feature, ...]) -> list[float]:
@@ -52,10 +40,8 @@ def cross_validated(frame: pa.Table, sales: np.ndarray, features: tuple[cs.Featu
 
 def main() -> None:
     """Fit five seeds with the defaults; cross-validation on the training products chooses the features."""
-    root = os.environ.get("CLEARSET_DATA", str(Path(__file__).parents[2] / "shared" / "data"))
-    folder = Path(root) / "puzzles"
-    frame, sales = read(folder, "train.csv", "Sales12-18MonthsAgo")
-    test_frame, test_sales = read(folder, "test.csv", "SalesLastSixMonths")
+    puzzles = load_puzzles()
+    (frame, sales), (test_frame, test_sales) = puzzles.training, puzzles.test
     rows: list[tuple[object, ...]] = []
     for name, features in FEATURES.items():
         validated = cross_validated(frame, sales, features)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import clearset as cs
-from benchmarks._data import recipes, split
 from benchmarks._results import write_table
+from clearset.datasets import load_recipes
 
 SEEDS = range(3)
 PAPER: dict[str, Any] = {
@@ -49,7 +49,7 @@ def run(name: str, seed: int) -> dict[str, float]:
     """Read, fit, and score the test set."""
     begun = time.perf_counter()
     options, words = SETTINGS[name]
-    training, validation, test = split(recipes(words=words), seed)
+    training, validation, test = load_recipes(words=words).split(random_state=seed)
     model = cs.SemanticClassifier(**options, random_state=seed)
     model.fit(*training, validation_data=tuple(validation))
     scores = {}

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import clearset as cs
-from benchmarks._data import recipes, split
 from benchmarks._results import write_table
+from clearset.datasets import load_recipes
 
 REPEATS = 5
 
@@ -27,7 +27,7 @@ def median_seconds(work: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure from Arrow and from Python lists, and a frozen model beside them."""
-    training, validation, test = split(recipes(), 0)
+    training, validation, test = load_recipes().split(random_state=0)
     settings: dict[str, Any] = {
         "tokens": cs.Subsets(3),
         "filters": [cs.MinCount(5)],

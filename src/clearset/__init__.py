@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.estimators import CalibratorCurve as CalibratorCurve
+    from clearset.estimators import Churn as Churn
     from clearset.estimators import JointModel as JointModel
     from clearset.estimators import SemanticClassifier as SemanticClassifier
     from clearset.estimators import SemanticExplanation as SemanticExplanation
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from clearset.estimators import SetClassifier as SetClassifier
     from clearset.estimators import SetRegressor as SetRegressor
     from clearset.estimators import TokenScores as TokenScores
+    from clearset.estimators import churn as churn
     from clearset.estimators import load as load
     from clearset.frozen import FrozenModel as FrozenModel
     from clearset.setfunction import Certificate as Certificate
@@ -52,6 +54,7 @@ _HOMES = {
     "CalibratorCurve": "estimators",
     "Certificate": "setfunction",
     "Check": "setfunction",
+    "Churn": "estimators",
     "Cross": "tokens",
     "Difference": "tokens",
     "Feature": "sets",
@@ -75,6 +78,7 @@ _HOMES = {
     "TokenStatistics": "tokens",
     "TokenTable": "tokens",
     "Trust": "sets",
+    "churn": "estimators",
     "from_long": "sets",
     "load": "estimators",
 }
@@ -87,6 +91,7 @@ __all__ = [
     "CalibratorCurve",
     "Certificate",
     "Check",
+    "Churn",
     "Cross",
     "Difference",
     "Feature",
@@ -110,6 +115,7 @@ __all__ = [
     "TokenStatistics",
     "TokenTable",
     "Trust",
+    "churn",
     "from_long",
     "load",
 ]

@@ -1,4 +1,4 @@
-"""What the generators share: sizes of sets, list columns, and the check of a count."""
+"""What generators and loaders share: sizes of sets, list columns, and the check of a count."""
 
 import numpy as np
 import numpy.typing as npt
@@ -25,3 +25,8 @@ def offsets_of(sizes: Ints) -> Ints:
 def list_column(values: Floats, offsets: Ints) -> pa.ListArray:
     """Flat values as one list a set; NaN becomes null."""
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, from_pandas=True))
+
+
+def sets_of_names(names: pa.Array, codes: Ints, sizes: Ints) -> pa.ListArray:
+    """Names as one list a set: `codes` number the names, one set after the other, `sizes` says how many each has."""
+    return pa.ListArray.from_arrays(pa.array(offsets_of(sizes), pa.int32()), names.take(pa.array(codes)))

@@ -1,6 +1,7 @@
 """Estimators over sets, with the conventions of scikit-learn."""
 
 from clearset.estimators._base import TokenScores
+from clearset.estimators._churn import Churn, churn
 from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._curves import CalibratorCurve
 from clearset.estimators._load import load
@@ -15,6 +16,7 @@ from clearset.estimators.semantic import (
 
 __all__ = [
     "CalibratorCurve",
+    "Churn",
     "JointModel",
     "SemanticClassifier",
     "SemanticExplanation",
@@ -23,5 +25,6 @@ __all__ = [
     "SetClassifier",
     "SetRegressor",
     "TokenScores",
+    "churn",
     "load",
 ]
