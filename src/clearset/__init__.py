@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from clearset.tokens import TokenLimitError as TokenLimitError
     from clearset.tokens import TokenStatistics as TokenStatistics
     from clearset.tokens import TokenTable as TokenTable
+    from clearset.tuning import Tuning as Tuning
+    from clearset.tuning import tune as tune
 
 try:
     __version__ = version("clearset")
@@ -75,8 +77,10 @@ _HOMES = {
     "TokenStatistics": "tokens",
     "TokenTable": "tokens",
     "Trust": "sets",
+    "Tuning": "tuning",
     "from_long": "sets",
     "load": "estimators",
+    "tune": "tuning",
 }
 
 __all__ = [
@@ -110,8 +114,10 @@ __all__ = [
     "TokenStatistics",
     "TokenTable",
     "Trust",
+    "Tuning",
     "from_long",
     "load",
+    "tune",
 ]
 
 
