@@ -52,7 +52,7 @@ def read_examples(
             raise TypeError(
                 f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
             )
-        return examples, Examples(*validation_data, None)
+        return examples, Examples(validation_data[0], validation_data[1], None)
     if rows < 2:
         raise ValueError(f"X has {rows} rows, too few to set some aside. Pass validation_data.")
     held = _held(examples, seed, stratify=stratify)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from clearset.sets._hints import unknown_name
 
@@ -26,10 +27,11 @@ class Range:
 
     def plain(self, value: Any) -> float | None:
         """Give the plain value that stands for `value`; None where it is outside."""
-        kind = Integral if self.whole else Real
-        if isinstance(value, bool) or not isinstance(value, kind) or not self.low <= value <= self.high:
+        if not is_number(value) or not self.low <= value <= self.high:
             return None
-        return int(value) if self.whole else float(value)
+        if self.whole:
+            return int(value) if value == int(value) else None
+        return float(value)
 
     def value(self, plain: float) -> float:
         """Give the value that a plain one stands for."""
@@ -72,6 +74,11 @@ def read_space(space: Mapping[str, Any], estimator: Any) -> dict[str, Domain]:
     return {name: _domain(name, given) for name, given in space.items()}
 
 
+def is_number(value: object) -> bool:
+    """Tell numbers from all else; truth values are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
 def _domain(name: str, given: Any) -> Domain:
     if isinstance(given, tuple):
         return _range(name, given)
@@ -87,16 +94,13 @@ def _domain(name: str, given: Any) -> Domain:
 
 def _range(name: str, given: tuple[Any, ...]) -> Range:
     limits, scale = given[:2], given[2:]
-    numbers = [value for value in limits if isinstance(value, Real) and not isinstance(value, bool)]
-    if len(numbers) != 2 or scale not in ((), ("log",)):
+    if len(limits) != 2 or not all(map(is_number, limits)) or scale not in ((), ("log",)):
         raise ValueError(
             f"space[{name!r}] is {given!r}; a tuple is a range of numbers, (low, high) or (low, high, 'log'). "
             "Write choices as a list."
         )
-    if all(isinstance(number, Integral) for number in numbers):
-        low, high = (int(number) for number in numbers)
-    else:
-        low, high = (float(number) for number in numbers)
+    whole = all(isinstance(limit, int | np.integer) for limit in limits)
+    low, high = (int(limit) if whole else float(limit) for limit in limits)
     if not -float("inf") < low < high < float("inf"):
         raise ValueError(f"space[{name!r}] is {given!r}; low must be below high, and both finite.")
     if scale and low <= 0:

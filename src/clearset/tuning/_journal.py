@@ -49,12 +49,13 @@ class Journal:
 
     def __init__(self, path: str | Path | None) -> None:
         self.path = None if path is None else Path(path)
-        optuna = need("optuna")
+        need("optuna")
+        import optuna
+
         with _quiet():
             storage = None if self.path is None else _open(self.path)
-            self._study: optuna.Study = optuna.create_study(
-                storage=storage, study_name=_NAME, load_if_exists=True
-            )
+            make = optuna.load_study if storage and storage.get_all_studies() else optuna.create_study
+            self._study = make(study_name=_NAME, storage=storage)
 
     @property
     def search(self) -> dict[str, Any] | None:
@@ -132,10 +133,14 @@ def _open(path: Path) -> Any:
         content = path.read_bytes()
         if not content.endswith(b"\n") and b"\n" in content:
             path.write_bytes(content[: content.rindex(b"\n") + 1])
+    cause = None
     try:
-        return JournalStorage(JournalFileBackend(str(path)))
+        storage = JournalStorage(JournalFileBackend(str(path)))
+        if all(study.study_name == _NAME for study in storage.get_all_studies()):
+            return storage
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from error
+        cause = error
+    raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from cause
 
 
 def _distributions(domains: Mapping[str, Domain]) -> "dict[str, optuna.distributions.BaseDistribution]":

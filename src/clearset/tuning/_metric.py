@@ -18,6 +18,7 @@ from sklearn.metrics import (
     zero_one_loss,
 )
 
+from clearset.estimators import SemanticFeatureEngine
 from clearset.setfunction import REGRESSION_LOSSES
 from clearset.tokens import read_labels
 
@@ -42,13 +43,13 @@ def read_metric(estimator: Any, scoring: Any, y: Any) -> Metric:
     """Give the metric asked for, or the loss that the estimator minimises."""
     if scoring is not None:
         return _scorer(estimator, scoring)
-    if not (is_classifier(estimator) or is_regressor(estimator) or hasattr(estimator, "transform")):
+    if not (is_classifier(estimator) or is_regressor(estimator) or _is_engine(estimator)):
         raise TypeError(
             f"{type(estimator).__name__} is neither a classifier nor a regressor, so that its score is unknown. Pass "
             "scoring."
         )
     if tells_classes(estimator, y):
-        if hasattr(estimator, "predict_proba") or not hasattr(estimator, "predict"):
+        if hasattr(estimator, "predict_proba") or _is_engine(estimator):
             return Metric("log loss", False, _log_loss)
         return Metric("error rate", False, _of_labels(zero_one_loss))
     loss = estimator.get_params(deep=False).get("loss")
@@ -63,13 +64,18 @@ def read_metric(estimator: Any, scoring: Any, y: Any) -> Metric:
 
 
 def tells_classes(estimator: Any, y: Any) -> bool:
-    """Tell whether labels are classes; where the estimator leaves it open, its loss or the labels say so."""
-    if is_classifier(estimator) or is_regressor(estimator) or hasattr(estimator, "predict"):
+    """Tell whether labels are classes; an engine takes both, so that its loss or the labels say so."""
+    if not _is_engine(estimator):
         return bool(is_classifier(estimator))
     loss = estimator.get_params(deep=False).get("loss")
     if loss is not None:
         return loss not in REGRESSION_LOSSES
     return read_labels(y, len(y)).classes is not None
+
+
+def _is_engine(estimator: Any) -> bool:
+    """Tell an engine, whose estimates of the label can be scored as predictions are."""
+    return isinstance(estimator, SemanticFeatureEngine)
 
 
 def _scorer(estimator: Any, scoring: Any) -> Metric:
@@ -90,7 +96,7 @@ def _of_labels(metric: Callable[..., float]) -> Score:
     """Make a score of a metric of labels and predictions."""
 
     def score(model: Any, X: Any, y: Any, weights: Any) -> float:
-        predicted = model.predict(X) if hasattr(model, "predict") else model.transform(X)[:, 0]
+        predicted = model.transform(X)[:, 0] if _is_engine(model) else model.predict(X)
         return float(metric(y, predicted, sample_weight=weights))
 
     return score
@@ -102,9 +108,9 @@ def _log_loss(model: Any, X: Any, y: Any, weights: Any) -> float:
 
 
 def _probabilities(model: Any, X: Any) -> npt.NDArray[np.float64]:
-    given = model.predict_proba(X) if hasattr(model, "predict_proba") else model.transform(X)
+    given = model.transform(X) if _is_engine(model) else model.predict_proba(X)
     shares = np.asarray(given, dtype=np.float64)
     if shares.shape[1] == 1:  # an engine's estimate of the second of two classes
         shares = np.hstack([1.0 - shares, shares])
     # Networks in single precision miss a sum of 1 by enough for a warning.
-    return shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

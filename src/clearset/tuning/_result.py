@@ -1,12 +1,11 @@
 """What a search has found."""
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
-from clearset.tuning._domains import Domain
+from clearset.tuning._domains import Domain, is_number
 from clearset.tuning._words import words
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Tuning:
         }
         for name in self.best_params_:
             values = [trial["params"][name] for trial in self.trials]
-            plain = all(isinstance(value, Real | None) and not isinstance(value, bool) for value in values)
+            plain = all(value is None or is_number(value) for value in values)
             columns[f"param_{name}"] = pa.array(values if plain else [words(value) for value in values])
         return pa.table(columns)
 

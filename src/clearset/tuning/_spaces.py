@@ -8,7 +8,7 @@ import numpy as np
 from clearset.estimators.semantic import smallest_tokens
 from clearset.estimators.semantic._details import read_details
 from clearset.sets import resolve_features
-from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets
+from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets, read_labels
 from clearset.tuning._metric import tells_classes
 
 # A tuple is a range, a list holds choices. The names are those of the classes, without Regressor or Classifier.
@@ -78,7 +78,7 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
     if "lattice_size" in space and _n_features(X, parameters) > _MOST_FEATURES_OF_SIZE_3:
         del space["lattice_size"]
     if "filters" in space:
-        space["filters"] = _filters(0.5 if tells_classes(estimator, y) else float(np.std(y)))
+        space["filters"] = _filters(0.5 if tells_classes(estimator, y) else _deviation(y))
         space["tokens"] = _tokens(X, parameters)
         if not space["tokens"]:
             del space["tokens"]
@@ -108,6 +108,10 @@ def _tokens(X: Any, parameters: Mapping[str, Any]) -> list[Any]:
     if isinstance(tokens, NGrams):
         return [NGrams(order, split=tokens.split) for order in (1, 2, 3)]
     return [Items(), Subsets(2), Subsets(3)] if isinstance(tokens, Items) else []
+
+
+def _deviation(y: Any) -> float:
+    return float(np.std(read_labels(y, len(y), "number").values))
 
 
 def _filters(unit: float) -> list[Any]:

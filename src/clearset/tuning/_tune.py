@@ -65,7 +65,7 @@ def tune(
     sample_weight
         One weight for each example, to fit with and, of those set aside, to score with.
     seconds
-        Start no further trial after so long.
+        Start no further trial after so long; one there always is.
     storage
         A file of JSON lines to keep trials in. The same call goes on where an earlier one stopped, and counts its
         trials; trials of another search are refused.
@@ -138,7 +138,7 @@ class _Search:
             try:
                 while n < self.budget:
                     late = seconds is not None and time.monotonic() - start >= seconds
-                    if late or not self._step(n):
+                    if (late and n > 0) or not self._step(n):
                         break
                     n += 1
                     show(n, self._summary())
@@ -190,7 +190,9 @@ class _Search:
         trials, metric, path = self.journal.trials(), self.attempts.metric, self.journal.path
         if not (ranked := self._ranked()):
             again = f" Remove '{path}' to search anew." if path else ""
-            raise ValueError(f"None of {len(trials)} trials could be fitted. The first: {trials[0].error}{again}")
+            raise ValueError(
+                f"None of {len(trials)} trials could be fitted. The first: {trials[0].error}{again}"
+            )
         loss, number = ranked[0]
         params = self._setting(number, trials[number].plain)
         if self.best is None:
