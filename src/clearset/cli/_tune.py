@@ -138,6 +138,8 @@ def _lines(tuning: "Tuning") -> Iterator[str]:
     longest = max(map(len, tuning.best_params_))
     for name, value in tuning.best_params_.items():
         yield f"  {name:<{longest}}  {words(value)}"
+    if None in tuning.best_params_.values() and hasattr(tuning.best_estimator_, "setting_"):
+        yield f"The model itself chose {tuning.best_estimator_.setting_}."
 
 
 def _check_figure(path: Path) -> None:

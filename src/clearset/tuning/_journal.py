@@ -53,8 +53,8 @@ class Journal:
         import optuna
 
         with _quiet():
-            storage = None if self.path is None else _open(self.path)
-            make = optuna.load_study if storage and storage.get_all_studies() else optuna.create_study
+            storage = optuna.storages.InMemoryStorage() if self.path is None else _open(self.path)
+            make = optuna.load_study if storage.get_all_studies() else optuna.create_study
             self._study = make(study_name=_NAME, storage=storage)
 
     @property
@@ -123,7 +123,7 @@ class Journal:
         return None
 
 
-def _open(path: Path) -> Any:
+def _open(path: Path) -> "optuna.storages.BaseStorage":
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
