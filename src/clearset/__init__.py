@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from clearset.tokens import TokenLimitError as TokenLimitError
     from clearset.tokens import TokenStatistics as TokenStatistics
     from clearset.tokens import TokenTable as TokenTable
+    from clearset.tuning import Tuning as Tuning
+    from clearset.tuning import tune as tune
 
 try:
     __version__ = version("clearset")
@@ -79,8 +81,10 @@ _HOMES = {
     "TokenTable": "tokens",
     "Trust": "sets",
     "churn": "estimators",
+    "Tuning": "tuning",
     "from_long": "sets",
     "load": "estimators",
+    "tune": "tuning",
 }
 
 __all__ = [
@@ -115,9 +119,11 @@ __all__ = [
     "TokenStatistics",
     "TokenTable",
     "Trust",
+    "Tuning",
     "churn",
     "from_long",
     "load",
+    "tune",
 ]
 
 

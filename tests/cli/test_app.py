@@ -10,10 +10,10 @@ from clearset.cli import main
 def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert all(command in out for command in ("demo", "fit", "predict", "verify"))
+    assert all(command in out for command in ("demo", "fit", "predict", "verify", "tune"))
 
 
-@pytest.mark.parametrize("command", ["demo", "fit", "predict", "verify"])
+@pytest.mark.parametrize("command", ["demo", "fit", "predict", "verify", "tune"])
 def test_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert "Usage" in capsys.readouterr().out
@@ -44,6 +44,8 @@ def test_wrong_calls(arguments: list[str], message: str, capsys: pytest.CaptureF
         (["fit", "no.csv", "--label", "y"], "Cannot read 'no.csv': there is no such file"),
         (["fit", "no.csv", "--label", "y", "--output", "no/model"], "there is no folder 'no'"),
         (["fit", "no.csv", "--label", "y", "--features", "no.yaml"], "There is no features file 'no.yaml'"),
+        (["tune", "no.csv", "--label", "y"], "Cannot read 'no.csv': there is no such file"),
+        (["tune", "no.csv", "--label", "y", "--plot", "a.txt"], "'a.txt' is no figure"),
         (["predict", "no.clearset", "no.csv"], "Cannot read 'no.clearset'"),
         (["predict", "no.clearset", "no.csv", "--output", "a.txt"], "neither CSV nor Parquet"),
         (["predict", "no.clearset", "no.csv", "--by", "prediction"], "Rename it"),
@@ -62,7 +64,7 @@ def test_errors_are_one_line(arguments, message: str, capsys, tmp_path, monkeypa
 
 def test_help_loads_nothing_heavy() -> None:
     script = (
-        "import sys; from clearset.cli import main; main(['fit', '--help']); "
-        "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pyarrow')))"
+        "import sys; from clearset.cli import main; main(['fit', '--help']); main(['tune', '--help']); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pyarrow', 'optuna')))"
     )
     assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL).returncode == 0  # noqa: S603

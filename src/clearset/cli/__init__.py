@@ -1,4 +1,4 @@
-"""The command line: ``clearset demo | fit | predict | verify | table``."""
+"""The command line: ``clearset demo | fit | predict | verify | table | tune``."""
 
 from clearset.cli._app import main
 

@@ -10,12 +10,13 @@ from clearset.cli._demo import demo
 from clearset.cli._fit import fit
 from clearset.cli._predict import predict
 from clearset.cli._table import tables
+from clearset.cli._tune import tune
 from clearset.cli._verify import verify
 
 app = typer.Typer(
     help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False
 )
-for command in (demo, fit, predict, verify):
+for command in (demo, fit, predict, verify, tune):
     app.command()(command)
 app.add_typer(tables, name="table")
 
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(typed or ["--help"], prog_name="clearset", standalone_mode=False)
     except _UsageError as error:
         return _fail(f"{error.format_message().rstrip('.')}. See 'clearset --help'.", 2)
-    except (ValueError, TypeError, OSError, ArithmeticError, RecursionError) as error:
+    except (ValueError, TypeError, OSError, ImportError, ArithmeticError, RecursionError) as error:
         return _fail(str(error), 1)
     except (KeyboardInterrupt, typer.Abort):
         status = _INTERRUPTED

@@ -1,80 +1,37 @@
 """``clearset fit``: train a model on a table and save it."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._items import (
-    COLUMN_HELP,
-    MAX_INTERVAL_HELP,
-    MIN_COUNT_HELP,
-    TOKENS_HELP,
-    ItemColumns,
-    Separator,
-    filters_of,
-    tokeniser_of,
-)
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-_PANEL = "Sets of strings, and texts"
-
-
-class Task(StrEnum):
-    """What the label is."""
-
-    regression = "regression"
-    classification = "classification"
+from clearset.cli import _training as options
+from clearset.cli._items import Separator
 
 
 def fit(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="CSV or Parquet: one row a set, or with --by one row a token."),
-    ],
-    label: Annotated[str, typer.Option(help="Column to predict.")],
-    features: Annotated[
-        Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")
-    ] = None,
-    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
-    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
-    task: Annotated[Task | None, typer.Option(help="By default what the label looks like.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")] = Path(
-        "model.clearset"
-    ),
-    validation: Annotated[
-        Path | None, typer.Option(help="Table to validate on, of the form of DATA.")
-    ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column with the weight of each set.")] = None,
-    width: Annotated[int | None, typer.Option(help="Number of scores of a token.")] = None,
-    loss: Annotated[str | None, typer.Option(help="What training minimises.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Largest number of passes over the data.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Step size of the optimizer.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Sets in a step.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
-    column: Annotated[list[str] | None, typer.Option(help=COLUMN_HELP, rich_help_panel=_PANEL)] = None,
-    tokens: Annotated[
-        str | None, typer.Option(help=f"{TOKENS_HELP} By default chosen.", rich_help_panel=_PANEL)
-    ] = None,
-    min_count: Annotated[int | None, typer.Option(help=MIN_COUNT_HELP, rich_help_panel=_PANEL)] = None,
-    max_interval: Annotated[
-        float | None, typer.Option(help=MAX_INTERVAL_HELP, rich_help_panel=_PANEL)
-    ] = None,
-    cover: Annotated[
-        bool | None,
-        typer.Option(
-            "--cover/--all", help="Whether larger tokens shadow smaller ones.", rich_help_panel=_PANEL
-        ),
-    ] = None,
-    refine: Annotated[
-        bool | None, typer.Option(help="Whether to learn corrections of items.", rich_help_panel=_PANEL)
-    ] = None,
+    data: options.Data,
+    label: options.Label,
+    features: options.FeaturesFile = None,
+    by: options.By = None,
+    set_columns: options.SetColumns = "",
+    task: options.TaskOption = None,
+    output: options.Output = Path("model.clearset"),
+    validation: options.Validation = None,
+    weight: options.Weight = None,
+    width: options.Width = None,
+    loss: options.LossOption = None,
+    epochs: options.Epochs = None,
+    learning_rate: options.LearningRate = None,
+    batch_size: options.BatchSize = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    column: options.Column = None,
+    tokens: options.Tokens = None,
+    min_count: options.MinCount = None,
+    max_interval: options.MaxInterval = None,
+    cover: options.Cover = None,
+    refine: options.Refine = None,
     separator: Separator = None,
 ) -> None:
     """Train a model on a table and save it.
@@ -84,53 +41,22 @@ def fit(
     from rich.console import Console
 
     from clearset.artifact import check_target
-    from clearset.cli._features_file import Declarations, check_keys, read_declarations
     from clearset.cli._summary import summary
-    from clearset.cli._tables import count_tokens, names_in
 
     check_target(output)
-    of_items = {
-        "tokens": tokens, "min-count": min_count, "max-interval": max_interval, "cover": cover, "refine": refine,
-        "separator": separator,
-    }  # fmt: skip
-    if not column and (given := [name for name, value in of_items.items() if value is not None]):
-        raise ValueError(f"--{given[0]} is for a column of items or texts. Name it with --column.")
-    declared = read_declarations(features) if features else Declarations()
-    if column and len(column) > 1 and tokens is None:
-        raise ValueError(f"{len(column)} columns were given; two need --tokens cross or --tokens difference.")
-    tokeniser = tokeniser_of(tokens, column) if column and tokens else None
-    items = ItemColumns(column, tokeniser, separator) if column else None
-    reader = _Reader(label, weight, by, names_in(set_columns), items)
-    X, y, weights = reader.read(data)
-    held_out = reader.read(validation)[:2] if validation else None
-
-    reason = "" if task else f", because {_look(y)}"
-    task = task or _guess(y)
-    estimator = _estimator(task, items is not None)
-    typed = {
-        "width": width,
-        "loss": loss,
-        "epochs": epochs,
-        "learning_rate": learning_rate,
-        "batch_size": batch_size,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "verbose": 0 if quiet else None,
-        "tokens": tokeniser,
-        "filters": filters_of(min_count, max_interval) or None,
-        "cover": cover,
-        "refine": refine,
-    }
-    known = [
-        name for name in estimator().get_params() if name not in ("features", "trusts", "tokens", "filters")
-    ]
-    check_keys(declared.model, known, f"'{features}': model")
-    options = {"verbose": 1, **declared.model, **{k: v for k, v in typed.items() if v is not None}}
+    training = options.read_training(
+        data, label, features=features, by=by, set_columns=set_columns, task=task, validation=validation,
+        weight=weight, column=column, tokens=tokens, min_count=min_count, max_interval=max_interval, cover=cover,
+        refine=refine, separator=separator,
+        parameters={
+            "width": width, "loss": loss, "epochs": epochs, "learning_rate": learning_rate,
+            "batch_size": batch_size, "random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else None,
+        },
+    )  # fmt: skip
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    size = f"{len(y):,} examples" if items else f"{len(y):,} sets, {count_tokens(X):,} tokens"
-    console.print(f"{task.capitalize()} of '{label}'{reason}: {size}.", markup=False)
-    model = estimator(features=declared.features, trusts=declared.trusts, **options)
-    model.fit(X, y, sample_weight=weights, validation_data=held_out)
+    console.print(training.title, markup=False)
+    model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
+    model.fit(training.X, y, sample_weight=weights, validation_data=held_out)
     model.save(output)
     if model.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
@@ -138,73 +64,3 @@ def fit(
         console.print(line, markup=False)
     console.print(f"\n{model.certificate_}", markup=False)
     console.print(f"\nSaved to {output}. Next: clearset predict {output} DATA", markup=False)
-
-
-def _estimator(task: Task, of_items: bool) -> Any:
-    import clearset as cs
-
-    if of_items:
-        return cs.SemanticClassifier if task is Task.classification else cs.SemanticRegressor
-    return cs.SetClassifier if task is Task.classification else cs.SetRegressor
-
-
-class _Reader:
-    """Reads tables and takes label and weight out of them."""
-
-    def __init__(
-        self,
-        label: str,
-        weight: str | None,
-        by: str | None,
-        set_columns: list[str],
-        items: ItemColumns | None,
-    ) -> None:
-        self.by = by
-        self.label = label
-        self.weight = weight
-        self.set_columns = set_columns
-        self.items = items
-
-    def read(self, path: Path) -> tuple["pa.Table", Any, Any]:
-        """Return sets, labels and weights (or None)."""
-        from clearset.cli._tables import check_column, read_sets
-
-        taken = [self.label] if self.weight is None else [self.label, self.weight]
-        # As columns of whole sets, label and weight are checked to be constant within each set.
-        of_sets = list(dict.fromkeys([*self.set_columns, *taken])) if self.by else self.set_columns
-        table = read_sets(path, self.by, of_sets, self.items.names if self.items else ())
-        for name in taken:
-            check_column(table, name, path)
-        weights = None if self.weight is None else _plain(table, self.weight, path)
-        dropped = [name for name in (*taken, self.by) if name]
-        X = table.drop_columns(dropped) if self.items is None else self.items.take(table, path)
-        return X, _plain(table, self.label, path), weights
-
-
-def _plain(table: "pa.Table", name: str, path: Path) -> Any:
-    """Return a column of single, present values as a numpy array."""
-    import pyarrow as pa
-
-    from clearset.cli._tables import list_columns
-
-    if name in list_columns(table):
-        raise ValueError(f"Column {name!r} of '{path}' holds lists; a label or weight is one value a set.")
-    column = table[name]
-    if missing := column.null_count:
-        raise ValueError(f"Column {name!r} of '{path}' has {missing} missing values. Remove these sets.")
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    values = column.to_numpy()
-    return values.astype(str) if values.dtype.kind == "O" else values
-
-
-def _guess(y: Any) -> Task:
-    import numpy as np
-
-    return Task.classification if y.dtype.kind in "bU" or len(np.unique(y)) == 2 else Task.regression
-
-
-def _look(y: Any) -> str:
-    if y.dtype.kind in "bU":
-        return "the label is no number"
-    return "the label has two values" if _guess(y) is Task.classification else "the label is a number"

@@ -1,0 +1,153 @@
+"""``clearset tune``: search for the options that do best, and save the best model."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clearset.cli import _training as options
+from clearset.cli._items import Separator
+
+if TYPE_CHECKING:
+    from clearset.tuning import Tuning
+
+_SHOWN = 5
+_FIGURES = (".png", ".pdf", ".svg")
+_PANEL = "Search"
+
+
+def tune(
+    data: options.Data,
+    label: options.Label,
+    features: options.FeaturesFile = None,
+    by: options.By = None,
+    set_columns: options.SetColumns = "",
+    task: options.TaskOption = None,
+    output: options.Output = Path("model.clearset"),
+    validation: options.Validation = None,
+    weight: options.Weight = None,
+    width: options.Width = None,
+    loss: options.LossOption = None,
+    epochs: options.Epochs = None,
+    learning_rate: options.LearningRate = None,
+    batch_size: options.BatchSize = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    budget: Annotated[int, typer.Option(help="Trials in all.", min=1, rich_help_panel=_PANEL)] = 30,
+    seconds: Annotated[
+        float | None, typer.Option(help="Start no further trial after so long.", rich_help_panel=_PANEL)
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            help="A scikit-learn scorer, such as accuracy; by default the loss.", rich_help_panel=_PANEL
+        ),
+    ] = None,
+    storage: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of JSON lines to keep trials in; the same call goes on there.", rich_help_panel=_PANEL
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Where to draw the trials: .png, .pdf or .svg.", rich_help_panel=_PANEL),
+    ] = None,
+    column: options.Column = None,
+    tokens: options.Tokens = None,
+    min_count: options.MinCount = None,
+    max_interval: options.MaxInterval = None,
+    cover: options.Cover = None,
+    refine: options.Refine = None,
+    separator: Separator = None,
+) -> None:
+    """Search for the options that do best on validation data, and save the best model.
+
+    Takes the options of fit. What an option or the features file names stays so; the rest is searched.
+    """
+    from rich.console import Console
+
+    import clearset as cs
+    from clearset.artifact import check_target
+    from clearset.tuning import default_space
+
+    check_target(output)
+    if plot is not None:
+        _check_figure(plot)
+    training = options.read_training(
+        data, label, features=features, by=by, set_columns=set_columns, task=task, validation=validation,
+        weight=weight, column=column, tokens=tokens, min_count=min_count, max_interval=max_interval, cover=cover,
+        refine=refine, separator=separator,
+        parameters={
+            "width": width, "loss": loss, "epochs": epochs, "learning_rate": learning_rate,
+            "batch_size": batch_size, "random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else None,
+        },
+    )  # fmt: skip
+    space = default_space(training.model, training.X, training.y)
+    space = {name: domain for name, domain in space.items() if name not in training.named}
+    if not space:
+        raise ValueError("Everything that could be searched is named already. Leave some options out.")
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console.print(training.title, markup=False)
+    console.print(f"Searching {', '.join(space)}.", markup=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Tuning was interrupted")  # said below
+        tuning = cs.tune(
+            training.model,
+            training.X,
+            training.y,
+            training.held_out,
+            budget,
+            space=space,
+            scoring=scoring,
+            sample_weight=training.weights,
+            seconds=seconds,
+            storage=storage,
+            random_state=seed,
+            verbose=0 if quiet else 1,
+        )
+    tuning.best_estimator_.save(output)
+    if tuning.interrupted_:
+        typer.echo("Interrupted: this is the best model so far.", err=True)
+    if plot is not None:
+        tuning.plot().savefig(plot, dpi=150)
+    for line in _lines(tuning):
+        console.print(line, markup=False)
+    drawn = "" if plot is None else f", trials drawn in {plot}"
+    console.print(f"\nSaved to {output}{drawn}. Next: clearset predict {output} DATA", markup=False)
+
+
+def _lines(tuning: "Tuning") -> Iterator[str]:
+    """Give the table of the best trials, and what was chosen."""
+    from clearset.tuning import words
+
+    best = tuning.ranked()[:_SHOWN]
+    width = max(len(tuning.metric), 10)
+    yield f"\nBest of {len(tuning.trials)} trials:"
+    yield f"trial  {tuning.metric:>{width}}  seconds  parameters"
+    for trial in best:
+        said = ", ".join(f"{name} {words(value)}" for name, value in trial["params"].items())
+        given = " (as given)" if trial["number"] == 0 else ""
+        yield f"{trial['number']:>5}  {trial['score']:>{width}.4g}  {trial['seconds']:>7.1f}  {said}{given}"
+    if failed := [trial for trial in tuning.trials if trial["error"]]:
+        yield f"{len(failed)} trials failed; trial {failed[0]['number']}: {failed[0]['error']}"
+    yield "\nChosen:"
+    longest = max(map(len, tuning.best_params_))
+    for name, value in tuning.best_params_.items():
+        yield f"  {name:<{longest}}  {words(value)}"
+    if None in tuning.best_params_.values() and hasattr(tuning.best_estimator_, "setting_"):
+        yield f"The model itself chose {tuning.best_estimator_.setting_}."
+
+
+def _check_figure(path: Path) -> None:
+    """Refuse a figure that could not be drawn, before any work."""
+    from clearset.artifact import check_target
+    from clearset.tuning._extras import need
+
+    if path.suffix.lower() not in _FIGURES:
+        raise ValueError(f"'{path}' is no figure by its name. Use {', '.join(_FIGURES)}.")
+    check_target(path)
+    need("matplotlib")

@@ -1,0 +1,78 @@
+"""What is trained on, and what settings are compared on."""
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.estimators.semantic._sources import take_examples
+from clearset.sets import SetData
+
+# A fifth of the examples validates; from this many on a tenth is enough.
+_MANY = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Examples with their labels, and weights where there are some."""
+
+    X: Any
+    y: Any
+    weights: npt.NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "Examples":
+        """Return some of the examples."""
+        X = self.X[rows] if isinstance(self.X, SetData) else take_examples(self.X, rows)
+        weights = None if self.weights is None else self.weights[rows]
+        return Examples(X, take_examples(self.y, rows), weights)
+
+    def checksum(self) -> int:
+        """Give a number that tells other labels from these."""
+        return zlib.crc32("\n".join(map(str, np.asarray(self.y).tolist())).encode())
+
+
+def read_examples(
+    X: Any, y: Any, sample_weight: Any, validation_data: Any, seed: int, *, stratify: bool
+) -> tuple[Examples, Examples]:
+    """Give the examples to train on and those to validate on: others, or a random share, of every class alike."""
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if len(y) != rows:
+        raise ValueError(f"y has {len(y)} labels but X has {rows} rows; give one label for each.")
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weights is not None and weights.shape != (rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape} but X has {rows} rows; give one for each.")
+    examples = Examples(X, y, weights)
+    if validation_data is not None:
+        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
+            raise TypeError(
+                f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
+            )
+        return examples, Examples(validation_data[0], validation_data[1], None)
+    if rows < 2:
+        raise ValueError(f"X has {rows} rows, too few to set some aside. Pass validation_data.")
+    held = _held(examples, seed, stratify=stratify)
+    return examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
+
+
+def _held(examples: Examples, seed: int, *, stratify: bool) -> npt.NDArray[np.bool_]:
+    n = len(examples)
+    size = max(round(n * (0.2 if n < _MANY else 0.1)), 1)
+    order = np.random.default_rng(seed).permutation(n)
+    held = np.zeros(n, dtype=bool)
+    if not stratify:
+        held[order[:size]] = True
+        return held
+    codes = np.unique(np.asarray(examples.y), return_inverse=True)[1]
+    order = order[np.argsort(codes[order], kind="stable")]
+    # Every n-th example: where the classes lie end to end each gives its share.
+    held[order[(np.arange(size) * n + n // 2) // size]] = True
+    # A class that is nowhere else is learned rather than validated.
+    held &= np.isin(codes, codes[~held])
+    if not held.any():
+        raise ValueError("No class has two examples, so that none can be set aside. Pass validation_data.")
+    return held

@@ -1,0 +1,171 @@
+"""Trials, kept by Optuna in memory or in a file, and the setting that it proposes next."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearset.artifact import check_target
+from clearset.tuning._domains import Choices, Domain
+from clearset.tuning._extras import need
+
+if TYPE_CHECKING:
+    import optuna
+
+_NAME = "clearset"
+_SEARCH = "search"
+# Proposals for one trial: where all were tried before, the space is taken to be exhausted.
+_PROPOSALS = 50
+
+Plain = dict[str, float]
+"""A setting as plain numbers, see `Domain.plain`; the first trial's lacks what is outside of the space."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A trial that has ended: with a loss, or with an error."""
+
+    plain: Plain
+    loss: float | None
+    seconds: float
+    error: str | None
+
+
+class Journal:
+    """The trials so far.
+
+    Only trials that have ended are written, so that a process that is killed leaves nothing unfinished, and what comes
+    next is a function of the trials before it and the seed: a search that is resumed goes on as if nothing had been.
+
+    Parameters
+    ----------
+    path
+        A file of JSON lines, made if it is not there; None to keep trials in memory.
+    """
+
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = None if path is None else Path(path)
+        need("optuna")
+        import optuna
+
+        with _quiet():
+            storage = optuna.storages.InMemoryStorage() if self.path is None else _open(self.path)
+            make = optuna.load_study if storage.get_all_studies() else optuna.create_study
+            self._study = make(study_name=_NAME, storage=storage)
+
+    @property
+    def search(self) -> dict[str, Any] | None:
+        """What the trials are of, as `claim` noted it."""
+        search: dict[str, Any] | None = self._study.user_attrs.get(_SEARCH)
+        return search
+
+    def claim(self, search: Mapping[str, Any]) -> None:
+        """Note what the trials are of; refuse a file with trials of another search."""
+        if self.search is None:
+            self._study.set_user_attr(_SEARCH, dict(search))
+            return
+        for name in sorted({*self.search, *search}):
+            before, now = self.search.get(name, "nothing"), search.get(name, "nothing")
+            if before != now:
+                raise ValueError(
+                    f"'{self.path}' holds trials of another search: {name} was {before}, and is now {now}. Use "
+                    "another file, or remove this one to start anew."
+                )
+
+    def trials(self) -> list[Finished]:
+        """Give the trials that have ended, in order."""
+        return [
+            Finished(trial.params, trial.value, trial.user_attrs["seconds"], trial.user_attrs["error"])
+            for trial in self._study.get_trials(deepcopy=False)
+        ]
+
+    def add(self, trial: Finished, domains: Mapping[str, Domain], said: Mapping[str, str]) -> None:
+        """Write down a trial, with its parameters as words for those who read the file."""
+        from optuna.trial import TrialState, create_trial
+
+        spread = _distributions(domains)
+        with _quiet():
+            self._study.add_trial(
+                create_trial(
+                    # As a pruned trial the search learns from a failure; one that failed it would forget.
+                    state=TrialState.PRUNED if trial.loss is None else TrialState.COMPLETE,
+                    value=trial.loss,
+                    params=dict(trial.plain),
+                    distributions={name: spread[name] for name in trial.plain},
+                    user_attrs={"seconds": trial.seconds, "error": trial.error, "said": dict(said)},
+                )
+            )
+
+    def propose(self, domains: Mapping[str, Domain], seed: int) -> Plain | None:
+        """Give a setting that was not tried yet; None where none is found."""
+        import optuna
+
+        trials = [
+            trial for trial in self._study.get_trials(deepcopy=False) if trial.params.keys() == domains.keys()
+        ]
+        number, spread = len(self._study.get_trials(deepcopy=False)), _distributions(domains)
+        with _quiet():
+            # Asking leaves a trial behind, so it is done aside.
+            aside = optuna.create_study()
+            aside.add_trials(trials)
+            for attempt in range(_PROPOSALS):
+                state = np.random.SeedSequence([abs(seed), number, attempt]).generate_state(1)
+                aside.sampler = optuna.samplers.TPESampler(
+                    seed=int(state[0]), multivariate=True, constant_liar=False
+                )
+                params: Plain = aside.ask(spread).params
+                if not any(trial.params == params for trial in trials):
+                    return params
+        return None
+
+
+def _open(path: Path) -> "optuna.storages.BaseStorage":
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    check_target(path)
+    if path.exists():
+        # A line that was being written when the machine went down would make the next one unreadable.
+        content = path.read_bytes()
+        if not content.endswith(b"\n") and b"\n" in content:
+            path.write_bytes(content[: content.rindex(b"\n") + 1])
+    cause = None
+    try:
+        storage = JournalStorage(JournalFileBackend(str(path)))
+        if all(study.study_name == _NAME for study in storage.get_all_studies()):
+            return storage
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        cause = error
+    raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from cause
+
+
+def _distributions(domains: Mapping[str, Domain]) -> "dict[str, optuna.distributions.BaseDistribution]":
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    def spread(domain: Domain) -> "optuna.distributions.BaseDistribution":
+        if isinstance(domain, Choices):
+            return CategoricalDistribution(range(len(domain.values)))
+        if domain.whole:
+            return IntDistribution(int(domain.low), int(domain.high), log=domain.log)
+        return FloatDistribution(domain.low, domain.high, log=domain.log)
+
+    return {name: spread(domain) for name, domain in domains.items()}
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna's log, and its warnings that some parts are new, to itself."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)

@@ -1,0 +1,116 @@
+"""What settings are compared by."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import (
+    check_scoring,
+    log_loss,
+    mean_absolute_error,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+    mean_squared_error,
+    zero_one_loss,
+)
+
+from clearset.estimators import SemanticFeatureEngine
+from clearset.setfunction import REGRESSION_LOSSES
+from clearset.tokens import read_labels
+
+Score = Callable[[Any, Any, Any, Any], float]
+"""From a fitted model, examples, labels and weights (or None) to a score."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score with its name, and which way is better."""
+
+    name: str
+    higher_is_better: bool
+    score: Score
+
+    def loss(self, score: float) -> float:
+        """Turn the score so that lower is better, or a loss back into the score."""
+        return -score if self.higher_is_better else score
+
+
+def read_metric(estimator: Any, scoring: Any, y: Any) -> Metric:
+    """Give the metric asked for, or the loss that the estimator minimises."""
+    if scoring is not None:
+        return _scorer(estimator, scoring)
+    if not (is_classifier(estimator) or is_regressor(estimator) or _is_engine(estimator)):
+        raise TypeError(
+            f"{type(estimator).__name__} is neither a classifier nor a regressor, so that its score is unknown. Pass "
+            "scoring."
+        )
+    if tells_classes(estimator, y):
+        if hasattr(estimator, "predict_proba") or _is_engine(estimator):
+            return Metric("log loss", False, _log_loss)
+        return Metric("error rate", False, _of_labels(zero_one_loss))
+    loss = estimator.get_params(deep=False).get("loss")
+    if loss == "absolute_error":
+        return Metric("mean absolute error", False, _of_labels(mean_absolute_error))
+    if loss == "quantile":
+        pinball = partial(mean_pinball_loss, alpha=getattr(estimator, "quantile", 0.5))
+        return Metric("pinball loss", False, _of_labels(pinball))
+    if loss == "poisson":
+        return Metric("Poisson deviance", False, _of_labels(mean_poisson_deviance))
+    return Metric("mean squared error", False, _of_labels(mean_squared_error))
+
+
+def tells_classes(estimator: Any, y: Any) -> bool:
+    """Tell whether labels are classes; an engine takes both, so that its loss or the labels say so."""
+    if not _is_engine(estimator):
+        return bool(is_classifier(estimator))
+    loss = estimator.get_params(deep=False).get("loss")
+    if loss is not None:
+        return loss not in REGRESSION_LOSSES
+    return read_labels(y, len(y)).classes is not None
+
+
+def _is_engine(estimator: Any) -> bool:
+    """Tell an engine, whose estimates of the label can be scored as predictions are."""
+    return isinstance(estimator, SemanticFeatureEngine)
+
+
+def _scorer(estimator: Any, scoring: Any) -> Metric:
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise TypeError(
+            f"scoring must be the name of a scikit-learn scorer, or a function of model, X and y; received {scoring!r}."
+        )
+    scorer = check_scoring(estimator, scoring=scoring)
+    name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
+
+    def score(model: Any, X: Any, y: Any, weights: Any) -> float:
+        return float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
+
+    return Metric(name, True, score)
+
+
+def _of_labels(metric: Callable[..., float]) -> Score:
+    """Make a score of a metric of labels and predictions."""
+
+    def score(model: Any, X: Any, y: Any, weights: Any) -> float:
+        predicted = model.transform(X)[:, 0] if _is_engine(model) else model.predict(X)
+        return float(metric(y, predicted, sample_weight=weights))
+
+    return score
+
+
+def _log_loss(model: Any, X: Any, y: Any, weights: Any) -> float:
+    shares = _probabilities(model, X)
+    return float(log_loss(y, shares, sample_weight=weights, labels=model.classes_))
+
+
+def _probabilities(model: Any, X: Any) -> npt.NDArray[np.float64]:
+    given = model.transform(X) if _is_engine(model) else model.predict_proba(X)
+    shares = np.asarray(given, dtype=np.float64)
+    if shares.shape[1] == 1:  # an engine's estimate of the second of two classes
+        shares = np.hstack([1.0 - shares, shares])
+    # Networks in single precision miss a sum of 1 by enough for a warning.
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,0 +1,115 @@
+"""What a search has found."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import pyarrow as pa
+
+from clearset.tuning._domains import Domain, is_number
+from clearset.tuning._words import words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Trial(TypedDict):
+    """One trial: its number, the parameters searched, its score (None if it failed), and why it failed."""
+
+    number: int
+    params: dict[str, Any]
+    score: float | None
+    seconds: float
+    state: str
+    error: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning:
+    """What `tune` has found.
+
+    Attributes
+    ----------
+    best_estimator_
+        Of the best trial, fitted on what was trained on. To train on the validation data too:
+        ``clone(tuning.best_estimator_).fit(X, y)``.
+    best_params_, best_score_, best_trial_
+        Of the best trial: the values of what was searched, its score, and its number.
+    trials
+        A record of each: ``number``, ``params``, ``score``, ``seconds``, ``state`` ("complete" or "failed"), ``error``.
+        The first is the estimator as given.
+    metric, higher_is_better
+        What the score is, and whether more of it is better.
+    interrupted_
+        Whether an interrupt (Ctrl-C) ended the search early.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import clearset as cs
+    >>> from sklearn.linear_model import Ridge
+    >>> X = np.arange(40.0).reshape(20, 2)
+    >>> tuning = cs.tune(Ridge(), X, X[:, 0], budget=3, space={"alpha": [0.1, 10.0]}, random_state=0, verbose=0)
+    >>> tuning.to_frame().column_names
+    ['number', 'score', 'seconds', 'state', 'error', 'param_alpha']
+    >>> tuning.best_params_
+    {'alpha': 0.1}
+    """
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    best_score_: float
+    best_trial_: int
+    trials: list[Trial]
+    metric: str
+    higher_is_better: bool
+    interrupted_: bool
+    domains: dict[str, Domain] = field(repr=False)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={words(value)}" for name, value in self.best_params_.items())
+        return (
+            f"Tuning({type(self.best_estimator_).__name__}: {self.metric} {self.best_score_:.4g} in trial "
+            f"{self.best_trial_} of {len(self.trials)}, {chosen})"
+        )
+
+    def ranked(self) -> list[Trial]:
+        """Give the complete trials, the best first."""
+
+        def loss(trial: Trial) -> float:
+            score = trial["score"]
+            if score is None:
+                raise ValueError(f"Trial {trial['number']} has no score.")
+            return -score if self.higher_is_better else score
+
+        return sorted((trial for trial in self.trials if trial["score"] is not None), key=loss)
+
+    def to_frame(self) -> pa.Table:
+        """Give one row for each trial, as an Arrow table.
+
+        ``number``, ``score``, ``seconds``, ``state``, ``error``, and a column ``param_...`` for each parameter that was
+        searched: numbers where all are, else words.
+        """
+        columns: dict[str, Any] = {
+            "number": pa.array([trial["number"] for trial in self.trials], pa.int64()),
+            "score": pa.array([trial["score"] for trial in self.trials], pa.float64()),
+            "seconds": pa.array([trial["seconds"] for trial in self.trials], pa.float64()),
+            "state": pa.array([trial["state"] for trial in self.trials], pa.string()),
+            "error": pa.array([trial["error"] for trial in self.trials], pa.string()),
+        }
+        for name in self.best_params_:
+            values = [trial["params"][name] for trial in self.trials]
+            plain = all(value is None or is_number(value) for value in values)
+            columns[f"param_{name}"] = pa.array(values if plain else [words(value) for value in values])
+        return pa.table(columns)
+
+    def plot(self) -> "Figure":
+        """Draw the scores, trial by trial and against each parameter that was searched.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Not shown; save it with ``figure.savefig("tuning.png")``.
+        """
+        from clearset.tuning._plot import plot
+
+        return plot(self)

@@ -1,0 +1,124 @@
+"""What is searched of each estimator if no space is named."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clearset.estimators.semantic import smallest_tokens
+from clearset.estimators.semantic._details import read_details
+from clearset.sets import resolve_features
+from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets, read_labels
+from clearset.tuning._metric import tells_classes
+
+# A tuple is a range, a list holds choices. The names are those of the classes, without Regressor or Classifier.
+_SEMANTIC: Mapping[str, Any] = {
+    "tokens": "by the examples: items, pairs and triples, or words and n-grams",
+    "filters": "by the labels: least counts, and greatest widths of intervals",
+    "cover": [True, False],
+    "refine": [0, 1, 2],
+    "width": (1, 4),
+    "learning_rate": (0.005, 0.1, "log"),
+    "epochs": (20, 120, "log"),
+    "keypoints": (5, 20),
+}
+_NETWORK: Mapping[str, Any] = {
+    "width": (8, 128, "log"),
+    "learning_rate": (1e-4, 3e-2, "log"),
+    "epochs": (10, 200, "log"),
+    "weight_decay": (1e-7, 1e-1, "log"),
+}
+SPACES: Mapping[str, Mapping[str, Any]] = {
+    "Set": {
+        "width": (1, 4),
+        "learning_rate": (0.003, 0.3, "log"),
+        "epochs": (30, 400, "log"),
+        "keypoints": (4, 30, "log"),
+        "lattice_size": [2, 3],
+        "smoothness": (1.0, 10_000.0, "log"),
+    },
+    "Semantic": _SEMANTIC,
+    "SemanticFeatureEngine": _SEMANTIC,
+    "AveragedLinear": {name: limits for name, limits in _NETWORK.items() if name != "width"},
+    "AveragedDNN": _NETWORK,
+    "DeepSets": _NETWORK,
+    "MultiHotDNN": {"embedding": (8, 128, "log"), **_NETWORK},
+    "SupportDistribution": {
+        "gamma": (1e-3, 10.0, "log"),
+        "alpha": (1e-6, 10.0, "log"),
+        "C": (1e-2, 1e3, "log"),
+    },
+}
+# Lattices of size 3 over more features than this would have more than 256 vertices, and be split up.
+_MOST_FEATURES_OF_SIZE_3 = 5
+_COUNTS = (5, 10, 30)
+# In standard deviations of the label.
+_INTERVALS = (0.2, 0.4, 0.8)
+
+
+def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Give the space that `tune` searches if none is named.
+
+    Parameters
+    ----------
+    estimator
+        One of this package.
+    X, y
+        The examples and their labels: which tokens and thresholds make sense depends on them.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> from clearset.tuning import default_space
+    >>> default_space(cs.SetRegressor(), [[1.0], [2.0]], [1.0, 2.0])["learning_rate"]
+    (0.003, 0.3, 'log')
+    """
+    parameters = estimator.get_params(deep=False)
+    space = {name: limits for name, limits in _table_of(estimator).items() if name in parameters}
+    if "lattice_size" in space and _n_features(X, parameters) > _MOST_FEATURES_OF_SIZE_3:
+        del space["lattice_size"]
+    if "filters" in space:
+        space["filters"] = _filters(0.5 if tells_classes(estimator, y) else _deviation(y))
+        space["tokens"] = _tokens(X, parameters)
+        if not space["tokens"]:
+            del space["tokens"]
+    return space
+
+
+def _table_of(estimator: Any) -> Mapping[str, Any]:
+    for kind in type(estimator).__mro__:
+        name = kind.__name__.removesuffix("Regressor").removesuffix("Classifier")
+        if kind.__module__.startswith("clearset.") and name in SPACES:
+            return SPACES[name]
+    raise ValueError(
+        f"There is no default space for {type(estimator).__name__}. Name what to search, such as "
+        "space={'alpha': (0.01, 100.0, 'log')}."
+    )
+
+
+def _n_features(X: Any, parameters: Mapping[str, Any]) -> int:
+    return len(resolve_features(X, parameters["features"]))
+
+
+def _tokens(X: Any, parameters: Mapping[str, Any]) -> list[Any]:
+    """Give tokens of one, two and three items; nothing for pairs of columns and own tokenisers, which stay."""
+    tokens = parameters["tokens"]
+    if tokens is None:
+        tokens = smallest_tokens(read_details(X, parameters["details"])[0])
+    if isinstance(tokens, NGrams):
+        return [NGrams(order, split=tokens.split) for order in (1, 2, 3)]
+    return [Items(), Subsets(2), Subsets(3)] if isinstance(tokens, Items) else []
+
+
+def _deviation(y: Any) -> float:
+    return float(np.std(read_labels(y, len(y), "number").values))
+
+
+def _filters(unit: float) -> list[Any]:
+    """Give filters by count, and by interval in units of the labels' deviation (of shares, the greatest)."""
+    widths = [float(f"{width * unit:.2g}") for width in _INTERVALS]
+    return [
+        [MinCount(5) | (MinCount(2) & MaxSize(1))],
+        *([MinCount(count)] for count in _COUNTS),
+        *([MaxInterval(width)] for width in widths if width > 0),
+    ]

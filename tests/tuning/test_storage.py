@@ -1,0 +1,171 @@
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import clearset as cs
+
+from .bowl import FITTED, HOOKS, SPACE, Bowl, X, Y
+
+
+def tuned(path, budget, estimator=None, *, y=Y, **options):
+    options = {"space": SPACE, "random_state": 0, "verbose": 0, **options}
+    return cs.tune(estimator or Bowl(), X, y, budget=budget, storage=path, **options)
+
+
+def records(tuning):
+    return [(trial["number"], *trial["params"].values(), trial["score"]) for trial in tuning.trials]
+
+
+@pytest.mark.parametrize("first", [1, 5, 13])
+def test_resumed_is_as_in_one_go(tmp_path, first):
+    whole = tuned(None, 16)
+    FITTED.clear()
+    assert len(tuned(tmp_path / "a.jsonl", first).trials) == first
+    resumed = tuned(str(tmp_path / "a.jsonl"), 16)
+    assert records(resumed) == records(whole)
+    assert resumed.best_params_ == whole.best_params_
+    again = len(FITTED) - 16
+    assert again == (whole.best_trial_ < first)  # the best of an earlier call is fitted once more
+
+
+def test_a_spent_budget_only_fits_the_best_again(tmp_path):
+    before = tuned(tmp_path / "a", 9)
+    FITTED.clear()
+    after = tuned(tmp_path / "a", 9)
+    assert records(after) == records(before)
+    assert [tuple(before.best_params_.values())] == FITTED
+    assert after.best_score_ == before.best_score_
+    assert after.best_estimator_.n_features_in_ == 1
+
+
+def test_an_interrupted_trial_is_made_again(tmp_path):
+    whole = tuned(None, 15)
+    FITTED.clear()
+    HOOKS[13] = KeyboardInterrupt()
+    with pytest.warns(UserWarning, match=r"after 12 of 15 trials.*The same call goes on from there"):
+        tuned(tmp_path / "a", 15)
+    HOOKS.clear()
+    assert records(tuned(tmp_path / "a", 15)) == records(whole)
+
+
+def test_failures_are_kept(tmp_path):
+    HOOKS[3] = ValueError("no")
+    first = tuned(tmp_path / "a", 4)
+    assert records(tuned(tmp_path / "a", 4)) == records(first)
+    assert tuned(tmp_path / "a", 4).trials[2]["error"] == "no"
+
+
+def test_all_fail(tmp_path):
+    HOOKS.update({1: ValueError("no"), 2: ValueError("no")})
+    with pytest.raises(ValueError, match=r"Remove '.*a' to search anew"):
+        tuned(tmp_path / "a", 2)
+
+
+def test_without_a_seed_that_of_the_file_counts(tmp_path):
+    first = tuned(tmp_path / "a", 4, random_state=None)
+    assert records(tuned(tmp_path / "a", 8, random_state=None))[:4] == records(first)
+    with pytest.raises(ValueError, match="seed was"):
+        tuned(tmp_path / "a", 8, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"estimator": Ridge(), "space": {"alpha": [1.0]}}, "estimator was Bowl, and is now Ridge"),
+        ({"estimator": Bowl(x=1.0)}, "parameter x was 0.0, and is now 1.0"),
+        ({"space": {**SPACE, "kind": ["bad", "good"]}}, "space of kind was"),
+        ({"space": {"kind": SPACE["kind"]}}, "space of n was .*, and is now nothing"),
+        ({"scoring": "r2"}, "metric was mean squared error, and is now r2"),
+        ({"random_state": 5}, "seed was 0, and is now 5"),
+        ({"y": np.ones(20)}, "training was 16 examples"),
+        ({"validation_data": (X, Y)}, "training was 16 examples .*, and is now 20 examples"),
+    ],
+)
+def test_trials_of_another_search_are_refused(tmp_path, changed, message):
+    tuned(tmp_path / "a", 2)
+    content = (tmp_path / "a").read_bytes()
+    with pytest.raises(ValueError, match=rf"'.*a' holds trials of another search: .*{message}"):
+        tuned(tmp_path / "a", 4, **changed)
+    assert (tmp_path / "a").read_bytes() == content
+
+
+def test_what_changes_no_result_may_change(tmp_path):
+    tuned(tmp_path / "a", 2)
+    assert len(tuned(tmp_path / "a", 3, Bowl(verbose=1)).trials) == 3
+
+
+def test_objects_are_not_pickled(tmp_path):
+    baskets, labels = [["bread", "milk"], ["beer", "milk"], ["milk"], ["beer"]] * 20, [0, 1, 0, 1] * 20
+    space = {"tokens": [cs.Items(), cs.Subsets(2)], "filters": [[cs.MinCount(2)], [cs.MinCount(5)]]}
+    model = cs.SemanticClassifier(refine=False, epochs=2, n_jobs=1)
+
+    def search():
+        return cs.tune(
+            model, baskets, labels, budget=3, space=space, storage=tmp_path / "a", random_state=0, verbose=0
+        )
+
+    first, second = search(), search()
+    lines = [json.loads(line) for line in (tmp_path / "a").read_text().splitlines()]
+    assert any("Subsets(2)" in json.dumps(line) for line in lines)
+    assert [trial["params"] for trial in first.trials] == [trial["params"] for trial in second.trials]
+    assert first.trials[0]["params"] == {"tokens": None, "filters": None}
+    np.testing.assert_array_equal(
+        first.best_estimator_.predict_proba(baskets), second.best_estimator_.predict_proba(baskets)
+    )
+
+
+def test_other_files_are_refused(tmp_path):
+    path = tmp_path / "notes.jsonl"
+    for content in ("a note\nanother\n", '{"a": 1}\n[2]\n', "[1]\n"):
+        path.write_text(content)
+        with pytest.raises(ValueError, match=r"'.*notes.jsonl' is no file of a search"):
+            tuned(path, 2)
+        assert path.read_text() == content
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        tuned(tmp_path / "no" / "a", 2)
+
+
+def test_a_line_that_was_not_finished_is_dropped(tmp_path):
+    tuned(tmp_path / "a", 3)
+    with (tmp_path / "a").open("a") as file:
+        file.write('{"op_code": 4, "worker')
+    assert records(tuned(tmp_path / "a", 6)) == records(tuned(None, 6))
+    assert records(tuned(tmp_path / "a", 6)) == records(tuned(None, 6))
+
+
+def test_a_process_that_was_killed(tmp_path):
+    path = tmp_path / "a.jsonl"
+    script = f"""
+        import os, signal
+        import numpy as np
+        import clearset as cs
+        from sklearn.linear_model import Ridge as Model
+        fit, fits = Model.fit, []
+        def dying(self, X, y):
+            fits.append(0)
+            if len(fits) == 12:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return fit(self, X, y)
+        Model.fit = dying
+        X = np.arange(40.0).reshape(20, 2)
+        cs.tune(Model(), X, X[:, 0] ** 2, budget=14, space={{"alpha": (1e-3, 1e3, "log")}}, random_state=0,
+                storage={str(path)!r}, verbose=0)
+        """
+    died = subprocess.run([sys.executable, "-c", textwrap.dedent(script)])  # noqa: S603
+    assert died.returncode == -signal.SIGKILL
+    X = np.arange(40.0).reshape(20, 2)
+    resumed, whole = (
+        cs.tune(
+            Ridge(), X, X[:, 0] ** 2, budget=14, space={"alpha": (1e-3, 1e3, "log")}, random_state=0,
+            storage=storage, verbose=0,
+        )
+        for storage in (path, None)
+    )  # fmt: skip
+    assert len(resumed.trials) == 14
+    assert records(resumed) == records(whole)
