@@ -86,6 +86,23 @@ def test_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert model.tokens == cs.Items()
 
 
+def test_folds(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--label", "sales", "--budget", "2", "--quiet", "--width", "2", "--folds", "3"]
+    assert tune(sets, "sets.parquet", *options) == 0
+    table = pa.parquet.read_table(sets / "sets.parquet")
+    X, y = table.drop_columns(["sales"]), table["sales"].to_numpy()
+    space = {
+        "learning_rate": (0.003, 0.3, "log"),
+        "keypoints": (4, 30, "log"),
+        "smoothness": (1.0, 1e4, "log"),
+    }
+    model = cs.SetRegressor(epochs=2, width=2, random_state=0, n_jobs=1)
+    tuning = cs.tune(model, X, y, budget=2, folds=3, space=space, random_state=0, verbose=0)
+    np.testing.assert_array_equal(cs.load(sets / "tuned").predict(X), tuning.best_estimator_.predict(X))
+    assert tune(sets, "sets.parquet", *options, "--validation", str(sets / "sets.parquet")) == 1
+    assert "validation_data and folds=3" in capsys.readouterr().err
+
+
 def test_nothing_to_search(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (sets / "all.yaml").write_text("model: {width: 1, keypoints: 5, lattice_size: 2, smoothness: 1.0}")
     options = ["--label", "sales", "--features", str(sets / "all.yaml"), "--learning-rate", "0.1"]

@@ -9,7 +9,14 @@ from clearset.tuning._data import read_examples
 
 
 def split(X, y, **options):
-    options = {"sample_weight": None, "validation_data": None, "seed": 0, "stratify": False, **options}
+    options = {
+        "sample_weight": None,
+        "validation_data": None,
+        "folds": None,
+        "seed": 0,
+        "stratify": False,
+        **options,
+    }
     return read_examples(X, y, **options)
 
 

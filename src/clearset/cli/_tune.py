@@ -37,6 +37,15 @@ def tune(
     jobs: options.Jobs = None,
     quiet: options.Quiet = False,
     budget: Annotated[int, typer.Option(help="Trials in all.", min=1, rich_help_panel=_PANEL)] = 30,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Cross-validate with so many folds: for few examples, where one split is noise.",
+            min=2,
+            max=31,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Start no further trial after so long.", rich_help_panel=_PANEL)
     ] = None,
@@ -101,6 +110,7 @@ def tune(
             training.y,
             training.held_out,
             budget,
+            folds=folds,
             space=space,
             scoring=scoring,
             sample_weight=training.weights,

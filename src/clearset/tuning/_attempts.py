@@ -4,13 +4,14 @@ import inspect
 import math
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from clearset.tuning._data import Examples
+from clearset.tuning._data import Examples, Folds
 from clearset.tuning._metric import Metric
 
 
@@ -27,7 +28,7 @@ class Attempt:
     error
         Why it cannot be fitted.
     model
-        The fitted estimator.
+        The fitted estimator; None where only models without some fold were fitted.
     said
         Warnings while it was fitted.
     """
@@ -46,32 +47,58 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Attempts:
-    """What all trials of a search share."""
+    """What all trials of a search share.
+
+    Attributes
+    ----------
+    training
+        What the model that is kept is fitted on.
+    held
+        What settings are scored on: other examples, or each fold by a model that was fitted without it.
+    """
 
     estimator: Any
     training: Examples
-    validation: Examples
+    held: Examples | Folds
     metric: Metric
+
+    @property
+    def folded(self) -> bool:
+        """Whether the model that is kept is fitted on all examples, after the trials."""
+        return isinstance(self.held, Folds)
 
     def fit(self, setting: Mapping[str, Any]) -> Attempt:
         """Fit and score a setting; an error that is about the setting is kept, and an interrupt is raised.
 
         Warnings are held back, for most settings are tried only to be thrown away.
         """
-        start = time.perf_counter()
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            try:
-                model = self._fitted(setting)
-                held = self.validation
-                score = self.metric.score(model, held.X, held.y, held.weights)
-                if not math.isfinite(score):
-                    raise ValueError(f"the {self.metric.name} on validation data is {score}")
-            except (ValueError, ArithmeticError) as error:
-                return Attempt(None, time.perf_counter() - start, " ".join(str(error).split()))
-        return Attempt(self.metric.loss(score), time.perf_counter() - start, None, model, said)
+        held = self.held
+        if isinstance(held, Folds):
+            return _attempt(lambda: self._across(setting, held))
+        return _attempt(lambda: self._once(setting, held))
 
-    def _fitted(self, setting: Mapping[str, Any]) -> Any:
+    def refit(self, setting: Mapping[str, Any]) -> Attempt:
+        """Fit the setting that is kept, where its model is not at hand; it has a score already."""
+        return _attempt(lambda: (None, self._fitted(setting, self.training)))
+
+    def _once(self, setting: Mapping[str, Any], held: Examples) -> tuple[float, Any]:
+        model = self._fitted(setting, self.training)
+        return self._loss(model, held), model
+
+    def _across(self, setting: Mapping[str, Any], folds: Folds) -> tuple[float, None]:
+        losses, sizes = [], []
+        for rest, fold in folds:
+            losses.append(self._loss(self._fitted(setting, rest), fold))
+            sizes.append(fold.size)
+        return float(np.average(losses, weights=sizes)), None
+
+    def _loss(self, model: Any, held: Examples) -> float:
+        score = self.metric.score(model, held.X, held.y, held.weights)
+        if not math.isfinite(score):
+            raise ValueError(f"the {self.metric.name} on validation data is {score}")
+        return self.metric.loss(score)
+
+    def _fitted(self, setting: Mapping[str, Any], training: Examples) -> Any:
         # Values may be estimators, which must not be fitted themselves.
         values = {name: clone(value, safe=False) for name, value in setting.items()}
         model = clone(self.estimator).set_params(**values)
@@ -83,13 +110,25 @@ class Attempts:
         }
         model.set_params(**{name: type(value)(0) for name, value in loud.items()})
         options: dict[str, Any] = {}
-        if "validation_data" in inspect.signature(model.fit).parameters:
-            options["validation_data"] = (self.validation.X, self.validation.y)
-        if self.training.weights is not None:
-            options["sample_weight"] = self.training.weights
-        model.fit(self.training.X, self.training.y, **options)
+        if isinstance(self.held, Examples) and "validation_data" in inspect.signature(model.fit).parameters:
+            options["validation_data"] = (self.held.X, self.held.y)
+        if training.weights is not None:
+            options["sample_weight"] = training.weights
+        model.fit(training.X, training.y, **options)
         # Estimators of this package end training at an interrupt, and do not raise it.
         parts = [model, *model.get_params(deep=True).values()]
         if any(getattr(part, "interrupted_", False) is True for part in parts):
             raise KeyboardInterrupt
         return model.set_params(**loud)
+
+
+def _attempt(work: Callable[[], tuple[float | None, Any]]) -> Attempt:
+    """Do what gives a loss and a model."""
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            loss, model = work()
+        except (ValueError, ArithmeticError) as error:
+            return Attempt(None, time.perf_counter() - start, " ".join(str(error).split()))
+    return Attempt(loss, time.perf_counter() - start, None, model, said)

@@ -1,6 +1,7 @@
 """What is trained on, and what settings are compared on."""
 
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,11 @@ class Examples:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def size(self) -> float:
+        """The number of examples, or the sum of their weights."""
+        return len(self) if self.weights is None else float(self.weights.sum())
+
     def take(self, rows: npt.NDArray[np.int64]) -> "Examples":
         """Return some of the examples."""
         X = self.X[rows] if isinstance(self.X, SetData) else take_examples(self.X, rows)
@@ -36,10 +42,36 @@ class Examples:
         return zlib.crc32("\n".join(map(str, np.asarray(self.y).tolist())).encode())
 
 
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Examples dealt to folds.
+
+    Attributes
+    ----------
+    numbers
+        The fold of each example, from 0; -1 for those that are trained on without any fold.
+    """
+
+    examples: Examples
+    numbers: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.numbers.max()) + 1
+
+    def __iter__(self) -> Iterator[tuple[Examples, Examples]]:
+        """Give the examples without each fold, and those of it."""
+        for fold in range(len(self)):
+            inside = self.numbers == fold
+            yield self.examples.take(np.flatnonzero(~inside)), self.examples.take(np.flatnonzero(inside))
+
+
 def read_examples(
-    X: Any, y: Any, sample_weight: Any, validation_data: Any, seed: int, *, stratify: bool
-) -> tuple[Examples, Examples]:
-    """Give the examples to train on and those to validate on: others, or a random share, of every class alike."""
+    X: Any, y: Any, sample_weight: Any, validation_data: Any, folds: int | None, seed: int, *, stratify: bool
+) -> tuple[Examples, Examples | Folds]:
+    """Give the examples to train on and those to validate on.
+
+    These are others, or a random share of every class alike, or all of them in folds.
+    """
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if len(y) != rows:
         raise ValueError(f"y has {len(y)} labels but X has {rows} rows; give one label for each.")
@@ -53,8 +85,10 @@ def read_examples(
                 f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
             )
         return examples, Examples(validation_data[0], validation_data[1], None)
-    if rows < 2:
+    if folds is None and rows < 2:
         raise ValueError(f"X has {rows} rows, too few to set some aside. Pass validation_data.")
+    if folds is not None:
+        return examples, _dealt(examples, folds, seed, stratify=stratify)
     held = _held(examples, seed, stratify=stratify)
     return examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
 
@@ -76,3 +110,23 @@ def _held(examples: Examples, seed: int, *, stratify: bool) -> npt.NDArray[np.bo
     if not held.any():
         raise ValueError("No class has two examples, so that none can be set aside. Pass validation_data.")
     return held
+
+
+def _dealt(examples: Examples, n_folds: int, seed: int, *, stratify: bool) -> Folds:
+    order = np.random.default_rng(seed).permutation(len(examples))
+    numbers = np.full(len(examples), -1)
+    if stratify:
+        _, codes, counts = np.unique(np.asarray(examples.y), return_inverse=True, return_counts=True)
+        # A class that is nowhere else is learned rather than validated.
+        order = order[counts[codes[order]] > 1]
+        order = order[np.argsort(codes[order], kind="stable")]
+    if len(order) < n_folds:
+        few = (
+            f"only {len(order)} examples have another of their class"
+            if stratify
+            else f"X has {len(order)} rows"
+        )
+        raise ValueError(f"folds is {n_folds}, but {few}. Use fewer folds, or pass validation_data.")
+    # Dealt in turn, where the classes lie end to end: each gives its share, and is never all in one fold.
+    numbers[order] = np.arange(len(order)) % n_folds
+    return Folds(examples, numbers)

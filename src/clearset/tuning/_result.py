@@ -30,8 +30,8 @@ class Tuning:
     Attributes
     ----------
     best_estimator_
-        Of the best trial, fitted on what was trained on. To train on the validation data too:
-        ``clone(tuning.best_estimator_).fit(X, y)``.
+        Of the best trial, fitted on what was trained on: with folds on all examples. To train on the validation data
+        too: ``clone(tuning.best_estimator_).fit(X, y)``.
     best_params_, best_score_, best_trial_
         Of the best trial: the values of what was searched, its score, and its number.
     trials

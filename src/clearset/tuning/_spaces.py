@@ -46,7 +46,6 @@ SPACES: Mapping[str, Mapping[str, Any]] = {
     "SupportDistribution": {
         "gamma": (1e-3, 10.0, "log"),
         "alpha": (1e-6, 10.0, "log"),
-        "C": (1e-2, 1e3, "log"),
     },
 }
 # Lattices of size 3 over more features than this would have more than 256 vertices, and be split up.

@@ -1,7 +1,5 @@
 """The search for the options that do best on validation data."""
 
-import time
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,15 +8,16 @@ import numpy as np
 from sklearn.base import clone
 
 from clearset.estimators._parameters import check_integer, check_number, make_rng
-from clearset.tuning._attempts import Attempt, Attempts
-from clearset.tuning._data import read_examples
+from clearset.estimators.semantic._parameters import MAX_FOLDS
+from clearset.tuning._attempts import Attempts
+from clearset.tuning._data import Examples, Folds, read_examples
 from clearset.tuning._domains import Domain, read_space
-from clearset.tuning._journal import Finished, Journal
+from clearset.tuning._journal import Journal
 from clearset.tuning._metric import read_metric, tells_classes
-from clearset.tuning._progress import progress_bar
-from clearset.tuning._result import Trial, Tuning
+from clearset.tuning._result import Tuning
+from clearset.tuning._search import Search
 from clearset.tuning._spaces import default_space
-from clearset.tuning._words import exact_words, words
+from clearset.tuning._words import exact_words
 
 
 def tune(
@@ -28,6 +27,7 @@ def tune(
     validation_data: tuple[Any, Any] | None = None,
     budget: int = 30,
     *,
+    folds: int | None = None,
     space: Mapping[str, Any] | None = None,
     scoring: str | Callable[..., float] | None = None,
     sample_weight: Any = None,
@@ -54,6 +54,11 @@ def tune(
         every class alike. `fit` is given them as well where it takes ``validation_data``.
     budget
         Trials in all.
+    folds
+        Compare settings by cross-validation instead: for few examples, where one split is noise. The examples are dealt
+        at random to so many folds, 2 to 31, of every class alike; each setting is fitted without each fold and scored
+        on it, and its score is the mean of the folds' scores by their size (or weight). The best setting is then
+        fitted on all examples. `fit` is given no validation data.
     space
         What is searched: parameters as ``set_params`` names them, each with a list of choices (any objects), or a range
         ``(low, high)`` or ``(low, high, "log")``; whole limits give whole numbers. All other parameters stay as given.
@@ -78,8 +83,8 @@ def tune(
     Returns
     -------
     Tuning
-        The best estimator, fitted on what was trained on, and all trials. Ctrl-C ends the search with what it has
-        found so far.
+        The best estimator, fitted on what was trained on (with folds, on all examples), and all trials. Ctrl-C ends the
+        search with what it has found so far.
 
     Examples
     --------
@@ -92,144 +97,29 @@ def tune(
     >>> tuning.best_params_["alpha"] < 1.0, len(tuning.trials), tuning.metric
     (True, 5, 'mean squared error')
     """
-    _check(estimator, {"budget": budget, "seconds": seconds})
+    _check(estimator, {"budget": budget, "seconds": seconds, "folds": folds}, validation_data)
     metric = read_metric(estimator, scoring, y)
     domains = read_space(default_space(estimator, X, y) if space is None else space, estimator)
     journal = Journal(storage)
     seed = _seed(random_state, journal)
     classes = tells_classes(estimator, y)
-    training, validation = read_examples(X, y, sample_weight, validation_data, seed, stratify=classes)
-    attempts = Attempts(_seeded(estimator, seed), training, validation, metric)
+    training, held = read_examples(X, y, sample_weight, validation_data, folds, seed, stratify=classes)
+    attempts = Attempts(_seeded(estimator, seed), training, held, metric)
     journal.claim(
         {
             **_described(estimator, domains),
             "metric": metric.name,
             "seed": seed,
-            "training": f"{len(training)} examples (labels {training.checksum():08x})",
-            "validation": f"{len(validation)} examples (labels {validation.checksum():08x})",
+            "training": _fingerprint(training),
+            **({"folds": len(held)} if isinstance(held, Folds) else {"validation": _fingerprint(held)}),
         }
     )
-    search = _Search(attempts, domains, journal, budget, seed)
+    search = Search(attempts, domains, journal, budget, seed)
     interrupted = search.run(seconds, verbose)
     return search.result(interrupted)
 
 
-class _Search:
-    """A search under way."""
-
-    def __init__(
-        self, attempts: Attempts, domains: Mapping[str, Domain], journal: Journal, budget: int, seed: int
-    ) -> None:
-        self.attempts = attempts
-        self.domains = domains
-        self.journal = journal
-        self.budget = budget
-        self.seed = seed
-        self.best: Attempt | None = None
-        given = attempts.estimator.get_params(deep=True)
-        self.first = {name: given[name] for name in domains}
-
-    def run(self, seconds: float | None, verbose: int) -> bool:
-        """Go on until the budget, the time or the space is spent; True if an interrupt came first."""
-        start = time.monotonic()
-        n = len(self.journal.trials())
-        with progress_bar(verbose, self.budget, n) as show:
-            show(n, self._summary())
-            try:
-                while n < self.budget:
-                    late = seconds is not None and time.monotonic() - start >= seconds
-                    if (late and n > 0) or not self._step(n):
-                        break
-                    n += 1
-                    show(n, self._summary())
-            except KeyboardInterrupt:
-                if not self._ranked():
-                    raise
-                return True
-        return False
-
-    def _step(self, number: int) -> bool:
-        """Make one more trial; False where no setting is left."""
-        if number == 0:
-            inside = {name: domain.plain(self.first[name]) for name, domain in self.domains.items()}
-            plain = {name: value for name, value in inside.items() if value is not None}
-            attempt = self.attempts.fit({})
-        else:
-            proposed = self.journal.propose(self.domains, self.seed)
-            if proposed is None:
-                return False
-            plain = proposed
-            attempt = self.attempts.fit(self._setting(number, plain))
-        ranked = self._ranked()
-        trial = Finished(plain, attempt.loss, attempt.seconds, attempt.error)
-        said = {name: words(value) for name, value in self._setting(number, plain).items()}
-        self.journal.add(trial, self.domains, said)
-        if attempt.loss is not None and (not ranked or attempt.loss < ranked[0][0]):
-            self.best = attempt
-        return True
-
-    def _setting(self, number: int, plain: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the values of the parameters that are searched."""
-        if number == 0:
-            return self.first
-        return {name: domain.value(plain[name]) for name, domain in self.domains.items()}
-
-    def _ranked(self) -> list[tuple[float, int]]:
-        """Give the losses and numbers of the trials that have one, the best first."""
-        found = enumerate(self.journal.trials())
-        return sorted((trial.loss, number) for number, trial in found if trial.loss is not None)
-
-    def _summary(self) -> str:
-        if not (ranked := self._ranked()):
-            return ""
-        metric, (loss, number) = self.attempts.metric, ranked[0]
-        return f"best {metric.name} {metric.loss(loss):.4g} (trial {number})"
-
-    def result(self, interrupted: bool) -> Tuning:
-        """Give what was found; the best trial of an earlier process is fitted again."""
-        trials, metric, path = self.journal.trials(), self.attempts.metric, self.journal.path
-        if not (ranked := self._ranked()):
-            again = f" Remove '{path}' to search anew." if path else ""
-            raise ValueError(
-                f"None of {len(trials)} trials could be fitted. The first: {trials[0].error}{again}"
-            )
-        loss, number = ranked[0]
-        params = self._setting(number, trials[number].plain)
-        if self.best is None:
-            self.best = self.attempts.fit(params if number else {})
-            if self.best.error is not None:
-                raise ValueError(f"The best trial, {number}, cannot be fitted again: {self.best.error}")
-        self.best.repeat_warnings()
-        if interrupted:
-            later = " The same call goes on from there." if path else ""
-            warnings.warn(
-                f"Tuning was interrupted after {len(trials)} of {self.budget} trials. The best so far is kept.{later}",
-                stacklevel=3,
-            )
-        return Tuning(
-            best_estimator_=self.best.model,
-            best_params_=params,
-            best_score_=metric.loss(loss),
-            best_trial_=number,
-            trials=[
-                Trial(
-                    number=place,
-                    params=self._setting(place, trial.plain),
-                    score=None if trial.loss is None else metric.loss(trial.loss),
-                    seconds=trial.seconds,
-                    state="failed" if trial.loss is None else "complete",
-                    error=trial.error,
-                )
-                for place, trial in enumerate(trials)
-            ],
-            metric=metric.name,
-            higher_is_better=metric.higher_is_better,
-            interrupted_=interrupted,
-            domains=dict(self.domains),
-        )
-
-
-def _check(estimator: Any, numbers: dict[str, Any]) -> None:
+def _check(estimator: Any, numbers: dict[str, Any], validation_data: Any) -> None:
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise TypeError(
             f"estimator must be an estimator, such as SetRegressor(); received {estimator!r}, which has no parameters "
@@ -238,6 +128,13 @@ def _check(estimator: Any, numbers: dict[str, Any]) -> None:
     check_integer(numbers, "budget", 1)
     if numbers["seconds"] is not None:
         check_number(numbers, "seconds", 0.0, float("inf"))
+    if numbers["folds"] is not None:
+        check_integer(numbers, "folds", 2, MAX_FOLDS)
+        if validation_data is not None:
+            raise ValueError(
+                f"Settings are compared on validation data or by folds; received validation_data and folds="
+                f"{numbers['folds']}. Leave one out."
+            )
 
 
 def _seed(random_state: Any, journal: Journal) -> int:
@@ -258,6 +155,10 @@ def _seeded(estimator: Any, seed: int) -> Any:
         if name.rpartition("__")[2] == "random_state" and value is None
     ]
     return copy.set_params(**dict.fromkeys(unset, seed))
+
+
+def _fingerprint(examples: Examples) -> str:
+    return f"{len(examples)} examples (labels {examples.checksum():08x})"
 
 
 def _described(estimator: Any, domains: Mapping[str, Domain]) -> dict[str, str]:
