@@ -1,0 +1,108 @@
+"""Attractive faces, by their attributes."""
+
+from functools import partial
+from typing import Any
+
+from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
+from clearset.datasets import load_celeba
+from clearset.estimators import SemanticClassifier
+from clearset.experiments._alternatives import (
+    BOOSTING_SPACE,
+    LINEAR_SPACE,
+    boosting_on_categories,
+    linear_on_categories,
+)
+from clearset.experiments._models import EMBEDDING_SPACE, NETWORK_SPACE, SIX, model, network
+from clearset.experiments._scores import accuracy_and_auc
+from clearset.experiments._task import Method, Metric, Parts, Task, as_sets, split
+from clearset.experiments._token_sets import TokenSets
+from clearset.tokens import Items, MaxInterval, Subsets
+
+PAPER: dict[str, Any] = {"tokens": Subsets(), "filters": [MaxInterval(0.2)], "cover": True}
+PAIRS: dict[str, Any] = {"tokens": Subsets(2), "filters": [MaxInterval(0.2)], "cover": False}
+VALUES: dict[str, Any] = {"tokens": Items(), "filters": [MaxInterval(0.2)], "cover": False}
+_SPACE = {
+    "filters": [[MaxInterval(width)] for width in (0.2, 0.1, 0.4)],
+    "refine": [2, 1],
+    "keypoints": [10, 5, 20],
+}
+
+
+def _load(folder: Any, seed: int, most: int | None, *, values: bool = False) -> Parts:
+    return split(load_celeba(folder, values=values), seed, most)
+
+
+def _token_sets(folder: Any, seed: int, most: int | None, *, setting: Any, values: bool = False) -> Parts:
+    return as_sets(_load(folder, seed, most, values=values), TokenSets(**setting, random_state=seed))
+
+
+CELEBA = Task(
+    name="celeba",
+    title="Attractive faces (CelebA)",
+    text="""
+Accuracy and AUC, random splits 70/10/20 of 202,599 faces. A face is the set of its attributes that are
+present, out of 39. Tokens are subsets of attributes whose share of attractive faces is known to within an
+interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens named, out of fold.
+"attribute=value" has a category for an absent attribute too.
+""",
+    metrics=(Metric("accuracy", 4), Metric("AUC", 4)),
+    methods=(
+        Method(
+            "SFE, the paper's tokens and features, width 1",
+            partial(model, SemanticClassifier, **PAPER, features=SIX, refine=False, width=1),
+            "attributes",
+            paper={"accuracy": 0.785},
+        ),
+        Method(
+            "SFE, pairs, refined, width 1",
+            partial(model, SemanticClassifier, **PAIRS, refine=2, width=1),
+            "attributes",
+            _SPACE,
+        ),
+        Method(
+            "SFE, pairs, refined, width 4",
+            partial(model, SemanticClassifier, **PAIRS, refine=2, width=4),
+            "attributes",
+            _SPACE,
+            {"accuracy": 0.786},
+        ),
+        Method(
+            "Deep Sets, the paper's tokens",
+            partial(network, DeepSetsClassifier),
+            "the paper's tokens",
+            NETWORK_SPACE,
+            {"accuracy": 0.785},
+        ),
+        Method("Deep Sets, pairs", partial(network, DeepSetsClassifier), "pairs", NETWORK_SPACE),
+        Method(
+            "Deep Sets, attribute=value",
+            partial(network, DeepSetsClassifier),
+            "attribute=value",
+            NETWORK_SPACE,
+        ),
+        Method(
+            "DNN on attributes",
+            partial(network, MultiHotDNNClassifier),
+            "attributes",
+            EMBEDDING_SPACE,
+            {"accuracy": 0.790},
+        ),
+        Method("logistic regression on attributes", linear_on_categories, "attributes", LINEAR_SPACE),
+        Method("gradient boosting on attributes", boosting_on_categories, "attributes", BOOSTING_SPACE),
+    ),
+    inputs={
+        "attributes": _load,
+        "the paper's tokens": partial(_token_sets, setting=PAPER),
+        "pairs": partial(_token_sets, setting=PAIRS),
+        "attribute=value": partial(_token_sets, setting=VALUES, values=True),
+    },
+    score=accuracy_and_auc,
+    loaders=(load_celeba,),
+    highlights={
+        "width 1": "SFE, pairs, refined, width 1",
+        "wider": "SFE, pairs, refined, width 4",
+        "Deep Sets": "Deep Sets, the paper's tokens",
+        "averaged or DNN": "DNN on attributes",
+        "today's alternative": "gradient boosting on attributes",
+    },
+)

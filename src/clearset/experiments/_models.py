@@ -1,0 +1,23 @@
+"""Models as all tasks with validation data train them."""
+
+from typing import Any
+
+SIX = ("mean_label", "count", "size", "whole", "items", "tokens")
+"""The features of the paper's experiments."""
+NETWORK_SPACE: dict[str, Any] = {
+    "width": (16, 128, "log"),
+    "learning_rate": (3e-4, 1e-2, "log"),
+    "weight_decay": (1e-6, 1e-1, "log"),
+}
+EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log")}
+SUPPORT_SPACE: dict[str, Any] = {"gamma": (0.01, 1.0, "log"), "alpha": (1e-3, 10.0, "log")}
+
+
+def network(kind: Any, seed: int, **options: Any) -> Any:
+    """Give a network; the number of epochs, at most 40, is chosen on validation data."""
+    return kind(**options, epochs=40, patience=6, random_state=seed, n_jobs=1)
+
+
+def model(kind: Any, seed: int, **options: Any) -> Any:
+    """Give any other estimator of this package."""
+    return kind(**options, random_state=seed, n_jobs=1)

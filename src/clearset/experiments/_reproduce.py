@@ -1,0 +1,77 @@
+"""The tables of the paper, made anew."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from clearset.experiments._jobs import Job, work
+from clearset.experiments._results import Results
+from clearset.experiments._summary import write_summary
+from clearset.experiments._task import FULL, QUICK
+from clearset.experiments._tasks import TASKS
+
+RESULTS = Path("experiments", "results")
+
+
+def _silent(*_: Any) -> None:
+    """Tell nobody."""
+
+
+def reproduce(
+    names: Sequence[str] = ("all",),
+    folder: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    quick: bool = False,
+    fresh: bool = False,
+    jobs: int | None = None,
+    on_start: Callable[[int], None] = _silent,
+    on_job: Callable[[Job, float], None] = _silent,
+) -> list[Results]:
+    """Run tasks, and write a table of each in Markdown and JSON.
+
+    What an earlier run has finished is kept, and only the rest is done.
+
+    Parameters
+    ----------
+    names : sequence of str
+        ``puzzles``, ``intent``, ``celeba``, ``recipes``, ``wine``, ``churn``, ``ablations``, or ``all``.
+    folder : path, optional
+        Where the data are; by default as the loaders of `clearset.datasets` have it.
+    output : path, optional
+        Where results go: by default ``experiments/results``, and for a quick run ``quick`` in it.
+    quick : bool
+        One seed, few examples and two trials a method: some minutes, and figures that say little.
+    fresh : bool
+        Forget what an earlier run has finished.
+    jobs : int, optional
+        Processes at once; by default one a core.
+    on_start, on_job
+        Told the number of jobs, then each that is done with its seconds.
+
+    Examples
+    --------
+    >>> from clearset.experiments import reproduce
+    >>> reproduce(["tea"])
+    Traceback (most recent call last):
+    ValueError: There is no task 'tea'; choose among puzzles, intent, celeba, recipes, wine, churn, ablations, all.
+    """
+    for name in names:
+        if name not in (*TASKS, "all"):
+            raise ValueError(f"There is no task {name!r}; choose among {', '.join((*TASKS, 'all'))}.")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs must be at least 1; received {jobs}.")
+    chosen = [name for name in TASKS if "all" in names or name in names]
+    tasks = [task for name in chosen for task in TASKS[name]]
+    for loader in dict.fromkeys(loader for task in tasks for loader in task.loaders):
+        loader(folder)  # whose errors say what is missing before anything is run
+    effort = QUICK if quick else FULL
+    target = Path(output) if output is not None else RESULTS / "quick" if quick else RESULTS
+    results = [Results(task, target, effort, fresh=fresh) for task in tasks]
+    folder = None if folder is None else os.fspath(folder)
+    work(results, folder, effort, jobs or os.cpu_count() or 1, on_start, on_job)
+    for outcome in results:
+        outcome.write()
+    write_summary(target, effort)
+    return results

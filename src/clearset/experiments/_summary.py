@@ -1,0 +1,55 @@
+"""The tables on one page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from clearset.experiments._results import Results, machine
+from clearset.experiments._task import Effort, Task
+from clearset.experiments._tasks import TASKS
+
+_COLUMNS = ("width 1", "wider", "Deep Sets", "averaged or DNN", "today's alternative")
+
+
+def write_summary(folder: Path, effort: Effort) -> None:
+    """Write ``README.md`` of the results: one line for each task and measure, the paper's figures in brackets."""
+    held = [Results(task, folder, effort) for tasks in TASKS.values() for task in tasks if task.highlights]
+    lines = [
+        "# The paper's tables",
+        "",
+        "Means over splits and seeds on test data; in brackets the paper's figure for the same kind of model.",
+        "Each table has its own page here, with deviations, seconds, chosen options and further rows.",
+        "",
+        "`clearset reproduce all" + (" --quick" if effort.name == "quick" else "") + "`",
+        "",
+        *summary_table(held),
+        "",
+        machine(),
+        "",
+    ]
+    (folder / "README.md").write_text("\n".join(lines))
+
+
+def summary_table(held: list[Results]) -> list[str]:
+    """Give the lines of the table."""
+    header = ["task", "measure", *_COLUMNS]
+    rows = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
+    return rows + [f"| {' | '.join(cells)} |" for results in held for cells in _rows(results)]
+
+
+def _rows(results: Results) -> Iterator[list[str]]:
+    task = results.task
+    if not results.methods:
+        return
+    for metric in task.metrics:
+        arrow = "lower" if metric.lower_is_better else "higher"
+        cells = [f"[{task.title}]({task.name}.md)", f"{metric.name} ({arrow} is better)"]
+        yield cells + [_cell(task, results, column, metric.name, metric.digits) for column in _COLUMNS]
+
+
+def _cell(task: Task, results: Results, column: str, metric: str, digits: int) -> str:
+    name = task.highlights[column]
+    mean = results.mean(name, metric)
+    if mean is None:
+        return ""
+    paper = task.method(name).paper.get(metric)
+    return f"{mean:.{digits}f}" + ("" if paper is None else f" ({paper:g})")
