@@ -42,7 +42,7 @@ def reproduce(
         bar = progress.add_task("reproduce", total=None)
 
         def on_job(job: "Job", seconds: float) -> None:
-            progress.console.print(f"{job} ({seconds:.0f} s)", markup=False)
+            progress.console.print(f"{job} ({seconds:.0f} s)", markup=False, soft_wrap=True)
             progress.advance(bar)
 
         results = run(

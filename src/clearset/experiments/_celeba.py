@@ -12,7 +12,15 @@ from clearset.experiments._alternatives import (
     boosting_on_categories,
     linear_on_categories,
 )
-from clearset.experiments._models import EMBEDDING_SPACE, NETWORK_SPACE, SIX, model, network
+from clearset.experiments._models import (
+    EMBEDDING_SPACE,
+    LARGE,
+    LARGE_SPACE,
+    NETWORK_SPACE,
+    SIX,
+    model,
+    network,
+)
 from clearset.experiments._scores import accuracy_and_auc
 from clearset.experiments._task import Method, Metric, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
@@ -73,12 +81,12 @@ interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens
             NETWORK_SPACE,
             {"accuracy": 0.785},
         ),
-        Method("Deep Sets, pairs", partial(network, DeepSetsClassifier), "pairs", NETWORK_SPACE),
+        Method("Deep Sets, pairs", partial(network, DeepSetsClassifier, **LARGE), "pairs", LARGE_SPACE),
         Method(
             "Deep Sets, attribute=value",
-            partial(network, DeepSetsClassifier),
+            partial(network, DeepSetsClassifier, **LARGE),
             "attribute=value",
-            NETWORK_SPACE,
+            LARGE_SPACE,
         ),
         Method(
             "DNN on attributes",

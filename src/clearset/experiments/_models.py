@@ -9,13 +9,16 @@ NETWORK_SPACE: dict[str, Any] = {
     "learning_rate": (3e-4, 1e-2, "log"),
     "weight_decay": (1e-6, 1e-1, "log"),
 }
+# Of many tokens: millions an epoch.
+LARGE_SPACE: dict[str, Any] = NETWORK_SPACE | {"width": (16, 64, "log")}
+LARGE: dict[str, Any] = {"epochs": 15, "patience": 3}
 EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log")}
 SUPPORT_SPACE: dict[str, Any] = {"gamma": (0.01, 1.0, "log"), "alpha": (1e-3, 10.0, "log")}
 
 
-def network(kind: Any, seed: int, **options: Any) -> Any:
-    """Give a network; the number of epochs, at most 40, is chosen on validation data."""
-    return kind(**options, epochs=40, patience=6, random_state=seed, n_jobs=1)
+def network(kind: Any, seed: int, *, epochs: int = 40, patience: int = 6, **options: Any) -> Any:
+    """Give a network; the number of epochs, at most so many, is chosen on validation data."""
+    return kind(**options, epochs=epochs, patience=patience, random_state=seed, n_jobs=1)
 
 
 def model(kind: Any, seed: int, **options: Any) -> Any:

@@ -46,7 +46,7 @@ class Effort:
     to_tune: int
 
 
-FULL = Effort("full", seeds=5, budget=8, examples=None, to_tune=12_000)
+FULL = Effort("full", seeds=5, budget=6, examples=None, to_tune=8_000)
 QUICK = Effort("quick", seeds=1, budget=2, examples=3_000, to_tune=2_000)
 
 

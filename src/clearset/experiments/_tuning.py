@@ -20,8 +20,10 @@ def tuned(task: Task, method: Method, folder: Any, effort: Effort) -> dict[str, 
         method.make(0), *training, held, effort.budget, space=method.space, folds=None if held else task.folds,
         random_state=0, verbose=0,
     )  # fmt: skip
+    # The first trial is the estimator as it was made, whose options need not be in the space.
+    best = tuning.best_params_ if tuning.best_trial_ else {}
     return {
-        "options": {name: as_plain(value) for name, value in tuning.best_params_.items()},
+        "options": {name: as_plain(value) for name, value in best.items()},
         "metric": tuning.metric,
         "score": tuning.best_score_,
         "trials": len(tuning.trials),
