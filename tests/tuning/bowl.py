@@ -18,7 +18,7 @@ class Bowl(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y):  # noqa: ARG002
+    def fit(self, X, y):
         FITTED.append((self.x, self.n, self.kind))
         hook = HOOKS.get(len(FITTED))
         if hook is not None:

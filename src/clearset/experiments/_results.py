@@ -33,7 +33,7 @@ class Results:
         self.task = task
         self.effort = effort
         self.path = folder / f"{task.name}.json"
-        held = json.loads(self.path.read_text()) if self.path.exists() and not fresh else {}
+        held = {} if fresh else _read(self.path)
         same = held.get("effort") == effort.name
         known = {method.name for method in task.methods}
         self.methods: dict[str, dict[str, Any]] = {
@@ -151,6 +151,16 @@ def machine() -> str:
     cpu = names[0] if names else platform.processor()
     versions = ", ".join(f"{package} {version(package)}" for package in _PACKAGES)
     return f"{cpu}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ValueError(f"'{path}' cannot be read: {error}. Run with --fresh to make it anew.") from error
+    return dict(content)
 
 
 def _row(cells: list[str]) -> str:

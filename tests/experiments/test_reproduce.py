@@ -1,0 +1,108 @@
+import json
+
+import numpy as np
+import pytest
+
+from clearset.cli import main
+from clearset.datasets import Labelled
+from clearset.experiments import reproduce
+from clearset.experiments._churn import CHURN
+from clearset.experiments._task import QUICK, split
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder with puzzles: 40 products to learn from and 20 to test on."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "data" / "puzzles"
+    folder.mkdir(parents=True)
+    for name, label, n in (("train", "Sales12-18MonthsAgo", 40), ("test", "SalesLastSixMonths", 20)):
+        lines = [f"puzzle_name,star_rating,word_count,is_amazon,includes_photo,num_helpful,{label}"]
+        for product in range(n):
+            sales = rng.integers(1, 200)
+            lines += [
+                f"p{product},{rng.integers(1, 6)},{rng.integers(1, 90)},1,0,{rng.integers(9)},{sales}"
+                for _ in range(rng.integers(1, 6))
+            ]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "data"
+
+
+def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
+    output = tmp_path / "results"
+    done = []
+    reproduce(
+        ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
+    )
+    assert len(done) == 14
+    table = json.loads((output / "puzzles.json").read_text())
+    assert all(list(outcome["runs"]) == ["0"] for outcome in table["methods"].values())
+    assert "Deep Sets" in (output / "puzzles.md").read_text()
+    assert "[Sales of puzzles" in (output / "README.md").read_text()
+
+    done.clear()
+    del table["methods"]["Deep Sets"]
+    table["methods"]["averaged, linear"]["runs"] = {}
+    before = table["methods"]["averaged, DNN"]
+    (output / "puzzles.json").write_text(json.dumps(table))
+    reproduce(
+        ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
+    )
+    assert sorted(done) == [
+        "puzzles: Deep Sets, seed 0",
+        "puzzles: Deep Sets, tuning",
+        "puzzles: averaged, linear, seed 0",
+    ]
+    assert json.loads((output / "puzzles.json").read_text())["methods"]["averaged, DNN"] == before
+
+
+def test_missing_data_are_said_before_work(tmp_path, capsys):
+    assert main(["reproduce", "recipes", "--data", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert "train.json" in error
+    assert "Kaggle" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_calls(tmp_path):
+    with pytest.raises(ValueError, match="no task 'tea'; choose among puzzles"):
+        reproduce(["tea"])
+    with pytest.raises(ValueError, match="jobs must be at least 1; received 0"):
+        reproduce(["puzzles"], tmp_path, jobs=0)
+
+
+def test_churn_compares_three_trainings():
+    """A model that says a class at random by its seed, and one that always says the same."""
+    import pyarrow as pa
+
+    class Fickle:
+        def __init__(self, seed):
+            self.seed = seed
+
+        def set_params(self):
+            return self
+
+        def fit(self, X, y):
+            self.classes_ = np.array(["a", "b"])
+            self.rows = X.to_pylist()
+            return self
+
+        def predict(self, X):
+            rng = np.random.default_rng(0)
+            flip = rng.random(len(X)) < (0.25 if self.seed >= 1000 else 0.0)
+            return np.where(flip, "b", "a")
+
+    class Method:
+        inputs = "recipes"
+        make = Fickle
+
+    def load(folder, seed, most):
+        return split(Labelled(pa.array(range(2000)), np.array(["a", "b"] * 1000)), seed, most)
+
+    task = type(CHURN)(
+        **{**{n: getattr(CHURN, n) for n in CHURN.__dataclass_fields__}, "inputs": {"recipes": load}}
+    )
+    measures = task.run(Method, {}, 0, None, QUICK)["test"]
+    assert measures["changed by other data"] == 0.0
+    assert measures["changed by another seed"] == pytest.approx(0.25, abs=0.06)
+    assert measures["accuracy"] == pytest.approx(0.5, abs=0.1)
