@@ -34,26 +34,26 @@ def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
     reproduce(
         ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
     )
-    assert len(done) == 14
+    assert len(done) == 22
     table = json.loads((output / "puzzles.json").read_text())
     assert all(list(outcome["runs"]) == ["0"] for outcome in table["methods"].values())
     assert "Deep Sets" in (output / "puzzles.md").read_text()
     assert "[Sales of puzzles" in (output / "README.md").read_text()
 
     done.clear()
-    del table["methods"]["Deep Sets"]
+    del table["methods"]["Deep Sets, tuned"]
     table["methods"]["averaged, linear"]["runs"] = {}
-    before = table["methods"]["averaged, DNN"]
+    before = table["methods"]["averaged, DNN, tuned"]
     (output / "puzzles.json").write_text(json.dumps(table))
     reproduce(
         ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
     )
     assert sorted(done) == [
-        "puzzles: Deep Sets, seed 0",
-        "puzzles: Deep Sets, tuning",
+        "puzzles: Deep Sets, tuned, seed 0",
+        "puzzles: Deep Sets, tuned, tuning",
         "puzzles: averaged, linear, seed 0",
     ]
-    assert json.loads((output / "puzzles.json").read_text())["methods"]["averaged, DNN"] == before
+    assert json.loads((output / "puzzles.json").read_text())["methods"]["averaged, DNN, tuned"] == before
 
 
 def test_missing_data_are_said_before_work(tmp_path, capsys):

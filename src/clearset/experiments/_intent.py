@@ -141,6 +141,7 @@ def _task(name: str, title: str, rows: str, *, length_matched: bool) -> Task:
         },
         score=accuracy_and_auc,
         loaders=(load_intent,),
+        seeds=5,
         highlights={
             "width 1": "set function, width 1",
             "wider": "set function, width 2 to 4",

@@ -48,22 +48,35 @@ PUZZLES = Task(
     text="""
 Mean absolute error of the sales of 199 products in one half-year, learned from those of 155 products in an
 earlier one. A token is a review with its stars and words; the number of reviews is a feature of the set;
-stars and number may only raise sales. Options are chosen by 5-fold cross-validation on the training products,
-then every method learns from all of them, with 5 seeds. The data are in other units than the paper's: compare
-methods, not absolute errors. The paper's figures are 8221 (averaged, linear), 8323 (Deep Sets), 7502 (width
-1) and 7737 (width above 1).
+stars and number may only raise sales. Every method learns from all training products, with 5 seeds; options
+are the defaults, or chosen by 5-fold cross-validation on the training products, which so few can hardly tell
+apart. The data are in other units than the paper's: compare methods, not absolute errors.
 """,
     metrics=(Metric("MAE", 1, lower_is_better=True),),
     methods=(
         Method(
-            "set function, width 1",
+            "set function, width 1, defaults",
+            partial(model, SetRegressor, **_OPTIONS, width=1),
+            "reviews",
+            paper={"MAE": 7502},
+        ),
+        Method(
+            "set function, width 2, defaults",
+            partial(model, SetRegressor, **_OPTIONS, width=2),
+            "reviews",
+            paper={"MAE": 7737},
+        ),
+        Method("averaged, DNN, defaults", partial(model, AveragedDNNRegressor, **_OPTIONS), "reviews"),
+        Method("Deep Sets, defaults", partial(model, DeepSetsRegressor, **_OPTIONS), "reviews"),
+        Method(
+            "set function, width 1, tuned",
             partial(model, SetRegressor, **_OPTIONS, width=1),
             "reviews",
             _LATTICE,
             {"MAE": 7502},
         ),
         Method(
-            "set function, width 2 to 4",
+            "set function, width 2 to 4, tuned",
             partial(model, SetRegressor, **_OPTIONS, width=2),
             "reviews",
             _LATTICE | {"width": [2, 3, 4]},
@@ -77,13 +90,13 @@ methods, not absolute errors. The paper's figures are 8221 (averaged, linear), 8
             {"MAE": 8221},
         ),
         Method(
-            "averaged, DNN",
+            "averaged, DNN, tuned",
             partial(model, AveragedDNNRegressor, **_OPTIONS),
             "reviews",
             _NETWORK | {"width": (8, 64, "log")},
         ),
         Method(
-            "Deep Sets",
+            "Deep Sets, tuned",
             partial(model, DeepSetsRegressor, **_OPTIONS),
             "reviews",
             _NETWORK | {"width": (8, 64, "log")},
@@ -106,9 +119,9 @@ methods, not absolute errors. The paper's figures are 8221 (averaged, linear), 8
     score=mean_absolute_error,
     loaders=(load_puzzles,),
     highlights={
-        "width 1": "set function, width 1",
-        "wider": "set function, width 2 to 4",
-        "Deep Sets": "Deep Sets",
+        "width 1": "set function, width 1, defaults",
+        "wider": "set function, width 2, defaults",
+        "Deep Sets": "Deep Sets, tuned",
         "averaged or DNN": "averaged, linear",
         "today's alternative": "gradient boosting on averages",
     },
