@@ -166,7 +166,7 @@ class ChangeableSets(ABC):
             tables.append(pa.table(columns))
         table = pa.concat_tables(tables)
         order = [("set", "ascending"), ("token", "ascending"), ("feature", "ascending")]
-        table = table.take(pc.sort_indices(table, order, null_placement="at_start"))
+        table = table.take(pc.sort_indices(table, order))
         names = pa.array([feature.name for feature in features], pa.string()).take(table["feature"])
         return table.set_column(2, "feature", names).combine_chunks()
 

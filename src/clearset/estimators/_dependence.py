@@ -111,7 +111,7 @@ def check_steps(n: Any) -> int:
 
 
 def drawn_slots(binning: Binning, rows: int) -> npt.NDArray[np.int32]:
-    """Draw each feature by itself, ``(D, rows)``: one of its keypoints, which stand where the data do, or categories."""
+    """Draw each feature by itself, ``(D, rows)``: one of its keypoints, which are where the data are, or categories."""
     rng = np.random.default_rng(0)
     slots = [binning.slots_of(feature.name) for feature in binning.features]
     # A feature that was never seen has no category: only its slot for a missing value.
