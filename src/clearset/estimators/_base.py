@@ -248,8 +248,7 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             Whether to find out as well what a change of each feature of each token would do.
         """
         check_is_fitted(self)
-        sets = read_more_sets(self, X)
-        return explain_sets(self, list(_pieces(sets)) or [sets], label, effects=effects)
+        return explain_sets(self, _pieces(read_more_sets(self, X)), label, effects=effects)
 
     def partial_dependence(
         self, feature: str, X: Any = None, n: int = 50, *, label: Any = None

@@ -88,6 +88,10 @@ def dependence_of(
         values = np.interp(steps, np.arange(len(keypoints)), keypoints)
         places, fractions = binning.place(feature, values, np.float64)
     curves = np.concatenate([piece.dependence(place, places, fractions) for piece in pieces])
+    if not len(curves):
+        raise ValueError(
+            "X holds no sets, and there is no mean of nothing. Give at least one, or leave X out."
+        )
     return PartialDependence(feature, label, values, curves.mean(axis=0), curves)
 
 

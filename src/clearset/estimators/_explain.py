@@ -211,7 +211,7 @@ def calibrated(
     """
     padded = np.concatenate([tables, tables[..., -1:]], axis=2)
     low, high = (padded[rows[None], :, places] for places in (slots, slots + 1))
-    return np.clip(low + fractions[..., None] * (high - low), 0.0, 1.0)
+    return np.asarray(np.clip(low + fractions[..., None] * (high - low), 0.0, 1.0))
 
 
 def _shares(sets: ChangeableSets, contributions: FloatArray) -> FloatArray:

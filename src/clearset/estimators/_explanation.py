@@ -203,7 +203,7 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
         put_together("aggregate"),
         one_table("tokens"),
         parts[0].features,
-        curves,
+        {label: curves[label] for label in sorted(curves)},
         None if parts[0].effects is None else one_table("effects"),
     )
 
