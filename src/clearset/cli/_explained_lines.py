@@ -31,6 +31,7 @@ def explained_lines(
         Tokens of each set.
     """
     whole = _of_whole_sets(explanation, X)
+    own = [feature for feature in explanation.features if feature not in whole]
     for number, one in enumerate(explanation.to_json()["sets"]):
         name = f"set {number}" if keys is None else f"{_text(keys[0])} {_text(keys[1][number])}"
         what = "" if one["label"] is None else f" of {_text(one['label'])}"
@@ -38,15 +39,20 @@ def explained_lines(
         yield f"  mean score {_text(one['aggregate'])}, output {_text(one['output'])}"
         if whole:
             yield f"  {_features(one['tokens'][0], whole)}"
-        yield f"  {'share':>6}  {'contribution':>12}  {'without':>10}  token"
         tokens = sorted(one["tokens"], key=lambda token: -token["share"])
-        for token in tokens[:top]:
-            share, contribution = f"{token['share']:.1%}", _text(token["contribution"])
-            own = [feature for feature in explanation.features if feature not in whole]
-            yield (
-                f"  {share:>6}  {contribution:>12}  {_text(token['without']):>10}  "
-                f"{_name(token)}{_features(token, own)}"
+        rows = [("share", "contribution", "without", "token")]
+        rows += [
+            (
+                f"{token['share']:.1%}",
+                _text(token["contribution"]),
+                _text(token["without"]),
+                _token(token, own),
             )
+            for token in tokens[:top]
+        ]
+        widths = [max(len(row[place]) for row in rows) for place in range(3)]
+        for share, contribution, without, text in rows:
+            yield f"  {share:>{widths[0]}}  {contribution:>{widths[1]}}  {without:>{widths[2]}}  {text}"
         if len(tokens) > top:
             yield f"  ... and {len(tokens) - top:,} more"
         yield ""
@@ -59,10 +65,11 @@ def _of_whole_sets(explanation: Explanation, X: pa.Table) -> list[str]:
     return [feature for feature in explanation.features if feature in shared]
 
 
-def _name(token: dict[str, Any]) -> str:
+def _token(token: dict[str, Any], names: Sequence[str]) -> str:
     if token["token"] is None:
-        return "(no tokens) "
-    return f"{_text(token['token'])}: " if isinstance(token["token"], list) else ""
+        return "(no tokens)"
+    features = _features(token, names)
+    return f"{_text(token['token'])}: {features}" if isinstance(token["token"], list) else features
 
 
 def _features(token: dict[str, Any], names: Sequence[str]) -> str:
