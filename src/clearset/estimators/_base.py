@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
@@ -17,6 +16,7 @@ from clearset.estimators._dependence import (
     dependence_of,
     label_of_dependence,
 )
+from clearset.estimators._drawn import DrawnModel
 from clearset.estimators._explain import draw_sets, explain_sets, place_sets
 from clearset.estimators._explanation import Explanation
 from clearset.estimators._fitting import LabelledSets, Start, fit_set_function, split
@@ -60,7 +60,7 @@ class TokenScores(NamedTuple):
     offsets: np.ndarray
 
 
-class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+class SetEstimator(DrawnModel, ABC):
     """The shared part of `SetRegressor` and `SetClassifier`: fitting, scoring, looking inside.
 
     Subclasses say what labels are: `_numbers` turns them into numbers, `_outputs` is how many set functions they need.

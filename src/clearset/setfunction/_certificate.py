@@ -1,5 +1,6 @@
 """Certificates: what was promised, how it was checked, and by how much it is violated at most."""
 
+import importlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -36,7 +37,7 @@ class Check:
         return self.violation <= self.tolerance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """All checks of a model; true if every one holds.
 
@@ -55,6 +56,14 @@ class Certificate:
 
     def __bool__(self) -> bool:
         return all(check.holds for check in self.checks)
+
+    def __repr__(self) -> str:
+        failed = sum(not check.holds for check in self.checks)
+        return f"Certificate({len(self.checks):,} checks, {f'{failed:,} FAIL' if failed else 'all hold'})"
+
+    def _repr_html_(self) -> str:
+        # What draws stands above, and knows certificates; they do not need it.
+        return str(importlib.import_module("clearset.explain").certificate_html(self))
 
     def __str__(self) -> str:
         failed = sum(not check.holds for check in self.checks)

@@ -9,11 +9,12 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._classifier import SetClassifier
+from clearset.estimators._drawn import DrawnTraining
 from clearset.estimators._input import check_weights, read_more_sets
 from clearset.estimators._parameters import check_integer, check_number, count_threads, make_rng
 from clearset.estimators._progress import progress_bar
@@ -44,7 +45,7 @@ def _has_probabilities(model: "JointModel") -> bool:
     return hasattr(model.follow_on, "predict_proba")
 
 
-class JointModel(BaseEstimator):  # type: ignore[misc]
+class JointModel(DrawnTraining):
     """Semantic Feature Engines, and a model of their estimates beside dense features, trained jointly.
 
     First the engines are fitted, each on its column; then the follow-on model, on what they estimate of every example

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._base import TokenScores
@@ -16,6 +15,7 @@ from clearset.estimators._dependence import (
     dependence_of,
     label_of_dependence,
 )
+from clearset.estimators._drawn import DrawnModel
 from clearset.estimators._explanation import Explanation
 from clearset.estimators._parameters import count_threads
 from clearset.estimators.semantic._crossing import Crossing
@@ -31,7 +31,7 @@ from clearset.sets import Binning, Feature, Trust
 from clearset.tokens import TokenTable
 
 
-class SemanticModel(BaseEstimator):  # type: ignore[misc]
+class SemanticModel(DrawnModel):
     """What a fitted semantic estimator is, and offers."""
 
     n_jobs: int | None

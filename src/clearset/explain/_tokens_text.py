@@ -1,0 +1,28 @@
+"""Tokens of an explanation as short text."""
+
+from typing import Any
+
+from clearset.explain.plots._figure import said, shown
+
+_MOST_FEATURES = 3
+
+
+def token_texts(explanation: Any, most: int) -> list[str]:
+    """Say each token of one set in a few words: its items, or its features."""
+    tokens = explanation.tokens["token"].to_pylist()
+    if any(isinstance(token, list) for token in tokens):
+        return ["no known token" if token is None else shown(" + ".join(token), most) for token in tokens]
+    names, table = list(explanation.features), explanation.tokens
+    if len(names) > _MOST_FEATURES and len(tokens) > 1:
+        # What all tokens of the set share does not tell them apart.
+        names = [name for name in names if len(set(table[name].to_pylist())) > 1] or names
+    columns = [table[name].to_pylist() for name in names]
+    return [
+        "no token" if token is None else shown(", ".join(map(_said, names, row)), most)
+        for token, row in zip(tokens, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def _said(name: str, value: Any) -> str:
+    text = "missing" if value is None else said(value) if isinstance(value, float) else shown(value, 20)
+    return f"{shown(name, 18)} {text}"

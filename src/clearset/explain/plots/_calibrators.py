@@ -1,0 +1,130 @@
+"""Calibrators over the distribution of the data."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from clearset.explain.plots._axis import (
+    Scale,
+    choose_categories,
+    draw_numbers,
+    mark_missing,
+    name_categories,
+)
+from clearset.explain.plots._figure import (
+    DATA,
+    LINE,
+    MUTED,
+    colour_of,
+    dashes_of,
+    name_axes,
+    new_panels,
+    shown,
+    title,
+)
+from clearset.explain.plots._models import Rows, columns_of, counts_in, numbers_in, rows_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_HEIGHT = 0.6
+_MOST_IN_LEGEND = 16
+_LIMITS = (-0.05, 1.05)
+
+
+def plot_calibrators(
+    model: Any, X: Any = None, features: Sequence[str] | str | None = None, *, label: Any = None
+) -> "Figure":
+    """Draw what phi makes of each feature: from the feature's own unit to a calibrated value from 0 to 1.
+
+    Parameters
+    ----------
+    model
+        A fitted one.
+    X
+        Sets, as for `fit`; the distribution of their tokens is drawn behind the curves.
+    features
+        Names of the features to draw, all by default.
+    label
+        Of several classes with curves of their own, the one to draw; by default all.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each feature.
+    """
+    rows = rows_of(model, label)
+    curves = model.calibrators()
+    names = [features] if isinstance(features, str) else list(curves) if features is None else list(features)
+    if not names:
+        raise ValueError(f"features names none to draw; there are {list(curves)[:20]}.")
+    for name in names:
+        model.binning_.slots_of(name)  # refuses an unknown feature, before any work
+    columns = {} if X is None else columns_of(model, model.explain(X, label))
+    figure, panels = new_panels(len(names))
+    for axes, name in zip(panels, names, strict=True):
+        curve = curves[name]
+        draw = _draw_numeric if curve.keypoints is not None else _draw_categories
+        draw(axes, curve, rows, columns.get(name))
+        title(axes, shown(name))
+        axes.set_ylim(*_LIMITS)
+        axes.set_yticks([0, 0.5, 1])
+        axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
+        name_axes(axes, y="calibrated value" if axes.get_subplotspec().is_first_col() else "")
+    if 1 < len(rows.names) <= _MOST_IN_LEGEND:
+        handles = panels[0].get_lines()[: len(rows.names)]
+        options: dict[str, Any] = {"loc": "outside lower center", "ncols": min(len(rows.names), 4)}
+        legend = figure.legend(handles, rows.names, fontsize=8.5, frameon=False, **options)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+    return figure
+
+
+def _draw_numeric(axes: "Axes", curve: Any, rows: Rows, column: pa.ChunkedArray | None) -> None:
+    keypoints, scale = curve.keypoints, Scale.of(curve.keypoints)
+    scale.set_on(axes, "x", keypoints)
+    places = keypoints
+    if scale.kind != "linear":
+        # What is straight between two keypoints is bent on another scale.
+        places = np.unique(np.concatenate([keypoints, scale.between(keypoints[0], keypoints[-1], 200)]))
+    for number, row in enumerate(rows.places):
+        axes.plot(
+            places,
+            np.interp(places, keypoints, curve.values[row]),
+            color=colour_of(number),
+            ls=dashes_of(number),
+            lw=2,
+            zorder=3,
+        )
+        if len(rows.places) == 1:
+            axes.plot(keypoints, curve.values[row], "o", ms=3.5, color=colour_of(number), zorder=3)
+    if column is not None:
+        draw_numbers(axes, numbers_in(column), keypoints, scale, _HEIGHT)
+    mark_missing(axes, curve.missing[rows.places], [colour_of(n) for n in range(len(rows.places))])
+
+
+def _draw_categories(axes: "Axes", curve: Any, rows: Rows, column: pa.ChunkedArray | None) -> None:
+    counts = None if column is None else counts_in(column, curve.categories)
+    kept = choose_categories(
+        curve.categories, None if counts is None else counts[:-1], curve.values[rows.places[0]]
+    )
+    n, n_rows = len(kept), len(rows.places)
+    places = np.arange(n + 1)
+    if counts is not None:
+        heights = np.append(counts[:-1][kept], counts[-1])
+        low, high = _LIMITS
+        heights = _HEIGHT * (high - low) * heights / max(heights.max(), 1)
+        axes.bar(places, heights, 0.8, bottom=low, color=DATA, zorder=0)
+    spread = np.linspace(-0.25, 0.25, n_rows) if n_rows > 1 else [0.0]
+    for number, (row, shift) in enumerate(zip(rows.places, spread, strict=True)):
+        colour = colour_of(number)
+        axes.plot(places[:-1] + shift, curve.values[row][kept], "o", ms=6, color=colour, zorder=3)
+        axes.plot(n + shift, curve.missing[row], "o", ms=5, mfc="white", mec=colour, mew=1.4, zorder=3)
+    name_categories(axes, [*(str(curve.categories[place]) for place in kept), "missing"])
+    axes.axvline(n - 0.5, color=LINE, lw=0.8, ls=":")
+    if n < len(curve.categories):
+        name_axes(axes, f"{n} of {len(curve.categories):,} categories")
+        axes.xaxis.label.set_color(MUTED)

@@ -1,0 +1,48 @@
+"""Partial dependence over the curves of single sets."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearset.explain.plots._axis import Scale, choose_categories, name_categories
+from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, new_panels, shown, title
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
+    """Draw how predictions depend on one feature of one token.
+
+    Parameters
+    ----------
+    dependence
+        What a model's `partial_dependence` gives.
+    sets
+        Single sets whose curves are drawn behind the mean, at most.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One panel.
+    """
+    figure, (axes,) = new_panels(1, width=5.0, height=3.4)
+    n_sets = len(dependence.sets)
+    chosen = np.sort(np.random.default_rng(0).permutation(n_sets)[: max(sets, 0)])
+    if dependence.values.dtype == object:
+        kept = choose_categories(tuple(dependence.values), None, dependence.prediction)
+        places = np.arange(len(kept))
+        axes.plot(places, dependence.sets[chosen][:, kept].T, "_", ms=12, color=LINE, alpha=0.6, zorder=1)
+        axes.plot(places, dependence.prediction[kept], "o", ms=8, color=ACCENT, zorder=3)
+        name_categories(axes, [str(each) for each in dependence.values[kept]])
+    else:
+        scale = Scale.of(dependence.values)
+        scale.set_on(axes, "x", dependence.values, margin=0.02)
+        axes.plot(dependence.values, dependence.sets[chosen].T, color=LINE, lw=0.7, alpha=0.6, zorder=1)
+        axes.plot(dependence.values, dependence.prediction, color=ACCENT, lw=2.4, zorder=3)
+    axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
+    said = "prediction" if dependence.label is None else f"probability of {shown(dependence.label)}"
+    name_axes(axes, shown(dependence.feature, 40), said)
+    title(axes, f"mean over {n_sets:,} sets" + (f", and {len(chosen)} of them" if len(chosen) else ""))
+    axes.title.set_color(MUTED)
+    return figure

@@ -1,0 +1,45 @@
+"""Losses over the epochs of training."""
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from clearset.explain.plots._figure import ACCENT, LINE, MUTED, OPPOSITE, add_legend, name_axes, new_panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_history(model: Any) -> "Figure":
+    """Draw the losses of training and validation by epoch.
+
+    Parameters
+    ----------
+    model
+        A fitted one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One panel.
+    """
+    check_is_fitted(model)
+    history = model.history_
+    if not history:
+        raise ValueError(f"This {type(model).__name__} has no history: it was trained for no epoch.")
+    figure, (axes,) = new_panels(1, width=5.2, height=3.2)
+    lines, names = [], []
+    for key, name, colour in (("loss", "training", OPPOSITE), ("validation_loss", "validation", ACCENT)):
+        known = [(row["epoch"], row[key]) for row in history if row.get(key) is not None]
+        if known:
+            lines += axes.plot(*zip(*known, strict=True), color=colour, lw=1.8)
+            names.append(name)
+    best = getattr(model, "best_epoch_", None)
+    if best is not None and len(names) == 2:
+        lines.append(axes.axvline(best, color=MUTED, lw=1, ls=":"))
+        names.append(f"best epoch, {best}")
+    axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    name_axes(axes, "epoch", "loss")
+    add_legend(axes, lines, names)
+    return figure

@@ -1,0 +1,134 @@
+"""Waterfall: what each token of one set adds, up to the mean score and on to the prediction."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearset.explain._tokens_text import token_texts
+from clearset.explain.plots._figure import (
+    ACCENT,
+    INK,
+    LINE,
+    MUTED,
+    OPPOSITE,
+    FloatArray,
+    clean,
+    name_axes,
+    new_figure,
+    said,
+    shown,
+    title,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_CHARACTERS = 46
+
+
+def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
+    """Draw what each token of one set adds to its mean score, and what rho makes of that.
+
+    Parameters
+    ----------
+    explanation
+        The explanation of one set; of several the first is drawn.
+    tokens
+        Tokens to name, at most: those that add or take away most. The rest are summed up in one bar.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each score; of a single one with rho's curve beside it.
+    """
+    if isinstance(tokens, bool) or not isinstance(tokens, int | np.integer) or tokens < 1:
+        raise ValueError(f"tokens is {tokens!r}; name at least 1 token.")
+    if not len(explanation):
+        raise ValueError("The explanation holds no set, so there is nothing to draw.")
+    one = explanation[0]
+    parts = contributions_of(one)
+    names, bars = _most_important(token_texts(one, _MOST_CHARACTERS), parts, int(tokens))
+    width, curves = parts.shape[1], list(one.rho.values())
+    label = None if one.label is None else one.label[0]
+    curve = None if not curves else one.rho[label if label in one.rho else next(iter(one.rho))]
+    sizes = [3.2] * width + ([2.1] if curve is not None else [])
+    figure = new_figure(2.6 + sum(sizes), 1.5 + 0.32 * (len(names) + 1))
+    grid = figure.add_gridspec(1, len(sizes), width_ratios=sizes)
+    for k in range(width):
+        axes = clean(figure.add_subplot(grid[k]))
+        _draw_bars(axes, bars[:, k], float(one.aggregate[0, k]))
+        _name_rows(axes, names if k == 0 else None, len(names))
+        name_axes(axes, "contribution to the mean score" if width == 1 else f"contribution to score {k + 1}")
+    if curve is not None:
+        _draw_rho(clean(figure.add_subplot(grid[width])), curve, one)
+    what = "Prediction" if label is None else f"Predicted for {shown(label)}:"
+    figure.suptitle(
+        f"{what} {said(float(one.prediction[0]))}", x=0.01, ha="left", fontsize=12, color=INK, parse_math=False
+    )
+    return figure
+
+
+def contributions_of(explanation: Any) -> FloatArray:
+    """Give the contributions of all tokens, ``(T, K)``."""
+    column = explanation.tokens["contribution"].to_pylist()
+    return np.array(column, dtype=np.float64).reshape(len(column), -1)
+
+
+def _most_important(texts: list[str], parts: FloatArray, most: int) -> tuple[list[str], FloatArray]:
+    """Order tokens by the size of what they add, and sum those up that are not named."""
+    order = np.argsort(-np.abs(parts).sum(axis=1), kind="stable")
+    if len(order) <= most + 1:
+        return [texts[place] for place in order], parts[order]
+    named, rest = order[:most], order[most:]
+    names = [*(texts[place] for place in named), f"{len(rest):,} other tokens"]
+    return names, np.vstack([parts[named], parts[rest].sum(axis=0)])
+
+
+def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float) -> None:
+    ends = np.cumsum(bars)
+    starts = ends - bars
+    n = len(bars)
+    colours = [ACCENT if bar >= 0 else OPPOSITE for bar in bars]
+    axes.barh(np.arange(n), bars, left=starts, height=0.66, color=colours, zorder=2)
+    axes.barh(n, aggregate, height=0.66, color=MUTED, zorder=2)
+    for row in range(n):
+        axes.plot([ends[row]] * 2, [row - 0.33, row + 1.33], color=LINE, lw=0.8, zorder=1)
+    low, high = min(0.0, ends.min()), max(0.0, ends.max())
+    room = 0.22 * ((high - low) or 1.0)
+    axes.set_xlim(low - room, high + room)
+    offset = 0.02 * ((high - low) or 1.0)
+    for row, (bar, start, end) in enumerate(
+        zip([*bars, aggregate], [*starts, 0.0], [*ends, aggregate], strict=True)
+    ):
+        side = max(start, end) + offset if bar >= 0 else min(start, end) - offset
+        axes.text(
+            side, row, f"{bar:+.3g}" if row < n else f"{bar:.3g}", va="center", fontsize=8, color=INK,
+            ha="left" if bar >= 0 else "right", fontweight="bold" if row == n else "normal",
+        )  # fmt: skip
+    axes.axvline(0, color=LINE, lw=1, zorder=1)
+
+
+def _name_rows(axes: "Axes", names: list[str] | None, n: int) -> None:
+    if names is None:
+        axes.set_yticks([])
+    else:
+        axes.set_yticks(range(n + 1), [*names, "mean score"], parse_math=False, color=INK)
+    axes.set_ylim(n + 0.6, -0.6)
+    axes.axhline(n - 0.5, color=LINE, lw=0.8)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _draw_rho(axes: "Axes", curve: FloatArray, one: Any) -> None:
+    score, output = float(one.aggregate[0, 0]), float(one.output[0])
+    low, high = float(curve[:, 1].min()), float(curve[:, 1].max())
+    axes.plot(curve[:, 0], curve[:, 1], color=ACCENT, lw=1.8, zorder=2)
+    axes.plot([score, score], [low, output], color=LINE, lw=1, ls=":", zorder=1)
+    axes.plot([score], [output], "o", ms=7, color=MUTED, mec="white", zorder=3)
+    axes.set_xlim(-1.05, 1.05)
+    margin = 0.06 * (high - low) or 1.0
+    axes.set_ylim(min(low, output) - margin, max(high, output) + margin)
+    title(axes, "rho")
+    # Where the output is the prediction, it is called so.
+    name_axes(axes, "mean score", "prediction" if np.isclose(output, one.prediction[0]) else "output")
