@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from clearset.explain._tokens_text import token_texts
-from clearset.explain.plots._figure import said, shown
+from clearset.explain._spelling import said, shown, token_texts
+from clearset.explain.plots._axis import Scale
 from clearset.explain.plots._waterfall import contributions_of
 
 # Colours are between light and dark, and text keeps the page's own, so that both themes are readable.
 _STYLE = """<style>
 .clearset{font:13px/1.45 system-ui,sans-serif;max-width:60em}
-.clearset table{border-collapse:collapse;margin:.4em 0}
+.clearset table{font:inherit;color:inherit;border-collapse:collapse;margin:.4em 0}
 .clearset th,.clearset td{text-align:left;padding:.2em .8em .2em 0;border-bottom:1px solid #8884;vertical-align:middle}
 .clearset td.n,.clearset th.n{text-align:right;font-variant-numeric:tabular-nums}
 .clearset small,.clearset summary{opacity:.7}
@@ -38,7 +38,7 @@ def model_html(model: Any) -> str:
             name_html(feature.name),
             html.escape(_declared(feature)),
             html.escape(_range(curves[feature.name])),
-            _sparkline(curves[feature.name].values[: function.width]),
+            _sparkline(curves[feature.name], function.width),
         ]
         for feature in model.binning_.features[:_MOST_FEATURES]
     ]
@@ -56,9 +56,7 @@ def certificate_html(certificate: Any) -> str:
 
 def explanation_html(explanation: Any, path: str | PathLike[str] | None = None) -> str:
     """Show what the tokens of each set add, and write it to a file if a path is given."""
-    lines = []
-    for number in range(min(len(explanation), _MOST_SETS)):
-        lines.append(_explained(explanation[number], number))
+    lines = [_explained(explanation[number], number) for number in range(min(len(explanation), _MOST_SETS))]
     lines.append(_more(len(explanation) - _MOST_SETS, "sets"))
     block = _block([f"<p><small>{html.escape(repr(explanation))}</small></p>", *lines])
     if path is not None:
@@ -76,7 +74,11 @@ def certificate_body(certificate: Any) -> str:
         return "<p>No constraints are declared.</p>"
     failed = sum(not check.holds for check in certificate.checks)
     total = f"{len(certificate.checks):,}"
-    head = f"All {total} checks hold." if not failed else f'<span class="bad">{failed:,} of {total} checks fail.</span>'
+    head = (
+        f"All {total} checks hold."
+        if not failed
+        else f'<span class="bad">{failed:,} of {total} checks fail.</span>'
+    )
     shown_checks = certificate.checks[:_MOST_CHECKS]
     rows = [
         [
@@ -123,7 +125,7 @@ def _facts(model: Any) -> str:
 def _declared(feature: Any) -> str:
     parts = [] if feature.monotonic is None else [_direction(feature.monotonic)]
     parts += [feature.shape] if feature.shape else []
-    return ", ".join(parts) or "–"
+    return ", ".join(parts) or "-"
 
 
 def _direction(monotonic: Any) -> str:
@@ -137,19 +139,23 @@ def _range(curve: Any) -> str:
     return names + (f", … ({len(curve.categories):,})" if len(curve.categories) > 4 else "")
 
 
-def _sparkline(values: Any) -> str:
-    """Draw curves in the size of a line of text."""
-    paths = []
-    for place, curve in enumerate(np.atleast_2d(values)[:4]):
-        if not len(curve):
-            continue
-        x = np.linspace(1, 89, len(curve)) if len(curve) > 1 else np.array([45.0])
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, 21 - 20 * np.clip(curve, 0, 1), strict=True))
-        paths.append(
-            f'<polyline points="{points}" fill="none" stroke="{_UP}" stroke-width="1.6" '
-            f'stroke-opacity="{1 - 0.2 * place:.1f}"/>'
-        )
-    return f'<svg width="90" height="22" role="img" aria-label="calibrator">{"".join(paths)}</svg>'
+def _sparkline(curve: Any, width: int) -> str:
+    """Draw a calibrator in the size of a line of text: curves of numbers, points of categories."""
+    if curve.keypoints is None:
+        x = np.linspace(4, 86, max(curve.values.shape[1], 1))
+    else:
+        places = Scale.of(curve.keypoints).apart(curve.keypoints)
+        x = 1 + 88 * (places - places[0]) / (places[-1] - places[0])
+    drawn = []
+    for row, opacity in zip(curve.values[:width], (1.0, 0.75, 0.55, 0.4), strict=False):
+        points = [f"{a:.1f},{b:.1f}" for a, b in zip(x, 21 - 20 * np.clip(row, 0, 1), strict=False)]
+        if curve.keypoints is None:
+            path = " ".join(f"M{point}h0" for point in points)
+            style = 'stroke-width="5" stroke-linecap="round"'
+        else:
+            path, style = f"M{' L'.join(points)}", 'stroke-width="1.6"'
+        drawn.append(f'<path d="{path}" fill="none" stroke="{_UP}" {style} stroke-opacity="{opacity}"/>')
+    return f'<svg width="90" height="22" role="img" aria-label="calibrator">{"".join(drawn)}</svg>'
 
 
 def _explained(one: Any, number: int) -> str:
@@ -165,7 +171,7 @@ def _explained(one: Any, number: int) -> str:
             ", ".join(f"{part:+.4f}" for part in parts[place]),
             _bar(parts[place] / largest),
             f"{shares[place]:.0%}",
-            "–" if without[place] is None else said(without[place]),
+            "-" if without[place] is None else said(without[place]),
         ]
         for place in order.tolist()
     ]

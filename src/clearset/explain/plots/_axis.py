@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.explain.plots._figure import DATA, LINE, MUTED, FloatArray, shown
+from clearset.explain._spelling import shown
+from clearset.explain.plots._figure import DATA, LINE, MUTED, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ class Scale(NamedTuple):
         """Choose a scale: where the largest keypoint is far beyond the middle one, a logarithmic one."""
         if keypoints[0] < 0 or keypoints[-1] <= _SKEWED * np.median(keypoints):
             return cls("linear")
-        smallest = float(keypoints[keypoints > 0].min())
+        smallest = 10.0 ** np.floor(np.log10(keypoints[keypoints > 0].min()))
         return cls("log" if keypoints[0] > 0 else "symlog", smallest)
 
     def apart(self, values: npt.ArrayLike) -> FloatArray:
@@ -56,43 +57,39 @@ class Scale(NamedTuple):
         if self.kind != "linear":
             options = {"linthresh": self.unit} if self.kind == "symlog" else {}
             getattr(axes, f"set_{which}scale")(self.kind, **options)
+            axis = getattr(axes, f"{which}axis")
+            axis.set_major_formatter("{x:,g}")
+            axis.set_minor_formatter("")
         first, last = self.apart(keypoints[[0, -1]])
         ends = np.array([first - margin * (last - first), last + margin * (last - first)])
         getattr(axes, f"set_{which}lim")(*self.values(ends).tolist())
 
 
-def draw_numbers(axes: "Axes", values: FloatArray, keypoints: FloatArray, scale: Scale, height: float) -> None:
+def draw_numbers(
+    axes: "Axes", values: FloatArray, keypoints: FloatArray, scale: Scale, height: float
+) -> None:
     """Draw the distribution of a numeric feature behind its curve; what is missing stands beside the axis."""
     present = np.clip(values[~np.isnan(values)], keypoints[0], keypoints[-1])
-    places = scale.apart(present)
-    distinct = np.unique(places)
-    if 1 < len(distinct) <= _BINS:
-        middles = (distinct[1:] + distinct[:-1]) / 2
-        first, last = 2 * distinct[0] - middles[0], 2 * distinct[-1] - middles[-1]
-        edges = np.array([first, *middles, last])
+    distinct, counts = np.unique(present, return_counts=True)
+    steps = np.diff(distinct)
+    # Few values at even distances, such as stars, stand each for itself.
+    if scale.kind == "linear" and 0 < len(steps) < _BINS and steps.max() < 1.5 * steps.min():
+        width = 0.8 * float(steps.min())
+        left, widths = distinct - width / 2, np.full(len(distinct), width)
+        low, high = axes.get_xlim()
+        axes.set_xlim(min(low, distinct[0] - width * 0.7), max(high, distinct[-1] + width * 0.7))
     else:
-        ends = scale.apart(keypoints[[0, -1]])
-        edges = np.linspace(ends[0], ends[1], _BINS + 1)
-    counts = np.histogram(places, edges)[0]
+        edges = scale.between(float(keypoints[0]), float(keypoints[-1]), _BINS + 1)
+        counts = np.histogram(present, edges)[0]
+        left, widths = edges[:-1], np.diff(edges)
     absent = len(values) - len(present)
-    highest = max(counts.max(), absent, 1)
-    sides = scale.values(edges)
+    unit = height / max(int(counts.max(initial=0)), absent, 1)
     axes.bar(
-        sides[:-1],
-        height * counts / highest,
-        np.diff(sides),
-        align="edge",
-        color=DATA,
-        edgecolor="white",
-        linewidth=0.4,
-        transform=axes.get_xaxis_transform(),
-        zorder=0,
-    )
+        left, unit * counts, widths, align="edge", color=DATA, edgecolor="white", linewidth=0.4,
+        transform=axes.get_xaxis_transform(), zorder=0,
+    )  # fmt: skip
     if absent:
-        share = height * absent / highest
-        axes.bar(
-            MISSING, share, 0.04, color=DATA, transform=axes.transAxes, clip_on=False, zorder=0, in_layout=True
-        )
+        axes.bar(MISSING, unit * absent, 0.04, color=DATA, transform=axes.transAxes, clip_on=False, zorder=0)
 
 
 def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
@@ -102,10 +99,18 @@ def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
         [MISSING - 0.045] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False
     )
     for value, colour in zip(values.tolist(), colours, strict=True):
-        (mark,) = axes.plot(
-            [MISSING], [value], "o", ms=5, mfc="white", mec=colour, mew=1.4, transform=transform, clip_on=False
+        axes.plot(
+            [MISSING],
+            [value],
+            "o",
+            ms=5,
+            mfc="white",
+            mec=colour,
+            mew=1.4,
+            gid="missing",
+            transform=transform,
+            clip_on=False,
         )
-        mark.set_gid("missing")
     axes.text(
         MISSING, -0.03, "missing", rotation=90, ha="center", va="top", fontsize=7.5, color=MUTED,
         transform=axes.transAxes,

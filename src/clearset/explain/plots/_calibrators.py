@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from clearset.explain._spelling import shown
 from clearset.explain.plots._axis import (
     Scale,
     choose_categories,
@@ -17,11 +18,11 @@ from clearset.explain.plots._figure import (
     DATA,
     LINE,
     MUTED,
+    add_legend,
     colour_of,
     dashes_of,
     name_axes,
     new_panels,
-    shown,
     title,
 )
 from clearset.explain.plots._models import Rows, columns_of, counts_in, numbers_in, rows_of
@@ -74,13 +75,24 @@ def plot_calibrators(
         axes.set_yticks([0, 0.5, 1])
         axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
         name_axes(axes, y="calibrated value" if axes.get_subplotspec().is_first_col() else "")
-    if 1 < len(rows.names) <= _MOST_IN_LEGEND:
-        handles = panels[0].get_lines()[: len(rows.names)]
-        options: dict[str, Any] = {"loc": "outside lower center", "ncols": min(len(rows.names), 4)}
-        legend = figure.legend(handles, rows.names, fontsize=8.5, frameon=False, **options)
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+    _add_legend(figure, rows, with_data=bool(columns))
     return figure
+
+
+def _add_legend(figure: "Figure", rows: Rows, *, with_data: bool) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = []
+    names: list[str] = []
+    if 1 < len(rows.names) <= _MOST_IN_LEGEND:
+        handles = [Line2D([], [], color=colour_of(n), ls=dashes_of(n), lw=2) for n in range(len(rows.names))]
+        names = list(rows.names)
+    if with_data:
+        handles.append(Patch(color=DATA))
+        names.append("distribution of the tokens")
+    if names:
+        add_legend(figure, handles, names, loc="outside lower center", ncols=min(len(names), 5))
 
 
 def _draw_numeric(axes: "Axes", curve: Any, rows: Rows, column: pa.ChunkedArray | None) -> None:
@@ -98,6 +110,7 @@ def _draw_numeric(axes: "Axes", curve: Any, rows: Rows, column: pa.ChunkedArray 
             ls=dashes_of(number),
             lw=2,
             zorder=3,
+            gid="curve",
         )
         if len(rows.places) == 1:
             axes.plot(keypoints, curve.values[row], "o", ms=3.5, color=colour_of(number), zorder=3)
@@ -121,8 +134,20 @@ def _draw_categories(axes: "Axes", curve: Any, rows: Rows, column: pa.ChunkedArr
     spread = np.linspace(-0.25, 0.25, n_rows) if n_rows > 1 else [0.0]
     for number, (row, shift) in enumerate(zip(rows.places, spread, strict=True)):
         colour = colour_of(number)
-        axes.plot(places[:-1] + shift, curve.values[row][kept], "o", ms=6, color=colour, zorder=3)
-        axes.plot(n + shift, curve.missing[row], "o", ms=5, mfc="white", mec=colour, mew=1.4, zorder=3)
+        axes.plot(
+            places[:-1] + shift, curve.values[row][kept], "o", ms=6, color=colour, zorder=3, gid="curve"
+        )
+        axes.plot(
+            n + shift,
+            curve.missing[row],
+            "o",
+            ms=5,
+            mfc="white",
+            mec=colour,
+            mew=1.4,
+            zorder=3,
+            gid="missing",
+        )
     name_categories(axes, [*(str(curve.categories[place]) for place in kept), "missing"])
     axes.axvline(n - 0.5, color=LINE, lw=0.8, ls=":")
     if n < len(curve.categories):

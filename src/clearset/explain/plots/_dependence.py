@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearset.explain._spelling import shown
 from clearset.explain.plots._axis import Scale, choose_categories, name_categories
-from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, new_panels, shown, title
+from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, new_panels, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

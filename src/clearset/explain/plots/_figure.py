@@ -26,14 +26,16 @@ def new_figure(width: float, height: float) -> "Figure":
         raise ImportError(
             f"Plots need matplotlib, which is not installed ({error}). Run: pip install 'clearset[plot]'"
         ) from error
-    return Drawing(figsize=(width, height), layout="constrained", facecolor="white")
+    figure = Drawing(figsize=(width, height), layout="constrained", facecolor="white")
+    figure.get_layout_engine().set(w_pad=0.09, h_pad=0.09)  # type: ignore[union-attr, call-arg]
+    return figure
 
 
 def new_panels(
     n: int, *, columns: int = 3, width: float = 3.6, height: float = 2.7
 ) -> tuple["Figure", list["Axes"]]:
     """Make a figure of n panels, row by row."""
-    columns = min(n, columns)
+    columns = 2 if n == 4 else min(n, columns)
     rows = -(-n // columns)
     figure = new_figure(width * columns, height * rows)
     found: list[Axes] = []
@@ -63,9 +65,9 @@ def name_axes(axes: "Axes", x: str = "", y: str = "") -> None:
     axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
 
 
-def add_legend(axes: "Axes", handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
+def add_legend(where: "Axes | Figure", handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
     """Add a legend; names must not begin with an underscore, which matplotlib would leave out."""
-    legend = axes.legend(
+    legend = where.legend(
         handles, names, fontsize=8, frameon=False, labelcolor=INK, handlelength=1.6, **options
     )
     for text in legend.get_texts():
@@ -80,17 +82,3 @@ def colour_of(place: int) -> str:
 def dashes_of(place: int) -> str:
     """Give the kind of line of a curve: another one when the colours begin again."""
     return ("-", "--", ":", "-.")[place // len(PALETTE) % 4]
-
-
-def shown(name: Any, most: int = 28) -> str:
-    """Give a name as text of one line: shortened, and without characters that turn or hide others."""
-    text = str(name)[: 4 * most]
-    text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    if len(text) > most or len(str(name)) > 4 * most:
-        return text[: most - 1].rstrip() + "…"
-    return text
-
-
-def said(number: Any) -> str:
-    """Give a number in a few digits."""
-    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"

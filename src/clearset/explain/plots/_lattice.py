@@ -7,8 +7,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from clearset.explain._spelling import said, shown
 from clearset.explain.plots._axis import MOST_CATEGORIES, Scale, name_categories
-from clearset.explain.plots._figure import ACCENT, INK, FloatArray, name_axes, new_panels, said, shown, title
+from clearset.explain.plots._figure import ACCENT, INK, FloatArray, name_axes, new_panels, title
 from clearset.explain.plots._models import (
     column_of,
     columns_of,
@@ -38,9 +39,7 @@ class _Side(NamedTuple):
     scale: Scale | None
 
 
-def plot_lattice(
-    model: Any, x: str, y: str, X: Any = None, *, label: Any = None
-) -> "Figure":
+def plot_lattice(model: Any, x: str, y: str, X: Any = None, *, label: Any = None) -> "Figure":
     """Draw the score of a token as a surface over two of its features.
 
     The other features stand at their medians over X, categorical ones at their most frequent category; without X at
@@ -136,7 +135,11 @@ def _middle(binning: Any, place: int, column: pa.ChunkedArray | None) -> tuple[i
     slots = binning.slots_of(name)
     if keypoints is None:
         common = 0 if column is None else int(np.argmax(counts_in(column, categories)))
-        return slots.start + common, 0.0, shown(categories[common], 16) if common < len(categories) else "missing"
+        return (
+            slots.start + common,
+            0.0,
+            shown(categories[common], 16) if common < len(categories) else "missing",
+        )
     value = keypoints[len(keypoints) // 2]
     if column is not None:
         numbers = numbers_in(column)
@@ -147,6 +150,7 @@ def _middle(binning: Any, place: int, column: pa.ChunkedArray | None) -> tuple[i
 
 def _draw(figure: "Figure", axes: "Axes", across: _Side, up: _Side, scores: FloatArray) -> None:
     from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.ticker import MaxNLocator
 
     colours = LinearSegmentedColormap.from_list("clearset", ["#F7F9FB", "#9CC7E0", ACCENT, "#062F4A"])
     x = across.values if across.scale is not None else np.arange(len(across.values))
@@ -156,8 +160,8 @@ def _draw(figure: "Figure", axes: "Axes", across: _Side, up: _Side, scores: Floa
         low, high = low - 0.05, high + 0.05
     drawn: Any
     if across.scale is not None and up.scale is not None:
-        levels = np.linspace(low, high, 13)
-        drawn = axes.contourf(x, y, scores, levels=levels, cmap=colours, extend="both")
+        levels = MaxNLocator(12).tick_values(low, high)
+        drawn = axes.contourf(x, y, scores, levels=levels, cmap=colours)
         axes.contour(x, y, scores, levels=levels[1:-1:2], colors="white", linewidths=0.6, alpha=0.7)
     else:
         drawn = axes.pcolormesh(x, y, scores, cmap=colours, vmin=low, vmax=high, shading="nearest")

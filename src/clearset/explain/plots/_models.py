@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.explain.plots._figure import FloatArray, shown
+from clearset.explain._spelling import shown
+from clearset.explain.plots._figure import FloatArray
 from clearset.frozen import estimates
 from clearset.setfunction import one_torch_thread
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from clearset.explain._spelling import shown
 from clearset.explain.plots._figure import (
     ACCENT,
     DATA,
@@ -16,7 +17,6 @@ from clearset.explain.plots._figure import (
     colour_of,
     name_axes,
     new_panels,
-    shown,
     title,
 )
 
@@ -54,7 +54,9 @@ def plot_quality(model: Any, X: Any, y: Any) -> "Figure":
     classes = getattr(model, "classes_", None)
     predicted = _predicted(model, X)
     if len(predicted) != len(labels):
-        raise ValueError(f"y has {len(labels)} labels but X has {len(predicted)} sets; give one label for each.")
+        raise ValueError(
+            f"y has {len(labels)} labels but X has {len(predicted)} sets; give one label for each."
+        )
     if classes is None:
         return _numbers(labels.astype(np.float64), predicted)
     if not np.isin(labels, classes).any():
@@ -155,7 +157,11 @@ def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray
     else:
         name = f"output for {shown(classes[1])}"
     figure, (axes,) = new_panels(1, width=5.4, height=3.4)
-    edges = np.linspace(outputs.min(), outputs.max(), 31) if np.ptp(outputs) else np.array([-0.5, 0.5]) + outputs[0]
+    edges = (
+        np.linspace(outputs.min(), outputs.max(), 31)
+        if np.ptp(outputs)
+        else np.array([-0.5, 0.5]) + outputs[0]
+    )
     handles, names = [], []
     for place, label in enumerate(classes[:_MOST_CLASSES]):
         _, _, patches = axes.hist(
@@ -167,4 +173,3 @@ def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray
     name_axes(axes, name, "sets")
     add_legend(axes, handles, names)
     return figure
-

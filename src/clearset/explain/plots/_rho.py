@@ -48,7 +48,9 @@ def plot_rho(model: Any, X: Any = None, *, label: Any = None) -> "Figure":
     means = None if X is None else model.explain(X, label).aggregate
     centre = np.zeros(width) if means is None else np.median(means, axis=0)
     points = np.linspace(-1.0, 1.0, _FINENESS * (model.set_function_.rho_keypoints - 1) + 1)
-    figure, panels = new_panels(width, columns=2, width=5.0 if width == 1 else 4.2, height=3.4 if width == 1 else 2.9)
+    figure, panels = new_panels(
+        width, columns=2, width=5.0 if width == 1 else 4.2, height=3.4 if width == 1 else 2.9
+    )
     curves = [predicted(model, apply_rho(model, _slice(centre, k, points), column)) for k in range(width)]
     lowest, highest = min(curve.min() for curve in curves), max(curve.max() for curve in curves)
     margin = 0.06 * (highest - lowest) or 1.0
@@ -64,7 +66,10 @@ def plot_rho(model: Any, X: Any = None, *, label: Any = None) -> "Figure":
         axes.grid(color=LINE, lw=0.5, alpha=0.5)
         name_axes(axes, "mean score of a set's tokens" if width == 1 else f"mean of score {k + 1}",
                   what_is_predicted(model, label))  # fmt: skip
-    title(panels[0], "rho" if width == 1 else "rho, the other scores at their " + ("medians" if X is not None else "middle"))
+    others = "their middle" if X is None else "their medians"
+    title(
+        panels[0], "rho: what the mean score becomes" if width == 1 else f"rho, the other scores at {others}"
+    )
     return figure
 
 

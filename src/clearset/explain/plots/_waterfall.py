@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearset.explain._tokens_text import token_texts
+from clearset.explain._spelling import said, shown, token_texts
 from clearset.explain.plots._figure import (
     ACCENT,
     INK,
@@ -15,8 +15,6 @@ from clearset.explain.plots._figure import (
     clean,
     name_axes,
     new_figure,
-    said,
-    shown,
     title,
 )
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_CHARACTERS = 46
+_MOST_CHARACTERS = 58
 
 
 def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
@@ -52,8 +50,8 @@ def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
     width, curves = parts.shape[1], list(one.rho.values())
     label = None if one.label is None else one.label[0]
     curve = None if not curves else one.rho[label if label in one.rho else next(iter(one.rho))]
-    sizes = [3.2] * width + ([2.1] if curve is not None else [])
-    figure = new_figure(2.6 + sum(sizes), 1.5 + 0.32 * (len(names) + 1))
+    sizes = [3.2 if width == 1 else 2.8] * width + ([2.1] if curve is not None else [])
+    figure = new_figure(3.4 + sum(sizes), 1.5 + 0.32 * (len(names) + 1))
     grid = figure.add_gridspec(1, len(sizes), width_ratios=sizes)
     for k in range(width):
         axes = clean(figure.add_subplot(grid[k]))
@@ -62,9 +60,14 @@ def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
         name_axes(axes, "contribution to the mean score" if width == 1 else f"contribution to score {k + 1}")
     if curve is not None:
         _draw_rho(clean(figure.add_subplot(grid[width])), curve, one)
-    what = "Prediction" if label is None else f"Predicted for {shown(label)}:"
+    what = "Prediction:" if label is None else f"Prediction for class {shown(label)}:"
     figure.suptitle(
-        f"{what} {said(float(one.prediction[0]))}", x=0.01, ha="left", fontsize=12, color=INK, parse_math=False
+        f"{what} {said(float(one.prediction[0]))}",
+        x=0.01,
+        ha="left",
+        fontsize=12,
+        color=INK,
+        parse_math=False,
     )
     return figure
 
@@ -95,7 +98,7 @@ def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float) -> None:
     for row in range(n):
         axes.plot([ends[row]] * 2, [row - 0.33, row + 1.33], color=LINE, lw=0.8, zorder=1)
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
-    room = 0.22 * ((high - low) or 1.0)
+    room = 0.3 * ((high - low) or 1.0)
     axes.set_xlim(low - room, high + room)
     offset = 0.02 * ((high - low) or 1.0)
     for row, (bar, start, end) in enumerate(

@@ -1,10 +1,22 @@
-"""Tokens of an explanation as short text."""
+"""Names, numbers and tokens as short text."""
 
 from typing import Any
 
-from clearset.explain.plots._figure import said, shown
-
 _MOST_FEATURES = 3
+
+
+def shown(name: Any, most: int = 28) -> str:
+    """Give a name as text of one line: shortened, and without characters that turn or hide others."""
+    text = str(name)[: 4 * most]
+    text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    if len(text) > most or len(str(name)) > 4 * most:
+        return text[: most - 1].rstrip() + "…"
+    return text
+
+
+def said(number: Any) -> str:
+    """Give a number in a few digits."""
+    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
 
 
 def token_texts(explanation: Any, most: int) -> list[str]:
@@ -25,4 +37,4 @@ def token_texts(explanation: Any, most: int) -> list[str]:
 
 def _said(name: str, value: Any) -> str:
     text = "missing" if value is None else said(value) if isinstance(value, float) else shown(value, 20)
-    return f"{shown(name, 18)} {text}"
+    return f"{shown(name, 16)} {text}"
