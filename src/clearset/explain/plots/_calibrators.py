@@ -16,10 +16,12 @@ from clearset.explain.plots._axis import (
 )
 from clearset.explain.plots._figure import (
     DATA,
+    INK,
     LINE,
     MUTED,
     add_legend,
     colour_of,
+    columns_for,
     dashes_of,
     name_axes,
     new_panels,
@@ -56,6 +58,17 @@ def plot_calibrators(
     -------
     matplotlib.figure.Figure
         A panel for each feature.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> figure = cs.explain.plot_calibrators(model, products)
+    >>> [panel.get_title(loc="left") for panel in figure.axes]
+    ['stars', 'price']
     """
     rows = rows_of(model, label)
     curves = model.calibrators()
@@ -66,7 +79,7 @@ def plot_calibrators(
         model.binning_.slots_of(name)  # refuses an unknown feature, before any work
     columns = {} if X is None else columns_of(model, model.explain(X, label))
     figure, panels = new_panels(len(names))
-    for axes, name in zip(panels, names, strict=True):
+    for place, (axes, name) in enumerate(zip(panels, names, strict=True)):
         curve = curves[name]
         draw = _draw_numeric if curve.keypoints is not None else _draw_categories
         draw(axes, curve, rows, columns.get(name))
@@ -74,7 +87,9 @@ def plot_calibrators(
         axes.set_ylim(*_LIMITS)
         axes.set_yticks([0, 0.5, 1])
         axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
-        name_axes(axes, y="calibrated value" if axes.get_subplotspec().is_first_col() else "")
+        axes.set_ylabel(
+            "calibrated value" if place % columns_for(len(names)) == 0 else "", fontsize=9, color=INK
+        )
     _add_legend(figure, rows, with_data=bool(columns))
     return figure
 

@@ -26,6 +26,17 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
     -------
     matplotlib.figure.Figure
         One panel.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> figure = cs.explain.plot_partial_dependence(model.partial_dependence("stars", products))
+    >>> figure.axes[0].get_xlabel()
+    'stars'
     """
     figure, (axes,) = new_panels(1, width=5.0, height=3.4)
     n_sets = len(dependence.sets)

@@ -35,7 +35,7 @@ def new_panels(
     n: int, *, columns: int = 3, width: float = 3.6, height: float = 2.7
 ) -> tuple["Figure", list["Axes"]]:
     """Make a figure of n panels, row by row."""
-    columns = 2 if n == 4 else min(n, columns)
+    columns = columns_for(n, columns)
     rows = -(-n // columns)
     figure = new_figure(width * columns, height * rows)
     found: list[Axes] = []
@@ -43,6 +43,11 @@ def new_panels(
         axes = figure.add_subplot(rows, columns, place + 1)
         found.append(clean(axes))
     return figure, found
+
+
+def columns_for(n: int, most: int = 3) -> int:
+    """Choose the number of columns for n panels."""
+    return 2 if n == 4 else min(n, most)
 
 
 def clean(axes: "Axes") -> "Axes":

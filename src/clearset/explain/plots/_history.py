@@ -22,6 +22,16 @@ def plot_history(model: Any) -> "Figure":
     -------
     matplotlib.figure.Figure
         One panel.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> cs.explain.plot_history(model).axes[0].get_xlabel()
+    'epoch'
     """
     check_is_fitted(model)
     history = model.history_
@@ -39,7 +49,7 @@ def plot_history(model: Any) -> "Figure":
         lines.append(axes.axvline(best, color=MUTED, lw=1, ls=":"))
         names.append(f"best epoch, {best}")
     axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="x", integer=True)
     name_axes(axes, "epoch", "loss")
     add_legend(axes, lines, names)
     return figure

@@ -60,6 +60,16 @@ def plot_lattice(model: Any, x: str, y: str, X: Any = None, *, label: Any = None
     -------
     matplotlib.figure.Figure
         A panel for each score.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> cs.explain.plot_lattice(model, "stars", "price", products).axes[0].get_xlabel()
+    'stars'
     """
     rows_of(model, label)  # refuses an unknown class
     for name in (x, y):
@@ -167,7 +177,7 @@ def _draw(figure: "Figure", axes: "Axes", across: _Side, up: _Side, scores: Floa
         drawn = axes.pcolormesh(x, y, scores, cmap=colours, vmin=low, vmax=high, shading="nearest")
     bar = figure.colorbar(drawn, ax=axes, label="score of the token")
     bar.ax.tick_params(labelsize=8)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
 
 
 def _draw_points(axes: "Axes", x: FloatArray, y: FloatArray) -> None:

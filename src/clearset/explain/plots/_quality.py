@@ -46,6 +46,17 @@ def plot_quality(model: Any, X: Any, y: Any) -> "Figure":
         Of probabilities how often what was said with each came true, and how often each was said; of two classes the
         probability is that of the second, of more that of the class predicted. Of numbers the labels and the
         residuals over the predictions. With the hinge loss the outputs, class by class.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> figure = cs.explain.plot_quality(model, products, [120.0, 20.0, 180.0, 60.0])
+    >>> [panel.get_ylabel() for panel in figure.axes]
+    ['observed', 'observed less predicted']
     """
     check_is_fitted(model)
     labels = np.asarray(column_or_1d(y))
@@ -130,7 +141,7 @@ def _reliability(labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDAr
     name_axes(left, *names)
     accuracy = float(np.mean(classes[shares.argmax(axis=1)] == labels))
     title(left, f"accuracy {accuracy:.3f}, {len(labels):,} sets")
-    right.hist(spoken, np.linspace(0, 1, 2 * _BINS + 1), color=DATA, edgecolor=ACCENT, linewidth=0.8)
+    right.hist(spoken, np.linspace(0, 1, 2 * _BINS + 1).tolist(), color=DATA, edgecolor=ACCENT, linewidth=0.8)
     right.set_xlim(-0.03, 1.03)
     name_axes(right, names[0], "sets")
     title(right, "how often it was said")
@@ -165,7 +176,7 @@ def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray
     handles, names = [], []
     for place, label in enumerate(classes[:_MOST_CLASSES]):
         _, _, patches = axes.hist(
-            outputs[labels == label], edges, histtype="step", lw=1.8, color=colour_of(place)
+            outputs[labels == label], edges.tolist(), histtype="step", lw=1.8, color=colour_of(place)
         )
         handles.append(patches[0])  # type: ignore[index]
         names.append(f"class {shown(label)}")

@@ -40,6 +40,16 @@ def plot_rho(model: Any, X: Any = None, *, label: Any = None) -> "Figure":
     -------
     matplotlib.figure.Figure
         A panel for each score.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> cs.explain.plot_rho(model, products).axes[0].get_ylabel()
+    'prediction'
     """
     rows_of(model, label)  # refuses an unknown class
     width, column = width_of(model), column_of(model, label)

@@ -39,6 +39,17 @@ def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
     -------
     matplotlib.figure.Figure
         A panel for each score; of a single one with rho's curve beside it.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> import clearset.explain
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]], "price": [9.0, 7.0, 8.0, 5.0]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> figure = cs.explain.plot_waterfall(model.explain(products)[2])
+    >>> len(figure.axes[0].patches)  # three tokens and their mean
+    4
     """
     if isinstance(tokens, bool) or not isinstance(tokens, int | np.integer) or tokens < 1:
         raise ValueError(f"tokens is {tokens!r}; name at least 1 token.")
