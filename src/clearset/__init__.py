@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clearset.estimators import TokenScores as TokenScores
     from clearset.estimators import churn as churn
     from clearset.estimators import load as load
+    from clearset.explain import plot_quality as plot_quality
     from clearset.frozen import FrozenModel as FrozenModel
     from clearset.setfunction import Certificate as Certificate
     from clearset.setfunction import Check as Check
@@ -88,6 +89,7 @@ _HOMES = {
     "Tuning": "tuning",
     "from_long": "sets",
     "load": "estimators",
+    "plot_quality": "explain",
     "tune": "tuning",
 }
 
@@ -129,6 +131,7 @@ __all__ = [
     "churn",
     "from_long",
     "load",
+    "plot_quality",
     "tune",
 ]
 

@@ -118,7 +118,7 @@ def test_calibrators_are_drawn_as_they_are(case, with_data):
     curves = model.calibrators()
     assert len(figure.axes) == len(curves)
     for axes, (name, curve) in zip(figure.axes, curves.items(), strict=True):
-        assert axes.get_title(loc="left") == name
+        assert axes.get_title(loc="left") == ("number of tokens" if name == cs.SIZE else name)
         drawn = lines(axes, "curve")
         assert len(drawn) == len(curve.values)
         for line, values in zip(drawn, curve.values, strict=True):
@@ -207,7 +207,10 @@ def test_lattices_are_drawn_for_any_two_features(case):
     figure = render(model.plot_lattice(names[0], names[-1], X))
     panels = [axes for axes in figure.axes if axes.get_xlabel()]
     assert len(panels) == model.set_function_.width
-    assert (panels[0].get_xlabel(), panels[0].get_ylabel()) == (names[0], names[-1])
+    assert (panels[0].get_xlabel(), panels[0].get_ylabel()) == (
+        names[0],
+        names[-1].replace(cs.SIZE, "number of tokens"),
+    )
     if case in CASES:
         render(model.plot_lattice("store", "words"))
 

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from clearset.sets import SIZE
+
 _MOST_FEATURES = 3
 
 
 def shown(name: Any, most: int = 28) -> str:
     """Give a name as text of one line: shortened, and without characters that turn or hide others."""
+    if isinstance(name, str) and name == SIZE:
+        return "number of tokens"
     text = str(name)[: 4 * most]
     text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     if len(text) > most or len(str(name)) > 4 * most:
@@ -24,7 +28,8 @@ def token_texts(explanation: Any, most: int) -> list[str]:
     tokens = explanation.tokens["token"].to_pylist()
     if any(isinstance(token, list) for token in tokens):
         return ["no known token" if token is None else shown(" + ".join(token), most) for token in tokens]
-    names, table = list(explanation.features), explanation.tokens
+    table = explanation.tokens
+    names = [name for name in explanation.features if name != SIZE] or [SIZE]
     if len(names) > _MOST_FEATURES and len(tokens) > 1:
         # What all tokens of the set share does not tell them apart.
         names = [name for name in names if len(set(table[name].to_pylist())) > 1] or names

@@ -9,7 +9,7 @@ import torch
 
 from clearset.explain._spelling import said, shown
 from clearset.explain.plots._axis import MOST_CATEGORIES, Scale, name_categories
-from clearset.explain.plots._figure import ACCENT, INK, FloatArray, name_axes, new_panels, title
+from clearset.explain.plots._figure import ACCENT, INK, MUTED, FloatArray, name_axes, new_panels, title
 from clearset.explain.plots._models import (
     column_of,
     columns_of,
@@ -172,11 +172,11 @@ def _draw(figure: "Figure", axes: "Axes", across: _Side, up: _Side, scores: Floa
     if across.scale is not None and up.scale is not None:
         levels = MaxNLocator(12).tick_values(low, high)
         drawn = axes.contourf(x, y, scores, levels=levels, cmap=colours)
-        axes.contour(x, y, scores, levels=levels[1:-1:2], colors="white", linewidths=0.6, alpha=0.7)
     else:
         drawn = axes.pcolormesh(x, y, scores, cmap=colours, vmin=low, vmax=high, shading="nearest")
-    bar = figure.colorbar(drawn, ax=axes, label="score of the token")
-    bar.ax.tick_params(labelsize=8)
+    bar = figure.colorbar(drawn, ax=axes)
+    bar.ax.tick_params(labelsize=8, colors=MUTED, length=2)
+    bar.set_label("score of the token", fontsize=9, color=INK)
     bar.outline.set_visible(False)
 
 
