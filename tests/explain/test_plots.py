@@ -375,3 +375,17 @@ def test_models_must_be_fitted():
     for draw in (explain.plot_history, explain.plot_rho, explain.plot_calibrators):
         with pytest.raises(NotFittedError, match="not fitted"):
             draw(cs.SetRegressor())
+
+
+def test_joint_models_are_drawn():
+    rng = np.random.default_rng(0)
+    X = pa.table({"basket": BASKETS, "price": rng.random(80)})
+    engine = cs.SemanticFeatureEngine(tokens=cs.Items(), refine=False, epochs=1)
+    model = cs.JointModel({"basket": engine}, cs.SetClassifier(epochs=1), epochs=2, random_state=0)
+    model.fit(X, KINDS)
+    render(model.plot_quality(X, KINDS))
+    if model.history_:
+        render(model.plot_history())
+    else:
+        with pytest.raises(ValueError, match="no history"):
+            model.plot_history()

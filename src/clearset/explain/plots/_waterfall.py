@@ -110,7 +110,8 @@ def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float) -> None:
         axes.plot([ends[row]] * 2, [row - 0.33, row + 1.33], color=LINE, lw=0.8, zorder=1)
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
     room = 0.3 * ((high - low) or 1.0)
-    axes.set_xlim(low - room, high + room)
+    # Numbers stand to the left of what is taken away, and to the right of what is added.
+    axes.set_xlim(low - (room if (bars < 0).any() or aggregate < 0 else room / 6), high + room)
     offset = 0.02 * ((high - low) or 1.0)
     for row, (bar, start, end) in enumerate(
         zip([*bars, aggregate], [*starts, 0.0], [*ends, aggregate], strict=True)
@@ -118,7 +119,8 @@ def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float) -> None:
         side = max(start, end) + offset if bar >= 0 else min(start, end) - offset
         axes.text(
             side, row, f"{bar:+.3g}" if row < n else f"{bar:.3g}", va="center", fontsize=8, color=INK,
-            ha="left" if bar >= 0 else "right", fontweight="bold" if row == n else "normal",
+            ha="left" if bar >= 0 else "right", fontweight="bold" if row == n else "normal", zorder=3,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85},
         )  # fmt: skip
     axes.axvline(0, color=LINE, lw=1, zorder=1)
 
