@@ -13,6 +13,8 @@ def check_network_parameters(parameters: dict[str, Any], losses: Sequence[str]) 
     for name in ("width", "hidden_layers", "embedding", "min_count"):
         if name in parameters:
             check_integer(parameters, name, 1)
+    if "combiner" in parameters:
+        check_choice(parameters, "combiner", ("sum", "mean"))
     for name in ("epochs", "patience"):
         check_integer(parameters, name, 1)
     if parameters["batch_size"] != "auto":

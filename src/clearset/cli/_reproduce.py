@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 def reproduce(
     tasks: Annotated[
-        list[str],
-        typer.Argument(help="puzzles, intent, celeba, recipes, wine, churn, ablations, or all."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="puzzles, intent, celeba, recipes, wine, churn, ablations, or all.", show_default="all"
+        ),
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; else $CLEARSET_DATA, else ../shared/data.")
     ] = None,
@@ -46,7 +48,7 @@ def reproduce(
             progress.advance(bar)
 
         results = run(
-            tasks,
+            tasks or ["all"],
             data,
             output,
             quick=quick,

@@ -14,7 +14,6 @@ from clearset.experiments._alternatives import (
 )
 from clearset.experiments._models import (
     EMBEDDING_SPACE,
-    LARGE,
     LARGE_SPACE,
     NETWORK_SPACE,
     SIX,
@@ -81,10 +80,10 @@ interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens
             NETWORK_SPACE,
             {"accuracy": 0.785},
         ),
-        Method("Deep Sets, pairs", partial(network, DeepSetsClassifier, **LARGE), "pairs", LARGE_SPACE),
+        Method("Deep Sets, pairs", partial(network, DeepSetsClassifier), "pairs", LARGE_SPACE),
         Method(
             "Deep Sets, attribute=value",
-            partial(network, DeepSetsClassifier, **LARGE),
+            partial(network, DeepSetsClassifier),
             "attribute=value",
             LARGE_SPACE,
         ),

@@ -140,7 +140,7 @@ def _task(name: str, title: str, rows: str, *, length_matched: bool) -> Task:
             "texts": partial(_texts, length_matched=length_matched),
         },
         score=accuracy_and_auc,
-        loaders=(load_intent,),
+        loaders=(partial(load_intent, length_matched=length_matched),),
         seeds=5,
         highlights={
             "width 1": "set function, width 1",

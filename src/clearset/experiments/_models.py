@@ -11,8 +11,7 @@ NETWORK_SPACE: dict[str, Any] = {
 }
 # Of many tokens: millions an epoch.
 LARGE_SPACE: dict[str, Any] = NETWORK_SPACE | {"width": (16, 64, "log")}
-LARGE: dict[str, Any] = {"epochs": 15, "patience": 3}
-EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log")}
+EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log"), "combiner": ["sum", "mean"]}
 SUPPORT_SPACE: dict[str, Any] = {"gamma": (0.01, 1.0, "log"), "alpha": (1e-3, 10.0, "log")}
 
 

@@ -7,7 +7,7 @@ from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_recipes
 from clearset.estimators import SemanticClassifier
 from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
-from clearset.experiments._models import EMBEDDING_SPACE, LARGE, LARGE_SPACE, SIX, model, network
+from clearset.experiments._models import EMBEDDING_SPACE, LARGE_SPACE, SIX, model, network
 from clearset.experiments._scores import precision_at
 from clearset.experiments._task import Method, Metric, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
@@ -92,14 +92,14 @@ statistics of the tokens named, out of fold: all 20 probabilities of a token at 
         ),
         Method(
             "Deep Sets, the paper's tokens",
-            partial(network, DeepSetsClassifier, **LARGE),
+            partial(network, DeepSetsClassifier),
             "the paper's tokens",
             LARGE_SPACE,
             {"prec@1": 0.707, "prec@3": 0.888, "binary accuracy": 0.973},
         ),
         Method(
             "Deep Sets, ingredients and pairs",
-            partial(network, DeepSetsClassifier, **LARGE),
+            partial(network, DeepSetsClassifier),
             "ingredients and pairs",
             LARGE_SPACE,
         ),

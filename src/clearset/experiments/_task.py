@@ -109,6 +109,8 @@ class Task:
         What reads the data sets, by folder: to find out early that one is missing.
     highlights
         Methods of the summary, by its column.
+    scoring
+        What settings are compared by, as `tune` takes it; None for the loss that each method minimises.
     seeds
         How often everything is repeated, each time with another split or at least another seed.
     folds
@@ -124,6 +126,7 @@ class Task:
     score: Callable[[Any, Any, Any], dict[str, float]]
     loaders: tuple[Callable[[Any], Any], ...]
     highlights: Mapping[str, str] = field(default_factory=dict)
+    scoring: str | None = None
     seeds: int = 3
     folds: int | None = None
 
