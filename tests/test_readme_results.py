@@ -12,5 +12,5 @@ def _table(text: str) -> list[str]:
 def test_readme_shows_the_summary_of_the_results():
     readme = (ROOT / "README.md").read_text()
     shown = readme.split("<!-- experiments/results -->")[1].split("<!-- /experiments/results -->")[0]
-    written = _table((ROOT / "experiments" / "results" / "README.md").read_text())
+    written = _table((ROOT / "experiments" / "results" / "summary.md").read_text())
     assert _table(shown) == [line.replace("](", "](experiments/results/") for line in written]

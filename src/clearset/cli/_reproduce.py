@@ -41,7 +41,12 @@ def reproduce(
     console = Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("reproduce", total=None)
+        bar = progress.add_task("reading", total=None)
+
+        def on_start(total: int, kept: int) -> None:
+            progress.update(bar, total=total, description="reproduce")
+            if kept:
+                progress.console.print(f"{kept} runs are kept from an earlier run; --fresh does them again.")
 
         def on_job(job: "Job", seconds: float) -> None:
             progress.console.print(f"{job} ({seconds:.0f} s)", markup=False, soft_wrap=True)
@@ -54,7 +59,7 @@ def reproduce(
             quick=quick,
             fresh=fresh,
             jobs=jobs,
-            on_start=lambda total: progress.update(bar, total=total),
+            on_start=on_start,
             on_job=on_job,
         )
     for outcome in results:

@@ -50,6 +50,10 @@ _MOST = 15_000
 class AblationTask(Task):
     """Trains an engine on recipes and one on wine, with one choice changed."""
 
+    def describe(self, method: Method) -> list[Any]:
+        """Give all that a setting's results depend on."""
+        return [_SETTINGS[method.name], _recipes.PAIRS, _wine.OURS, _MOST]
+
     def run(
         self,
         method: Method,

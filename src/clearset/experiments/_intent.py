@@ -141,6 +141,7 @@ def _task(name: str, title: str, rows: str, *, length_matched: bool) -> Task:
         },
         score=accuracy_and_auc,
         loaders=(partial(load_intent, length_matched=length_matched),),
+        group="intent",
         seeds=5,
         highlights={
             "width 1": "set function, width 1",

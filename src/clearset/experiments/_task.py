@@ -95,6 +95,8 @@ class Task:
     ----------
     name
         Of its files.
+    group
+        What it is called for together with others; its own name where empty.
     title, text
         What stands above the table.
     metrics
@@ -127,8 +129,21 @@ class Task:
     loaders: tuple[Callable[[Any], Any], ...]
     highlights: Mapping[str, str] = field(default_factory=dict)
     scoring: str | None = None
+    group: str = ""
     seeds: int = 3
     folds: int | None = None
+
+    def describe(self, method: Method) -> list[Any]:
+        """Give all that a method's results depend on, besides data and effort."""
+        made = method.make(0)
+        return [
+            type(made).__name__,
+            made.get_params(deep=True),
+            dict(method.space),
+            self.inputs[method.inputs],
+            self.scoring,
+            self.folds,
+        ]
 
     def method(self, name: str) -> Method:
         """Give the method of a row."""

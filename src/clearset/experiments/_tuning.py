@@ -11,8 +11,6 @@ from clearset.tuning import tune, words
 
 def tuned(task: Task, method: Method, folder: Any, effort: Effort) -> dict[str, Any]:
     """Search a method's space on the first split; give the options found, the score and the trials."""
-    if not method.space:
-        return {"options": {}, "trials": 0}
     parts = task.inputs[method.inputs](folder, 0, effort.examples)
     training = sample(parts.training, effort.to_tune)
     held = None if parts.validation is None else tuple(sample(parts.validation, effort.to_tune // 3))
