@@ -186,8 +186,8 @@ class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
     """Predict a number from sets of strings, or texts, by a network on an embedding of their categories.
 
     An example is the sum (or mean) of the embeddings of its categories; those that were not there in `fit` are ignored,
-    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters, and the
-    attributes, are those of `AveragedLinearRegressor`.
+    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters, and
+    the attributes, are those of `AveragedLinearRegressor`.
 
     Parameters
     ----------
