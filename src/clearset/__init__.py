@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.estimators import CalibratorCurve as CalibratorCurve
     from clearset.estimators import Churn as Churn
+    from clearset.estimators import Explanation as Explanation
     from clearset.estimators import JointModel as JointModel
+    from clearset.estimators import PartialDependence as PartialDependence
     from clearset.estimators import SemanticClassifier as SemanticClassifier
     from clearset.estimators import SemanticExplanation as SemanticExplanation
     from clearset.estimators import SemanticFeatureEngine as SemanticFeatureEngine
@@ -59,6 +61,7 @@ _HOMES = {
     "Churn": "estimators",
     "Cross": "tokens",
     "Difference": "tokens",
+    "Explanation": "estimators",
     "Feature": "sets",
     "FrozenModel": "frozen",
     "Items": "tokens",
@@ -67,6 +70,7 @@ _HOMES = {
     "MaxSize": "tokens",
     "MinCount": "tokens",
     "NGrams": "tokens",
+    "PartialDependence": "estimators",
     "SemanticClassifier": "estimators",
     "SemanticExplanation": "estimators",
     "SemanticFeatureEngine": "estimators",
@@ -98,6 +102,7 @@ __all__ = [
     "Churn",
     "Cross",
     "Difference",
+    "Explanation",
     "Feature",
     "FrozenModel",
     "Items",
@@ -106,6 +111,7 @@ __all__ = [
     "MaxSize",
     "MinCount",
     "NGrams",
+    "PartialDependence",
     "SemanticClassifier",
     "SemanticExplanation",
     "SemanticFeatureEngine",

@@ -1,14 +1,11 @@
 """``clearset predict``: the predictions of a saved model for a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from clearset.cli._items import ItemColumns, Separator
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from clearset.cli._items import Separator
 
 
 def predict(
@@ -34,7 +31,8 @@ def predict(
 
     import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._tables import check_format, names_in, read_sets, write_table
+    from clearset.cli._model_data import read_for
+    from clearset.cli._tables import check_format, names_in, write_table
 
     if by == "prediction":
         raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
@@ -48,11 +46,7 @@ def predict(
         )
     if top is not None and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
-    texts: list[str] = column or []
-    if not texts and hasattr(fitted, "token_table_"):
-        texts = list(getattr(fitted, "feature_names_in_", []))
-    table = read_sets(data, by, names_in(set_columns), texts)
-    X = _columns(table, data, fitted, column or [], separator)
+    table, X = read_for(fitted, data, by, names_in(set_columns), column or [], separator)
     columns = {} if by is None else {by: table[by]}
     if top is not None:
         columns |= _most_likely(fitted, X, top)
@@ -62,25 +56,6 @@ def predict(
             shares = fitted.predict_proba(X)
             columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(fitted.classes_)}
     write_table(pa.table(columns), output)
-
-
-def _columns(
-    table: "pa.Table", path: Path, model: Any, names: list[str], separator: str | None
-) -> "pa.Table":
-    """Return what the model reads of a table."""
-    from clearset.cli._tables import columns_of_fit
-
-    if not hasattr(model, "token_table_"):
-        if names or separator:
-            raise ValueError("--column and --separator are for models of items or texts; this is none.")
-        return columns_of_fit(table, model)
-    known = list(getattr(model, "feature_names_in_", []))
-    if not names and not known:
-        raise ValueError("The model was trained on a column without a name. Give that of DATA with --column.")
-    if names and known and len(names) != len(known):
-        raise ValueError(f"The model was trained on {len(known)} columns; --column names {len(names)}.")
-    taken = ItemColumns(names or known, model.setting_.tokens, separator).take(table, path)
-    return taken.rename_columns(known) if known else taken
 
 
 def _most_likely(model: Any, X: Any, top: int) -> dict[str, Any]:

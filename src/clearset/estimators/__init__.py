@@ -4,6 +4,8 @@ from clearset.estimators._base import TokenScores
 from clearset.estimators._churn import Churn, churn
 from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._curves import CalibratorCurve
+from clearset.estimators._dependence import PartialDependence
+from clearset.estimators._explanation import Explanation
 from clearset.estimators._load import load
 from clearset.estimators._regressor import SetRegressor
 from clearset.estimators.semantic import (
@@ -17,7 +19,9 @@ from clearset.estimators.semantic import (
 __all__ = [
     "CalibratorCurve",
     "Churn",
+    "Explanation",
     "JointModel",
+    "PartialDependence",
     "SemanticClassifier",
     "SemanticExplanation",
     "SemanticFeatureEngine",

@@ -11,6 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
+from clearset.estimators._dependence import (
+    PartialDependence,
+    check_steps,
+    dependence_of,
+    label_of_dependence,
+)
+from clearset.estimators._explain import draw_sets, explain_sets, place_sets
+from clearset.estimators._explanation import Explanation
 from clearset.estimators._fitting import LabelledSets, Start, fit_set_function, split
 from clearset.estimators._input import (
     check_weights,
@@ -225,6 +233,49 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         with torch.no_grad():
             outputs: np.ndarray = self.set_function_.rho(torch.from_numpy(rows)).numpy()
         return outputs[:, 0] if self._outputs() == 1 else outputs
+
+    def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> Explanation:
+        """Say what each token of each set adds to the prediction.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+        label
+            Of several classes the one to explain; None takes each set's predicted class. The scores of two classes
+            always speak for the second.
+        effects
+            Whether to find out as well what a change of each feature of each token would do.
+        """
+        check_is_fitted(self)
+        return explain_sets(self, _pieces(read_more_sets(self, X)), label, effects=effects)
+
+    def partial_dependence(
+        self, feature: str, X: Any = None, n: int = 50, *, label: Any = None
+    ) -> PartialDependence:
+        """Say how predictions depend on one feature of one token.
+
+        Parameters
+        ----------
+        feature
+            Its name.
+        X
+            Sets to predict for, as for `fit`. None: sets of one token, whose features are drawn each by itself among
+            their keypoints, which stand where the training data did, or their categories.
+        n
+            Values that a numeric feature goes through, from its first keypoint to its last. A categorical one goes
+            through its categories.
+        label
+            Of several classes the one whose probability is told; of two it is the second.
+        """
+        check_is_fitted(self)
+        n, binning = check_steps(n), self.binning_
+        binning.slots_of(feature)  # refuses an unknown feature, before any work
+        label = label_of_dependence(getattr(self, "classes_", None), label)
+        if X is None:
+            return dependence_of([draw_sets(self, label)], feature, label, binning, n)
+        pieces = _pieces(read_more_sets(self, X))
+        return dependence_of((place_sets(self, piece, label) for piece in pieces), feature, label, binning, n)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Give the curves of phi's calibrators, by feature."""

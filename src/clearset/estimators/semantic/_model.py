@@ -10,9 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._base import TokenScores
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
+from clearset.estimators._dependence import (
+    PartialDependence,
+    check_steps,
+    dependence_of,
+    label_of_dependence,
+)
+from clearset.estimators._explanation import Explanation
 from clearset.estimators._parameters import count_threads
 from clearset.estimators.semantic._crossing import Crossing
-from clearset.estimators.semantic._explain import SemanticExplanation, explain, phi
+from clearset.estimators.semantic._explain import changeable, drawn, explain, phi
 from clearset.estimators.semantic._fit import outputs_of
 from clearset.estimators.semantic._frozen import freeze
 from clearset.estimators.semantic._setting import Setting
@@ -71,7 +78,7 @@ class SemanticModel(BaseEstimator):  # type: ignore[misc]
             self._cache = cached
         return cached[2], cached[3]
 
-    def explain(self, X: Any, label: Any = None) -> SemanticExplanation:
+    def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> Explanation:
         """Say what is known of each token of each set, and what it adds to the prediction.
 
         Parameters
@@ -81,8 +88,46 @@ class SemanticModel(BaseEstimator):  # type: ignore[misc]
         label
             Of several classes the one to explain; None takes each example's predicted class. The scores of two
             classes always speak for the second.
+        effects
+            Whether to find out as well what a change of each feature of each token would do.
+
+        Examples
+        --------
+        >>> import clearset as cs
+        >>> baskets = [["bread", "milk"], ["beer", "crisps"], ["milk"], ["beer"]] * 10
+        >>> model = cs.SemanticClassifier(tokens=cs.Items(), random_state=0).fit(baskets, [0, 1, 0, 1] * 10)
+        >>> explanation = model.explain([["beer", "milk"], []])
+        >>> explanation
+        Explanation(2 sets, 2 tokens)
+        >>> explanation.to_frame().select(["token", "covers"]).to_pydict()
+        {'token': [['beer'], ['milk'], None], 'covers': [[0], [1], None]}
         """
-        return explain(self, X, label)
+        return explain(self, X, label, effects=effects)
+
+    def partial_dependence(
+        self, feature: str, X: Any = None, n: int = 50, *, label: Any = None
+    ) -> PartialDependence:
+        """Say how predictions depend on one feature of one token.
+
+        Parameters
+        ----------
+        feature
+            Its name, such as ``"log_odds"`` or ``"count"``.
+        X
+            Examples to predict for, as for `fit`. None: sets of one token, whose features are drawn each by itself
+            among their keypoints.
+        n
+            Values that the feature goes through, from its first keypoint to its last.
+        label
+            Of several classes the one whose probability is told; of two it is the second. Where the feature is the
+            value that the token table knows, only that for this class is changed.
+        """
+        check_is_fitted(self)
+        n, binning = check_steps(n), self.binning_
+        binning.slots_of(feature)  # refuses an unknown feature, before any work
+        label = label_of_dependence(getattr(self, "classes_", None), label)
+        pieces = [drawn(self, label)] if X is None else changeable(self, X, label)
+        return dependence_of(pieces, feature, label, binning, n)
 
     def phi(self, X: Any) -> TokenScores:
         """Score every token; the mean over an example's tokens is what rho turns into the output.

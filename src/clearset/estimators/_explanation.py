@@ -1,0 +1,252 @@
+"""Explanations: predictions taken apart into what each token adds."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.estimators._display import display
+
+FloatArray = npt.NDArray[np.float64]
+
+# Further columns of an explanation's frame, which features have to give way to.
+RESERVED = (
+    "set", "label", "token", "estimate", "refined", "statistics", "covers", "score", "contribution", "share", "without"
+)  # fmt: skip
+CALIBRATED = " (calibrated)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Predictions for B sets taken apart: f(x) = rho(sum of the tokens' contributions).
+
+    ``len`` is the number of sets, and ``explanation[i]`` the explanation of one of them.
+
+    Attributes
+    ----------
+    prediction
+        ``(B,)``: the predicted number, or the probability of the class that is explained (with the hinge loss, which
+        knows no probabilities, the output).
+    label
+        ``(B,)``: that class; None where labels are numbers.
+    output
+        ``(B,)``: what rho gives, before it becomes a probability or a mean.
+    aggregate
+        ``(B, width)``: what rho is given; the sum of the contributions of a set's tokens.
+    tokens
+        One row for each token, see `to_frame`.
+    features
+        The names of the columns of `tokens` that are features.
+    rho
+        Rho's curve if the width is 1, for each label that is explained (None where labels are numbers): ``(n, 2)``
+        points, a mean score and the output it gives. Empty for larger widths.
+    effects
+        What a change of one feature would do, or None if it was not asked for: a row for each token of each set and
+        feature. ``worst`` and ``best`` are the values, among the present one and the feature's keypoints, with the
+        lowest and the highest prediction, which ``prediction_worst`` and ``prediction_best`` hold; for categorical
+        features see ``worst_category`` and ``best_category``. ``token`` counts the tokens of a set from 0. A feature
+        of whole sets is changed for all tokens at once, in a row whose token is null. Of several classes, the value
+        that a token table knows is changed only for the class that is explained.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> explanation = model.explain(products)
+    >>> explanation
+    Explanation(4 sets, 8 tokens)
+    >>> explanation.to_frame()["stars"].to_pylist()
+    [5.0, 4.0, 1.0, 5.0, 5.0, 5.0, 2.0, 3.0]
+    >>> explanation[2]
+    Explanation(1 sets, 3 tokens)
+    """
+
+    prediction: FloatArray
+    label: npt.NDArray[Any] | None
+    output: FloatArray
+    aggregate: FloatArray
+    tokens: pa.Table
+    features: tuple[str, ...]
+    rho: Mapping[Any, FloatArray]
+    effects: pa.Table | None = None
+
+    def __len__(self) -> int:
+        return len(self.prediction)
+
+    def __iter__(self) -> Iterator["Explanation"]:
+        return (self[number] for number in range(len(self)))
+
+    def __getitem__(self, number: int) -> "Explanation":
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"There is no set {number}: there are {len(self)} sets.")
+        number = range(len(self))[number]
+        one = slice(number, number + 1)
+        label = None if self.label is None else self.label[one]
+        effects = None if self.effects is None else _rows_of(self.effects, number)
+        return Explanation(
+            self.prediction[one],
+            label,
+            self.output[one],
+            self.aggregate[one],
+            _rows_of(self.tokens, number),
+            self.features,
+            self.rho,
+            effects,
+        )
+
+    def __repr__(self) -> str:
+        column = self.tokens["token"]
+        return f"Explanation({len(self):,} sets, {len(column) - column.null_count:,} tokens)"
+
+    def to_frame(self) -> pa.Table:
+        """Give one row for each token, as an Arrow table.
+
+        ``set`` is the number of the set. ``token`` is the number of the token in it or, where tokens are made of items,
+        the list of these; a set without tokens has one row, whose token is null. Where labels are classes,
+        ``label`` is the one that the row speaks of.
+
+        The features follow as phi reads them, null where missing, and each once more as ``... (calibrated)``: what its
+        calibrator makes of it. Where tokens are made of items, ``estimate`` is the value that the table has counted for
+        the token, and ``refined`` the same with the learned correction; ``statistics`` is what the table knows of the
+        label where the token occurs, and ``covers`` lists the places, from 0, of the items that it covers.
+
+        ``score`` is phi of the token, ``contribution`` the score divided by the set's number of tokens, and ``share``
+        its absolute size among those of the set. ``without`` is the prediction for the set without the token, null for
+        the only one; a token that is made of items goes alone, the items of the set stay. With a width above 1, scores,
+        contributions and calibrated values are lists.
+        """
+        return self.tokens
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain data that JSON can hold; what is missing or not finite is None."""
+        labels = [None] * len(self) if self.label is None else self.label.tolist()
+        numbers = zip(
+            labels, self.prediction.tolist(), self.output.tolist(), self.aggregate.tolist(), strict=True
+        )
+        sets: list[dict[str, Any]] = [
+            {"label": label, "prediction": prediction, "output": output, "aggregate": aggregate, "tokens": []}
+            for label, prediction, output, aggregate in numbers
+        ]
+        for row in self.tokens.drop_columns(
+            [n for n in ("label",) if n in self.tokens.column_names]
+        ).to_pylist():
+            sets[row.pop("set")]["tokens"].append(row)
+        if self.effects is not None:
+            for one in sets:
+                one["effects"] = []
+            for row in self.effects.to_pylist():
+                for end in ("worst", "best"):
+                    category = row.pop(f"{end}_category", None)
+                    row[end] = row[end] if category is None else category
+                sets[row.pop("set")]["effects"].append(row)
+        curves = [{"label": label, "points": points} for label, points in self.rho.items()]
+        document: dict[str, Any] = _plain({"features": self.features, "rho": curves, "sets": sets})
+        return document
+
+    def plot(self, number: int = 0, **options: Any) -> Any:
+        """Draw what each token adds to the prediction for one set, as a matplotlib figure.
+
+        Parameters
+        ----------
+        number
+            Which set.
+        **options
+            As for `clearset.explain.plot_waterfall`.
+        """
+        return display().plot_waterfall(self[number], **options)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """Give the explanation as HTML, and write it to a file if a path is given.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        """
+        html: str = display().explanation_html(self, path)
+        return html
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def joined(parts: Sequence[Explanation]) -> Explanation:
+    """Put the explanations of sets that follow each other together; each counts its sets from 0."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+    curves: dict[Any, FloatArray] = {}
+    for part in parts:
+        curves |= part.rho
+
+    def put_together(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    def one_table(name: str) -> pa.Table:
+        tables = [getattr(part, name) for part in parts]
+        return pa.concat_tables(
+            [_renumbered(table, start) for table, start in zip(tables, starts, strict=False)]
+        ).combine_chunks()
+
+    return Explanation(
+        put_together("prediction"),
+        None if parts[0].label is None else put_together("label"),
+        put_together("output"),
+        put_together("aggregate"),
+        one_table("tokens"),
+        parts[0].features,
+        {label: curves[label] for label in sorted(curves)},
+        None if parts[0].effects is None else one_table("effects"),
+    )
+
+
+def column_names(features: Sequence[str], suffix: str) -> list[str]:
+    """Name the columns of features: as the feature, with a suffix where another column is called so."""
+    taken, names = set(RESERVED), []
+    for feature in features:
+        name = feature
+        while {name, name + CALIBRATED} & taken:
+            name += suffix
+        taken |= {name, name + CALIBRATED}
+        names.append(name)
+    return names
+
+
+def numbers(values: FloatArray) -> pa.Array:
+    """Give numbers as an Arrow column, null where NaN."""
+    return pa.array(values, mask=np.isnan(values))
+
+
+def lists(values: FloatArray) -> pa.Array:
+    """Give the rows of a matrix as an Arrow column of lists, or of numbers where there is one column."""
+    if values.shape[1] == 1:
+        return pa.array(values[:, 0])
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+
+
+def _rows_of(table: pa.Table, number: int) -> pa.Table:
+    # Rows stand set after set.
+    start, stop = np.searchsorted(table["set"].to_numpy(), [number, number + 1]).tolist()
+    return _renumbered(table.slice(start, stop - start), -number)
+
+
+def _renumbered(table: pa.Table, shift: int) -> pa.Table:
+    return table.set_column(0, "set", pc.add(table["set"], shift))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,117 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import clearset as cs
+from clearset.cli import main
+
+LONG = ["--by", "product", "--set-columns", "price"]
+
+
+@pytest.fixture(scope="module")
+def baskets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with baskets, some items of which are hostile, and a model of them."""
+    folder = tmp_path_factory.mktemp("baskets")
+    rows = ["bread;milk", "beer;\x1b[31mcrisps", "milk", "beer;<script>", ""] * 20
+    table = pa.table({"items": rows, "kind": ["day", "night", "day", "night", "none"] * 20})
+    pa.csv.write_csv(table, folder / "baskets.csv")
+    options = ["--label", "kind", "--column", "items", "--tokens", "subsets:2", "--seed", "0", "--quiet"]
+    arguments = ["fit", str(folder / "baskets.csv"), *options, "--output", str(folder / "model")]
+    assert main([*arguments, "--epochs", "3"]) == 0
+    return folder
+
+
+def test_a_few_sets_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(folder / "regressor"), str(folder / "long.csv"), *LONG]
+    assert main([*arguments, "--sets", "2", "--top", "1"]) == 0
+    out = capsys.readouterr().out
+    model, table = cs.load(folder / "regressor"), pa.parquet.read_table(folder / "sets.parquet")
+    expected = model.predict(table)
+    assert out.count("prediction") == 2
+    assert f"product 0: prediction {expected[0]:.4g}" in out
+    assert f"product 1: prediction {expected[1]:.4g}" in out
+    assert f"price {table['price'][0].as_py():.4g}, cs.SIZE {len(table['star_rating'][0])}" in out
+    frame = model.explain(table.slice(0, 1)).to_frame()
+    largest = frame.take([int(np.argmax(frame["share"].to_numpy()))]).to_pylist()[0]
+    assert f"star_rating {largest['star_rating']:.4g}, num_helpful {largest['num_helpful']:.4g}" in out
+    assert f"{largest['share']:.1%}" in out
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize(("data", "options"), [("sets.parquet", ["--by", "product"]), ("long.csv", LONG)])
+def test_all_sets_are_written(folder: Path, tmp_path: Path, name: str, data: str, options: list[str]) -> None:
+    out = tmp_path / name
+    arguments = ["explain", str(folder / "regressor"), str(folder / data), *options]
+    assert main([*arguments, "--output", str(out)]) == 0
+    table = pa.csv.read_csv(out) if out.suffix == ".csv" else pa.parquet.read_table(out)
+    frame = cs.load(folder / "regressor").explain(pa.parquet.read_table(folder / "sets.parquet")).to_frame()
+    assert table.column_names == ["product", *frame.column_names[1:]]
+    assert table["product"].to_pylist() == frame["set"].to_pylist()
+    for column in ("star_rating", "contribution", "share"):
+        np.testing.assert_allclose(table[column].to_numpy(), frame[column].to_numpy(), rtol=1e-9)
+    assert table["without"].null_count == frame["without"].null_count
+
+
+def test_json_has_effects_and_keys(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    arguments = ["explain", str(folder / "classifier"), str(folder / "classes.parquet"), "--by", "product"]
+    assert main([*arguments, "--effects", "--output", str(out)]) == 0
+    sets = json.loads(out.read_text("utf-8"))["sets"]
+    assert [each["key"] for each in sets] == list(range(600))
+    assert {each["label"] for each in sets} == {"low"}
+    assert {row["feature"] for row in sets[0]["effects"]} == {
+        "star_rating",
+        "num_helpful",
+        "price",
+        "cs.SIZE",
+    }
+
+
+def test_items_and_classes(baskets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(baskets / "model"), str(baskets / "baskets.csv")]
+    assert main([*arguments, "--sets", "5", "--label", "night"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("prediction of night") == 5
+    assert "\x1b" not in out
+    assert "<script>" in out
+    assert "(no tokens)" in out
+    assert main([*arguments, "--output", str(tmp_path / "out.csv")]) == 0
+    table = pa.csv.read_csv(
+        tmp_path / "out.csv", convert_options=pa.csv.ConvertOptions(strings_can_be_null=True)
+    )
+    frame = cs.load(baskets / "model").explain([["bread", "milk"]]).to_frame()
+    written = [row for row in table.to_pylist() if row["set"] == 0]
+    assert [row["token"] for row in written] == [";".join(token) for token in frame["token"].to_pylist()]
+    assert [row["covers"] for row in written] == [
+        ";".join(map(str, places)) for places in frame["covers"].to_pylist()
+    ]
+    assert [row["statistics.count"] for row in written] == [20] * len(written)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--output", "out.xlsx"], "neither .csv, .parquet nor .json"),
+        (["--effects"], "JSON only"),
+        (["--label", "1"], "the labels are numbers"),
+        (["--column", "items"], "models of items"),
+    ],
+)
+def test_what_cannot_be_done(
+    folder: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(folder / "regressor"), str(folder / "sets.parquet"), *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_key_called_as_a_column(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = pa.parquet.read_table(folder / "sets.parquet").rename_columns({"product": "share"})
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    arguments = ["explain", str(folder / "regressor"), str(tmp_path / "t.parquet"), "--by", "share"]
+    assert main([*arguments, "--output", str(tmp_path / "out.csv")]) == 1
+    assert "named 'share'" in capsys.readouterr().err
