@@ -115,7 +115,7 @@ def _corrections(table: TokenTable, tokens: IntArray) -> dict[str, Any]:
         return {"places": [], "amounts": []}
     places = table.corrections.places(len(table))[tokens]
     known = np.flatnonzero(places >= 0)
-    amounts = np.round(table.corrections.amounts[places[known]], 7)
+    amounts = np.round(table.corrections.amounts[places[known]], 9)
     return {"places": known.tolist(), "amounts": amounts.tolist()}
 
 
