@@ -1,6 +1,7 @@
 """Fitted models of all kinds with random parameters, each with sets and what Python predicts for them."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ def sets(rng: np.random.Generator, n: int, largest: int = 5) -> pa.Table:
             "stars": pa.array(column(lambda: float(rng.integers(1, 6))), pa.list_(pa.float64())),
             "words": pa.array(column(lambda: float(rng.gamma(2.0, 30.0))), pa.list_(pa.float64())),
             "store": pa.array(column(lambda: str(rng.choice(STORES))), pa.list_(pa.string())),
-            "price": pa.array([None if rng.random() < 0.1 else float(rng.gamma(2.0, 10.0)) for _ in range(n)]),
+            "price": pa.array(
+                [None if rng.random() < 0.1 else float(rng.gamma(2.0, 10.0)) for _ in range(n)]
+            ),
         }
     )
 
@@ -77,7 +80,9 @@ def of_sets(rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
         for width in (1, 4):
             for features in declared[place % 2 :: 2] if width == 4 else declared:
                 lattices = "ensemble" if len(features) > 3 and width == 4 else "auto"
-                model = kind(features, width, lattices=lattices, lattice_size=2 + (width == 4), **options, **quick)
+                model = kind(
+                    features, width, lattices=lattices, lattice_size=2 + (width == 4), **options, **quick
+                )
                 yield model.fit(training, y), sets(rng, N_SETS)
 
 
@@ -116,7 +121,7 @@ class Neighbours:
     """A tokeniser of one's own: items, and pairs of neighbours."""
 
     def tokens(self, example: list[str]) -> list[Any]:
-        return [*example, *zip(example, example[1:], strict=False)]
+        return [*example, *pairwise(example)]
 
 
 def _with_details(rng: np.random.Generator, X: list[list[str]], y: Any, quick: Any) -> tuple[Any, Any]:

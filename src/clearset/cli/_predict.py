@@ -52,7 +52,7 @@ def predict(
     if not texts and hasattr(fitted, "token_table_"):
         texts = list(getattr(fitted, "feature_names_in_", []))
     table = read_sets(data, by, names_in(set_columns), texts)
-    X = _columns(table, data, fitted, column or [], separator)
+    X = columns_of(table, data, fitted, column or [], separator)
     columns = {} if by is None else {by: table[by]}
     if top is not None:
         columns |= _most_likely(fitted, X, top)
@@ -64,7 +64,7 @@ def predict(
     write_table(pa.table(columns), output)
 
 
-def _columns(
+def columns_of(
     table: "pa.Table", path: Path, model: Any, names: list[str], separator: str | None
 ) -> "pa.Table":
     """Return what the model reads of a table."""

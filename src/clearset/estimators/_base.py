@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._curves import CalibratorCurve, calibrator_curves
+from clearset.estimators._display import display
 from clearset.estimators._fitting import LabelledSets, Start, fit_set_function, split
 from clearset.estimators._input import (
     check_weights,
@@ -255,6 +256,22 @@ class SetEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         check_is_fitted(self)
         save_estimator(self, path)
+
+    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
+        """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to, such as ``report.html``; an existing file is replaced only once the new one is complete.
+        X
+            Sets, as for `fit`: the report shows how their values are distributed, and has some of them to
+            begin with.
+        y
+            Their labels: the report says how good the model is on them. Best are sets it was not fitted on.
+        """
+        check_is_fitted(self)
+        display().write_report(self, path, X, y)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")

@@ -230,9 +230,7 @@ def choose_rows(sizes: npt.NDArray[Any]) -> IntArray:
     return np.sort(order[fits][:MOST_EXAMPLES]).astype(np.int64)
 
 
-def histogram(
-    values: FloatArray, keypoints: FloatArray, weights: FloatArray | None = None
-) -> dict[str, Any]:
+def histogram(values: FloatArray, keypoints: FloatArray, weights: FloatArray | None = None) -> dict[str, Any]:
     """Count numbers in bins between the first and the last keypoint; those outside are in the end bins."""
     present = ~np.isnan(values)
     inside = np.clip(values[present], keypoints[0], keypoints[-1])
@@ -240,8 +238,8 @@ def histogram(
     if high - low <= _BINS and (inside == np.round(inside)).all():
         edges = np.arange(np.floor(low), np.ceil(high) + 2) - 0.5  # a bin for each whole number
     else:
-        edges = low + (high - low) * np.linspace(0.0, 1.0, _BINS + 1)
-        edges[-1] = high
+        shares = np.linspace(0.0, 1.0, _BINS + 1)
+        edges = low * (1.0 - shares) + high * shares  # high - low may overflow
     counts, _ = np.histogram(inside, edges, weights=None if weights is None else weights[present])
     return {
         "edges": numbers(edges, 7),

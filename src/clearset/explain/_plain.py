@@ -12,11 +12,13 @@ _DIGITS = 11
 
 def number(value: Any, digits: int = _DIGITS) -> float | int | None:
     """Give a number to some significant digits; null for what is no finite number."""
-    value = float(value)
-    if not math.isfinite(value):
+    exact = float(value)
+    if not math.isfinite(exact):
         return None
-    value = float(f"{value:.{digits}g}")
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    rounded = float(f"{exact:.{digits}g}")
+    if math.isinf(rounded):  # the largest numbers round up to it
+        return exact
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
 def numbers(values: npt.ArrayLike, digits: int = _DIGITS) -> list[Any]:

@@ -23,7 +23,7 @@ def quality(model: Any, data: Examples) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``metrics``, each with a ``name``, the model's ``value`` and, where there is one, that of always saying the same;
+        ``metrics``, each with a ``name``, the model's ``value`` and ``constant``, that of always saying the same;
         ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of probabilities.
     """
     labels, outputs = data.labels, data.outputs()

@@ -14,7 +14,16 @@ from typing import Any
 from clearset.artifact import check_target
 from clearset.explain._document import report_document
 
-SCRIPTS = ("evaluate.js", "tokens.js", "elements.js", "charts.js", "sections.js", "sets.js", "items.js", "page.js")
+SCRIPTS = (
+    "evaluate.js",
+    "tokens.js",
+    "elements.js",
+    "charts.js",
+    "sections.js",
+    "sets.js",
+    "items.js",
+    "page.js",
+)
 
 # What could end a script element or, in older browsers, a line of it; JSON reads the escapes back.
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
@@ -43,9 +52,7 @@ def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any
         temporary.unlink(missing_ok=True)
 
 
-def render_report(
-    document: dict[str, Any], *, scripts: Sequence[str] = (), connect: str = "'none'"
-) -> str:
+def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
     """Make the page of a document.
 
     Parameters
@@ -78,17 +85,18 @@ def render_report(
         "base-uri 'none'; form-action 'none'"
     )
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # A lone surrogate, which Python strings can hold, is no UTF-8.
-    data = text.encode(errors="replace").decode().translate(_ESCAPES)
     parts = {
         "TITLE": f"{escape(document['estimator'])} · clearset report",
         "POLICY": escape(policy),
         "STYLE": style,
-        "DOCUMENT": data,
+        "DOCUMENT": text.translate(_ESCAPES),
         "SCRIPTS": "\n".join(f"<script>{part}</script>" for part in code),
     }
     pieces = template("report.html").split("%%")
-    return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+    page = "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+    return page.encode(
+        errors="replace"
+    ).decode()  # a lone surrogate, which Python strings can hold, is no UTF-8
 
 
 def template(name: str) -> str:

@@ -19,7 +19,9 @@ MOST_BYTES = 2_300_000
 _MOST_TOKENS = 60_000
 
 
-def token_document(model: Any, wanted: IntArray | None = None, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+def token_document(
+    model: Any, wanted: IntArray | None = None, most_bytes: int = MOST_BYTES
+) -> dict[str, Any]:
     """Describe tokens and their statistics, from which values follow as in `clearset.tokens.token_values`.
 
     Parameters

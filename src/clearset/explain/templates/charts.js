@@ -2,8 +2,8 @@
 /* Charts as SVG, drawn by hand: curves over a histogram, points, lines of training, bars. */
 const Charts = (() => {
   const WIDTH = 340;
-  const HEIGHT = 190;
-  const EDGE = { left: 40, right: 10, top: 10, bottom: 24 };
+  const HEIGHT = 200;
+  const EDGE = { left: 40, right: 10, top: 20, bottom: 24 };
 
   function ticks(low, high, most) {
     if (!(high > low)) return [low];
@@ -34,7 +34,7 @@ const Charts = (() => {
     for (const tick of marks) {
       root.append(svg("text", { class: "tick middle", x: sx(tick), y: bottom + 15 }, show(tick, 3)));
     }
-    if (yTitle) root.append(svg("text", { class: "tick", x: EDGE.left + 4, y: EDGE.top + 8 }, cut(yTitle, 40)));
+    if (yTitle) root.append(svg("text", { class: "tick", x: 2, y: 9 }, cut(yTitle, 50)));
     root.append(svg("line", { class: "axis", x1: EDGE.left, x2: right, y1: bottom, y2: bottom }));
     return { root, sx, sy, bottom, right };
   }

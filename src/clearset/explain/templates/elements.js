@@ -29,7 +29,8 @@ const { h, svg, show, cut, label, replace } = (() => {
   function show(value, digits = 4) {
     if (value === null || value === undefined || Number.isNaN(value)) return "missing";
     const size = Math.abs(value);
-    if (size !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(2).replace("-", "−");
+    if (size === 0) return "0"; /* and not −0 */
+    if (size < 1e-4 || size >= 1e9) return value.toExponential(2).replace("-", "−");
     const whole = size >= 10 ** digits;
     const options = whole ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: digits };
     return value.toLocaleString("en", options).replace("-", "−");

@@ -1,7 +1,7 @@
 "use strict";
 /* Sets of strings and texts: type items, see the tokens that the table knows of them, and what these say. */
 const Items = (() => {
-  const MOST_ROWS = 40;
+  const MOST_ROWS = 20;
   const MOST_HINTS = 30;
 
   function build(model) {
@@ -91,7 +91,7 @@ const Items = (() => {
             width === 1 && h("td", { class: "number" }, show.signed(row.scores[c][0] / rows.length)))))))
           : h("p", { class: "note" }, state.example.items.length ? "No known token is in it: the model says what it would say of nothing." : "Empty: the model says what it would say of nothing."));
       const choose = multi && ((chosen) => { state.explained = chosen; update(); search(); });
-      replace(panel, h("h3", null, "Prediction"),
+      replace(panel, Sections.dock(model, result), h("h3", null, "Prediction"),
         Sections.prediction(model, result, multi ? c : result.chosen, choose),
         state.label !== null && h("p", { class: "note" }, "label of this example: ", h("strong", null, typeof state.label === "number" ? show(state.label) : label(state.label, 40))),
         multi && h("p", { class: "note" }, "Shares and scores are those of ", h("strong", null, label(model.classes[c], 40)), "; choose another class above."),
@@ -130,13 +130,13 @@ const Items = (() => {
         h("div", { class: "scroll" }, h("table", null,
           h("thead", null, h("tr", null, h("th", { scope: "col" }, "token"), ["seen", many ? "share" : "mean label", tokens.value === "log_odds" ? "log-odds" : "estimate"].map((name) => h("th", { scope: "col", class: "number" }, name)))),
           h("tbody", null, hits.slice(0, MOST_ROWS).map((token) => h("tr", null,
-            h("td", null, h("button", { type: "button", class: "plain", title: "Add to the example", onclick: () => add2(token) }, chipsOf(token))),
+            h("td", null, h("button", { type: "button", class: "plain", title: "Add to the example", onclick: () => addToken(token) }, chipsOf(token))),
             h("td", { class: "number" }, show(tokens.counts[token])),
             h("td", { class: "number" }, stated(counted(token, c))),
             h("td", { class: "number" }, show.signed(ranked.value[token]))))))));
     }
 
-    function add2(token) {
+    function addToken(token) {
       change([...state.example.items, ...tokens.items[token].map((code) => tokens.vocabulary[code])]);
       if (text) area.value = state.example.items.join(" ");
     }

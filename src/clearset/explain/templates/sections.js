@@ -31,11 +31,12 @@ const Sections = (() => {
 
   /* One feature as a card: `curve(value)` gives the heights of its lines at a value. */
   function card(feature, { curve, current, marks = [], range, unit, between = 0 }) {
-    const note = h("p", { class: "note" }, "missing: ", curve(null).map((value) => show(value, 3)).join(", "));
+    const said = (value) => curve(value).map((y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3)).join(", ");
+    const note = h("p", { class: "note" }, "missing: ", said(null));
     if (current !== undefined) {
       const text = current === null ? "missing" : feature.categories ? feature.categories[current] : show(current);
       note.prepend("here: ", h("strong", null, label(String(text), 30)), " gives ",
-        h("strong", null, curve(current).map((value) => show(value, 3)).join(", ")), " · ");
+        h("strong", null, said(current)), " · ");
     }
     return h("figure", { class: "card feature" },
       h("figcaption", null, label(title(feature), 60), ...declared(feature)),
@@ -77,7 +78,7 @@ const Sections = (() => {
           h("span", { class: "lane", "aria-hidden": "true" },
             counts && h("span", { class: "seen", style: { width: `${(100 * counts[place]) / most}%` } }),
             all.get(place).map((value) => h("span", { class: "place", style: { left: `${(100 * (value - low)) / (high - low)}%` } }))),
-          h("span", { class: "number" }, all.get(place).map((value) => show(value, 3)).join(", ")))),
+          h("span", { class: "number" }, all.get(place).length > 1 ? "" : show(all.get(place)[0], 3)))),
       left > 0 && h("p", { class: "note" }, `and ${left.toLocaleString("en")} more`));
   }
 
@@ -104,7 +105,7 @@ const Sections = (() => {
           h("th", { scope: "col", class: i > 2 ? "number" : null }, text)))),
         h("tbody", null, [...groups.values()].map((checks) => h("tr", null,
           h("td", { class: checks.every((c) => c.holds) ? "yes" : "no" }, checks.every((c) => c.holds) ? "✓ holds" : "✗ fails"),
-          h("td", null, label(checks[0].constraint)), h("td", null, checks[0].scope),
+          h("td", null, label(checks[0].constraint.replaceAll("cs.SIZE", "number of tokens"))), h("td", null, checks[0].scope),
           h("td", { class: "number" }, largest(checks, "parameters")),
           h("td", { class: "number" }, largest(checks, "probing"))))))));
   }
@@ -129,7 +130,7 @@ const Sections = (() => {
         h("p", { class: "note" }, `probability said across, ${model.classes.length === 2 ? `share of “${cut(model.classes[1], 30)}”` : "share of right answers"} up; larger points are more sets`)));
     }
     return section("quality", "How good it is", `On ${found.n.toLocaleString("en")} sets with known labels.`,
-      h("div", { class: "tiles" }, tiles), charts.length > 0 && h("div", { class: "cards" }, charts));
+      h("div", { class: "beside" }, charts, h("div", { class: "tiles" }, tiles)));
   }
 
   function training(model) {
@@ -177,9 +178,14 @@ const Sections = (() => {
     const at = Array.from({ length: 81 }, (_, i) => -1 + i / 40);
     return [h("h3", null, "Average score ", h("strong", { id: "average", "data-value": means[0] }, show.signed(means[0]))),
       Charts.curves({ lines: [at.map((x) => [x, Evaluate.rho(model, [x], column)])], x: [-1, 1], points: [[means[0], output]],
-        title: `${unit} by average score`, yTitle: unit, height: 170 }),
+        title: `${unit} by average score`, yTitle: unit, height: 180 }),
       h("p", { class: "note" }, `The average of the token scores stands at the point; its height is the ${unit}.`)];
   }
 
-  return { title, section, card, promises, quality, training, prediction, aggregate, isWhole };
+  /* The prediction once more, at the foot of small screens, where it stays in sight. */
+  const dock = (model, { estimates, chosen }) => h("div", { class: "dock", "aria-hidden": "true" }, h("span", null, "Prediction"),
+    h("strong", null, model.classes ? label(model.classes[chosen], 24) : show(estimates[0])),
+    model.classes && model.link !== "margin" && h("span", { class: "number" }, show.share(estimates[chosen])));
+
+  return { dock, title, section, card, promises, quality, training, prediction, aggregate, isWhole };
 })();

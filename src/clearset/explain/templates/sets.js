@@ -73,7 +73,7 @@ const Sets = (() => {
         if (value === null) number.value = "";
         else {
           if (from !== slider) slider.value = String(Math.round(((Math.min(Math.max(value, low), high) - low) / (high - low)) * n));
-          if (from !== number) number.value = String(value);
+          if (from !== number) number.value = String(Number(value.toPrecision(6)));
         }
         slider.setAttribute("aria-valuetext", show(value));
       }
@@ -144,7 +144,7 @@ const Sets = (() => {
         }
       });
       const shown = model.classes && model.classes.length === 2 ? result.chosen : c;
-      replace(panel, h("h3", null, "Prediction"),
+      replace(panel, Sections.dock(model, result), h("h3", null, "Prediction"),
         Sections.prediction(model, result, multi ? c : shown, multi && ((chosen) => { state.explained = chosen; update(); })),
         state.label !== null && h("p", { class: "note" }, "label of this example: ", h("strong", null, typeof state.label === "number" ? show(state.label) : label(state.label, 40))),
         multi && h("p", { class: "note" }, "Scores are those of ", h("strong", null, label(model.classes[c], 40)), "; choose another class above."),
