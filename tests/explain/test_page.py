@@ -193,3 +193,16 @@ def test_a_text_is_taken_apart_as_in_python(page: Any, tmp_path: Path) -> None:
     page.get_by_label("Text", exact=True).fill("Long: RIPE cherry — crème sour finish")
     expected = model.predict(["Long: RIPE cherry — crème sour finish"])[0]
     assert said(page) == pytest.approx(expected, rel=1e-6)
+
+
+def test_many_tokens(page: Any, tmp_path: Path) -> None:
+    numbers = np.random.default_rng(0).normal(size=(6, 700))
+    X = pa.table({"x": [row.tolist() for row in numbers]})
+    model = cs.SetRegressor(epochs=2, random_state=0, n_jobs=1).fit(X, numbers[:, 0])
+    model.report(tmp_path / "report.html", X.slice(0, 1))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.locator(".token").count() == 100
+    assert "and 600 more tokens" in page.locator(".tokens").inner_text()
+    assert said(page) == pytest.approx(model.predict(X.slice(0, 1))[0], rel=1e-6)
+    page.get_by_role("button", name="Add token").click()
+    assert page.locator(".token.open .order").inner_text() == "2"

@@ -25,7 +25,7 @@ const Charts = (() => {
     const sy = scale(y[0], y[1], bottom, EDGE.top);
     const root = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", class: "chart" });
     root.append(svg("title", null, title));
-    for (const tick of ticks(y[0], y[1], 4)) {
+    for (const tick of ticks(y[0], y[1], 5)) {
       root.append(svg("line", { class: "grid", x1: EDGE.left, x2: right, y1: sy(tick), y2: sy(tick) }));
       root.append(svg("text", { class: "tick end", x: EDGE.left - 5, y: sy(tick) + 3.5 }, show(tick, 3)));
     }

@@ -87,10 +87,11 @@ const Items = (() => {
             h("td", { class: "number" }, stated(counted(row.token, c))),
             h("td", { class: "number" }, show.signed(row.value.refined[byClass(c)]), row.value.corrected && h("span", { class: "was", title: "before the learned correction" }, ` (${show.signed(row.value.estimate[byClass(c)])})`)),
             extra.map((f, d) => f.name !== "count" && f.scope === "token" && h("td", { class: "number" }, show(row.others[d], 3))),
-            h("td", { class: "score" }, Charts.scores(row.scores[c]), width === 1 && h("span", { class: "number" }, show.signed(row.scores[c][0]))),
-            width === 1 && h("td", { class: "number" }, show.signed(row.scores[c][0] / rows.length)))))))
+            h("td", null, h("span", { class: "score" }, Charts.scores(row.scores[c]), width === 1 && h("span", { class: "number" }, show.signed(row.scores[c][0])))),
+            width === 1 && h("td", { class: "number" }, show.signed(row.scores[c][0] / rows.length, 2)))))))
           : h("p", { class: "note" }, state.example.items.length ? "No known token is in it: the model says what it would say of nothing." : "Empty: the model says what it would say of nothing."));
       const choose = multi && ((chosen) => { state.explained = chosen; update(); search(); });
+      Sections.announce(model, result);
       replace(panel, Sections.dock(model, result), h("h3", null, "Prediction"),
         Sections.prediction(model, result, multi ? c : result.chosen, choose),
         state.label !== null && h("p", { class: "note" }, "label of this example: ", h("strong", null, typeof state.label === "number" ? show(state.label) : label(state.label, 40))),
@@ -151,7 +152,7 @@ const Items = (() => {
         partly,
         h("div", { class: "split" }, h("div", null,
           h("div", { class: "editor" }, h("label", { for: "items", class: "what" }, text ? "Text" : "Items"), text ? area : [chips, input, hints]),
-          found), h("aside", { "aria-live": "polite", "aria-label": "Prediction" }, panel))),
+          found), h("aside", { "aria-label": "Prediction" }, Sections.status, panel))),
       Sections.section("tokens", "What the table knows", `${tokens.n_tokens.toLocaleString("en")} tokens, counted in ${tokens.n_examples.toLocaleString("en")} examples.`,
         h("div", { class: "toolbar" }, h("label", { for: "search" }, "Search"), query, h("label", { for: "order" }, "by"), order), results),
       Sections.section("features", "What it reads in each token",

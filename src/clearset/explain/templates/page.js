@@ -4,8 +4,9 @@
   const model = JSON.parse(document.getElementById("document").textContent);
   const what = !model.classes ? "a number" : model.classes.length === 2 ? "which of two classes it is" : `which of ${model.classes.length} classes it is`;
   const parts = model.semantic ? "tokens, combinations of its items that a table knows" : "tokens";
+  const whole = !model.semantic || model.tokens.items.length === model.tokens.n_tokens;
   const lead = `This model ${model.classes ? "tells" : "predicts"} ${what}, from a set of ${parts}. Every token gets ${model.function.width > 1 ? `${model.function.width} scores` : "a score"}; ` +
-    `${model.function.width > 1 ? "their averages are" : "the average is"} turned into the prediction. Nothing else happens, and all of it is on this page.`;
+    `${model.function.width > 1 ? "their averages are" : "the average is"} turned into the prediction. Nothing else happens${whole ? ", and all of it is on this page" : ""}.`;
   const holds = model.certificate.every((check) => check.holds);
   const facts = [
     `${model.features.length} ${model.features.length === 1 ? "feature" : "features"}`,

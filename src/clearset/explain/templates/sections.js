@@ -187,5 +187,11 @@ const Sections = (() => {
     h("strong", null, model.classes ? label(model.classes[chosen], 24) : show(estimates[0])),
     model.classes && model.link !== "margin" && h("span", { class: "number" }, show.share(estimates[chosen])));
 
-  return { dock, title, section, card, promises, quality, training, prediction, aggregate, isWhole };
+  /* What screen readers hear when the prediction changes; the element stays, its text changes. */
+  const status = h("p", { class: "hidden", role: "status" });
+  const announce = (model, { estimates, chosen }) => {
+    status.textContent = `Prediction ${model.classes ? cut(model.classes[chosen], 60) : show(estimates[0])}`;
+  };
+
+  return { status, announce, dock, title, section, card, promises, quality, training, prediction, aggregate, isWhole };
 })();

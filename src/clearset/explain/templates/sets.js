@@ -3,6 +3,7 @@
 const Sets = (() => {
   const STEPS = 200;
   const MOST_OPTIONS = 2000;
+  const MOST_TOKENS = 100;
   const MOST_COMPARED = 40; /* tokens up to which the prediction without each is shown */
 
   /* A value in the middle of what is usual, to begin with. */
@@ -18,6 +19,7 @@ const Sets = (() => {
 
   function build(model) {
     const { features } = model;
+    const sized = features.some((f) => f.scope === "size"); /* then a token less changes all the others' scores */
     const multi = model.function.outputs > 1;
     const width = model.function.width;
     const fresh = () => features.map((f) => (f.scope === "token" ? usual(f) : null));
@@ -88,16 +90,15 @@ const Sets = (() => {
     field.next = 0;
 
     function move(from, to) {
-      state.selected = Math.min(Math.max(to, 0), Math.max(state.set.tokens.length - 1, 0));
+      state.selected = Math.max(Math.min(to, state.set.tokens.length - 1, MOST_TOKENS - 1), 0);
       rebuild(from);
     }
 
     function act(what, i) {
       const { tokens } = state.set;
-      if (what === "copy") tokens.splice(i + 1, 0, [...tokens[i]]);
-      else if (what === "remove") tokens.splice(i, 1);
-      else tokens.push(fresh());
-      move(true, what === "remove" ? Math.min(i, tokens.length - 1) : what === "copy" ? i + 1 : tokens.length - 1);
+      if (what === "remove") tokens.splice(i, 1);
+      else tokens.splice(i + 1, 0, what === "copy" ? [...tokens[i]] : fresh());
+      move(true, what === "remove" ? i : i + 1);
     }
 
     function rebuild(focus) {
@@ -105,7 +106,7 @@ const Sets = (() => {
       const ofSet = features.map((f, d) => [f, d]).filter(([f]) => f.scope === "set");
       replace(shared, ofSet.length > 0 && h("fieldset", null, h("legend", null, "Of the whole set"),
         ofSet.map(([f, d]) => field(f, () => set.set[d], (value) => (set.set[d] = value), -1))));
-      heads = set.tokens.map((token, i) => {
+      heads = set.tokens.slice(0, MOST_TOKENS).map((token, i) => {
         const open = i === state.selected;
         const summary = h("span", { class: "summary" });
         const scores = h("span", { class: "score" });
@@ -119,7 +120,9 @@ const Sets = (() => {
             h("button", { type: "button", onclick: () => act("remove", i) }, "Remove token"))));
         return { token, row, button, summary, scores, effect };
       });
+      const left = set.tokens.length - heads.length;
       replace(list, heads.map((head) => head.row),
+        left > 0 && h("p", { class: "note" }, `and ${left.toLocaleString("en")} more tokens, which count as well`),
         !set.tokens.length && h("p", { class: "note" }, "The set is empty: it is read as one token whose features are all missing."));
       if (focus && heads[state.selected]) heads[state.selected].button.focus();
       update();
@@ -139,21 +142,23 @@ const Sets = (() => {
         replace(scores, Charts.scores(values), h("span", { class: "number" }, width === 1 ? show.signed(values[0]) : ""));
         effect.textContent = "";
         if (set.tokens.length > 1 && set.tokens.length <= MOST_COMPARED) {
-          const without = Evaluate.evaluate(model, { ...set, tokens: set.tokens.filter((_, j) => j !== i) });
+          const others = (list) => list.filter((_, j) => j !== i);
+          const without = sized ? Evaluate.evaluate(model, { ...set, tokens: others(set.tokens) }) : Evaluate.fromScores(model, others(result.scores));
           effect.textContent = show.signed(single(result, c) - single(without, c));
         }
       });
       const shown = model.classes && model.classes.length === 2 ? result.chosen : c;
+      Sections.announce(model, result);
       replace(panel, Sections.dock(model, result), h("h3", null, "Prediction"),
         Sections.prediction(model, result, multi ? c : shown, multi && ((chosen) => { state.explained = chosen; update(); })),
         state.label !== null && h("p", { class: "note" }, "label of this example: ", h("strong", null, typeof state.label === "number" ? show(state.label) : label(state.label, 40))),
         multi && h("p", { class: "note" }, "Scores are those of ", h("strong", null, label(model.classes[c], 40)), "; choose another class above."),
         Sections.aggregate(model, own(result.means), result.outputs[c], c));
-      draw(c);
+      draw(c, result.scores);
     }
 
     /* Each feature: its calibrator, or the prediction while this one value moves. */
-    function draw(c) {
+    function draw(c, scores) {
       const { set } = state;
       const token = set.tokens[state.selected];
       const values = Evaluate.rows(model, set)[set.tokens.length ? state.selected : 0];
@@ -165,15 +170,9 @@ const Sets = (() => {
           const curve = (value) => rows.map((row) => Evaluate.read(row, Evaluate.place(feature, value)));
           return Sections.card(feature, { curve, current, marks, range: [0, 1], unit: "calibrated" });
         }
-        const changed = (value) => {
-          if (feature.scope === "size") {
-            const rows = Evaluate.rows(model, set).map((row) => row.map((old, e) => (e === d ? value : old)));
-            return Evaluate.fromScores(model, rows.map((row) => Evaluate.phi(model, row)));
-          }
-          const swap = (list) => list.map((old, e) => (e === d ? value : old));
-          return Evaluate.evaluate(model, feature.scope === "set" ? { ...set, set: swap(set.set) }
-            : { ...set, tokens: set.tokens.map((old, i) => (i === state.selected ? swap(old) : old)) });
-        };
+        /* A token's own value changes its own score; what belongs to the set changes all. */
+        const changed = (value) => Evaluate.fromScores(model, Evaluate.rows(model, set).map((row, i) =>
+          feature.scope === "token" && i !== state.selected ? scores[i] : Evaluate.phi(model, row.map((old, e) => (e === d ? value : old)))));
         const unit = model.classes ? (model.link === "margin" ? "margin" : "probability") : "prediction";
         const curve = (value) => {
           const { estimates } = changed(value);
@@ -192,13 +191,14 @@ const Sets = (() => {
 
     const sections = [
       Sections.section("try", "Try it", "Open a token and move its values: its score, the average and the prediction follow at once.",
+        model.n_sets === null && h("p", { class: "warning" }, "The report was made without data, so it has no examples and no histograms, and takes every feature to be each token's own."),
         h("div", { class: "toolbar" },
           h("label", { for: "example" }, "Start from"), picker,
-          h("button", { type: "button", onclick: () => act("add") }, "Add token")),
+          h("button", { type: "button", onclick: () => act("add", state.selected) }, "Add token")),
         h("div", { class: "split" }, h("div", null, shared,
           h("div", { class: "heads", "aria-hidden": "true" }, h("span", null, "token"), h("span", null, width === 1 ? "score" : "scores"),
             h("span", { class: "number" }, model.classes ? (model.link === "margin" ? "changes margin by" : "changes log-odds by") : "changes prediction by")),
-          list), h("aside", { "aria-live": "polite", "aria-label": "Prediction" }, panel))),
+          list), h("aside", { "aria-label": "Prediction" }, Sections.status, panel))),
       Sections.section("features", "What it reads in each feature",
         "Every value is first read through a curve from 0 to 1, then the curves are mixed into the token's score. Behind each curve: how often its values occur. The point is the open token.",
         h("div", { class: "toolbar modes", role: "group", "aria-label": "What the charts show" }, modes), cards),
