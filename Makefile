@@ -23,6 +23,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev
+	@command -v chromium > /dev/null || echo 'There is no chromium on this machine: tests of the report in a browser are skipped.'
 	$(BIN)/pytest -n 2
 
 bench: $(VENV)/.installed-dev
