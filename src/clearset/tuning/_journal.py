@@ -150,7 +150,7 @@ def _untried(tried: Sequence[Plain], domains: Mapping[str, Domain], seed: int) -
     for number in sorted(numbers):
         drawn += number <= drawn
     chosen: Plain = {}
-    for name, domain in reversed(domains.items()):
+    for name, domain in reversed(list(domains.items())):
         drawn, place = divmod(drawn, domain.size or 1)
         chosen[name] = domain.at(place)
     return {name: chosen[name] for name in domains}
