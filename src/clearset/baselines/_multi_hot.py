@@ -186,8 +186,8 @@ class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
     """Predict a number from sets of strings, or texts, by a network on an embedding of their categories.
 
     An example is the sum (or mean) of the embeddings of its categories; those that were not there in `fit` are ignored,
-    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters, and
-    the attributes, are those of `AveragedLinearRegressor`.
+    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters are
+    those of `AveragedLinearRegressor`.
 
     Parameters
     ----------
@@ -214,6 +214,8 @@ class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
     ----------
     categories_
         The categories; the rows of ``network_.embedding`` are theirs.
+    network_, history_, n_iter_, best_epoch_, interrupted_
+        See there.
 
     Examples
     --------

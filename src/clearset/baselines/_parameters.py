@@ -39,3 +39,4 @@ def check_kernel_parameters(parameters: dict[str, Any]) -> None:
     check_number(parameters, "alpha", 0.0, float("inf"))
     check_integer(parameters, "max_exact", 0)
     check_integer(parameters, "n_landmarks", 1)
+    check_threads(parameters["n_jobs"])

@@ -14,7 +14,7 @@ from clearset.experiments import _celeba, _recipes
 from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._models import EMBEDDING_SPACE, model, network
 from clearset.experiments._scores import accuracy_and_auc
-from clearset.experiments._task import Effort, Method, Metric, Task, fit, take
+from clearset.experiments._task import Effort, Method, Metric, Task, fit
 
 # Of the training examples, those that each training sees.
 _SHARE = 0.8
@@ -34,7 +34,7 @@ class ChurnTask(Task):
         parts = self.inputs[method.inputs](folder, seed, effort.examples or _MOST)
         rng = np.random.default_rng(seed)
         n = round(_SHARE * parts.training.n)
-        samples = [take(parts.training, np.sort(rng.permutation(parts.training.n)[:n])) for _ in range(2)]
+        samples = [parts.training.take(np.sort(rng.permutation(parts.training.n)[:n])) for _ in range(2)]
         start = time.perf_counter()
         first, again, other = (
             fit(method.make(number).set_params(**options), sample, parts.validation)

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from clearset.datasets import Labelled
-from clearset.sets import SetData
 
 
 class Parts(NamedTuple):
@@ -178,18 +176,12 @@ def as_sets(parts: Parts, sets: Any) -> Parts:
     return Parts(training, validation, Labelled(sets.transform(parts.test.X), parts.test.y))
 
 
-def take(data: Labelled, rows: Any) -> Labelled:
-    """Give some of the examples, in whatever form they are."""
-    X = data.X[rows] if isinstance(data.X, SetData) else data.X.take(pa.array(rows))
-    return Labelled(X, data.y[rows])
-
-
 def sample(data: Labelled, most: int | None) -> Labelled:
     """Give examples at random, at most so many."""
     if most is None or data.n <= most:
         return data
     rows = np.sort(np.random.default_rng(0).permutation(data.n)[:most])
-    return take(data, rows)
+    return data.take(rows)
 
 
 def split(data: Labelled, seed: int, most: int | None, shares: tuple[float, ...] = (0.7, 0.1, 0.2)) -> Parts:
