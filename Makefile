@@ -23,11 +23,12 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev
+	@command -v chromium > /dev/null || echo 'There is no chromium on this machine: tests of the report in a browser are skipped.'
 	$(BIN)/pytest -n 2
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'
-	for name in phi reading monotone aggregations seeds puzzles crossed table transform promises recipes celeba defaults; do $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in phi reading monotone aggregations seeds crossed table transform promises defaults; do $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit("clearset needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

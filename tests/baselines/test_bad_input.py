@@ -38,6 +38,7 @@ def _no_training(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"validation_fraction": 1.0}, "validation_fraction must be a number above 0 and below 1"),
         ({"early_stopping": "yes"}, "early_stopping must be True or False"),
         ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads"),
+        ({"random_state": -1}, "random_state must be None, a whole number from 0 to 4294967295.*received -1"),
         ({"features": ["star"]}, "'star'.*stars"),
         ({"features": ["shop"]}, "shop"),
         ({"features": []}, "features is empty"),
@@ -56,6 +57,9 @@ def test_parameters(options: dict[str, Any], message: str) -> None:
         ({"alpha": 0}, "alpha must be a number above 0"),
         ({"max_exact": -1}, "max_exact must be a whole number at least 0"),
         ({"n_landmarks": 0}, "n_landmarks must be a whole number at least 1"),
+        ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads"),
+        ({"n_jobs": "all"}, "n_jobs must be None, a positive number of threads"),
+        ({"random_state": -1}, "random_state must be None, a whole number from 0 to 4294967295.*received -1"),
     ],
 )
 def test_parameters_of_the_kernel(options: dict[str, Any], message: str) -> None:
@@ -66,6 +70,8 @@ def test_parameters_of_the_kernel(options: dict[str, Any], message: str) -> None
 def test_labels_and_weights() -> None:
     with pytest.raises(ValueError, match="y has 3 labels but X has 12 sets"):
         DeepSetsRegressor().fit(X, Y[:3])
+    with pytest.raises(ValueError, match="the target y is None"):
+        DeepSetsRegressor().fit(X, None)
     with pytest.raises(ValueError, match="Input y contains NaN"):
         DeepSetsRegressor().fit(X, np.where(Y > 0.5, np.nan, Y))
     with pytest.raises(

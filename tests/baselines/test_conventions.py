@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -194,3 +195,23 @@ def test_every_parameter_is_documented(name: str) -> None:
     lines = [line for line in text[text.index("Parameters") :].splitlines() if line and line[0] != " "]
     documented = {word.strip() for line in lines for word in line.split(",")}
     assert set(inspect.signature(cls).parameters) <= documented
+
+
+def documented_attributes(name: str) -> set[str]:
+    """Give the attributes that a class documents, by itself or by pointing to another."""
+    text = inspect.getdoc(getattr(baselines, name)) or ""
+    other = re.search(r"attributes,?\s+are\s+those\s+of\s+`(\w+)`", text)
+    found = documented_attributes(other[1]) if other else set()
+    if "Attributes\n" in text:
+        section = text[text.index("Attributes\n") : text.index("Examples\n")]
+        lines = [line for line in section.splitlines()[2:] if line and line[0] != " "]
+        found |= {word.strip() for line in lines for word in line.split(",")}
+    return found
+
+
+@pytest.mark.parametrize("cls", [*ON_SETS, *ON_STRINGS])
+def test_every_documented_attribute_is_there(cls: Any) -> None:
+    model = quick(cls).fit(data(cls), labels(cls))
+    names = documented_attributes(cls.__name__)
+    assert names
+    assert {name for name in names if not hasattr(model, name)} == set()

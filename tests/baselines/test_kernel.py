@@ -102,3 +102,27 @@ def test_many_tokens_are_not_paired_exactly(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("clearset.baselines._support.MAX_EXACT_TOKENS", 50)
     X = set_data(60)
     assert not SupportDistributionRegressor(n_landmarks=5).fit(X, label(X)).exact_
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_a_class_without_weight_has_probability_0(n_classes: int) -> None:
+    X = set_data(60)
+    y = np.arange(60) % n_classes
+    names = np.array(["a", "b", "c", "d"])[y]
+    weights = (y != 1).astype(float)
+    model = SupportDistributionClassifier().fit(X, names, sample_weight=weights)
+    alone = SupportDistributionClassifier().fit(X[np.flatnonzero(weights)], names[y != 1])
+    assert model.classes_.tolist() == list("abcd"[:n_classes])
+    shares = model.predict_proba(X)
+    np.testing.assert_array_equal(shares[:, 1], 0.0)
+    np.testing.assert_allclose(np.delete(shares, 1, axis=1), alone.predict_proba(X), atol=1e-12)
+    assert model.predict(X).tolist() == alone.predict(X).tolist()
+    assert model.decision_function(X).shape == (60, n_classes)
+
+
+def test_one_class_with_weight_is_too_few() -> None:
+    weights = np.arange(60) % 2
+    with pytest.raises(ValueError, match=r"needs at least two classes whose sets have weight; only 'b' has"):
+        SupportDistributionClassifier().fit(
+            set_data(60), np.array(["a", "b"])[weights], sample_weight=weights
+        )

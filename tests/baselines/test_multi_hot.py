@@ -67,14 +67,17 @@ def test_unknown_categories_are_ignored_and_nothing_is_a_set_as_well() -> None:
     assert found[0] != found[2]
 
 
-def test_an_example_by_hand() -> None:
+@pytest.mark.parametrize("combiner", ["sum", "mean"])
+def test_an_example_by_hand(combiner: str) -> None:
     X = rows()
-    model = MultiHotDNNRegressor(embedding=3, width=4, hidden_layers=1, epochs=2, random_state=0).fit(
-        X, label(X)
-    )
+    model = MultiHotDNNRegressor(
+        embedding=3, combiner=combiner, width=4, hidden_layers=1, epochs=2, random_state=0
+    ).fit(X, label(X))
     state = {name: value.numpy() for name, value in model.network_.state_dict().items()}
-    mean = state["embedding"][[0, 7]].mean(axis=0)  # of a and h
-    hidden = np.maximum(state["dense.hidden.layers.0.weight"] @ mean + state["dense.hidden.layers.0.bias"], 0)
+    combined = getattr(state["embedding"][[0, 7]], combiner)(axis=0)  # of a and h
+    hidden = np.maximum(
+        state["dense.hidden.layers.0.weight"] @ combined + state["dense.hidden.layers.0.bias"], 0
+    )
     expected = state["dense.output.weight"] @ hidden + state["dense.output.bias"]
     assert model.predict([["h", "a"]])[0] == pytest.approx(expected[0])
 

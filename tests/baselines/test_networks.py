@@ -57,7 +57,7 @@ def test_deep_sets() -> None:
 
 
 def test_multi_hot() -> None:
-    network = MultiHot(3, 2, 4, 2, 1, GENERATOR)
+    network = MultiHot(3, 2, "mean", 4, 2, 1, GENERATOR)
     embedding, *weights = set_by_hand(network)
     means = np.array([(embedding[0] + embedding[2]) / 2, np.zeros(2), embedding[1]])
     found = network(torch.tensor([0, 2, 1]), torch.tensor([0, 2, 2, 3])).detach()

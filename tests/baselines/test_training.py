@@ -153,6 +153,16 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     assert np.isfinite(model.predict(X)).all()
 
 
+@pytest.mark.parametrize("epochs", [1, 20])
+@pytest.mark.parametrize("n", [60, 600])
+def test_training_that_diverges_is_an_error(n: int, epochs: int) -> None:
+    X, y = sets(n), largest(sets(n))
+    options: dict[str, Any] = {"learning_rate": 1e300, "epochs": epochs, "random_state": 0}
+    for model in (DeepSetsRegressor(**options), AveragedDNNRegressor(**options)):
+        with pytest.raises(FloatingPointError, match=r"Training has diverged.*Use a smaller learning_rate"):
+            model.fit(X, y)
+
+
 def test_a_progress_bar_where_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     AveragedLinearRegressor(epochs=2, verbose=1).fit(sets(60), largest(sets(60)))
     assert "epochs" in capsys.readouterr().err

@@ -38,9 +38,10 @@ def test_from_table_to_model(sets: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "Searching learning_rate, lattice_size, smoothness." in out  # the rest is named
     assert "Best of 4 trials:" in out
     assert "4/4 trials" in err
-    shown = re.findall(r"^ +(\d+) +([\d.e+]+) +[\d.]+  learning_rate", out, re.MULTILINE)
+    shown = re.findall(r"^ +(\d+) +([\d.,e+]+) +[\d.]+  learning_rate", out, re.MULTILINE)
     assert len(shown) == 4
-    assert sorted(float(score) for _, score in shown) == [float(score) for _, score in shown]
+    scores = [float(score.replace(",", "")) for _, score in shown]
+    assert sorted(scores) == scores
     assert (sets / "tuning.png").read_bytes().startswith(b"\x89PNG")
     model = cs.load(sets / "tuned")
     assert (model.keypoints, model.width, model.epochs, model.random_state) == (6, 1, 2, 0)
@@ -108,6 +109,14 @@ def test_nothing_to_search(sets: Path, capsys: pytest.CaptureFixture[str]) -> No
     options = ["--label", "sales", "--features", str(sets / "all.yaml"), "--learning-rate", "0.1"]
     assert tune(sets, "sets.parquet", *options) == 1
     assert "Everything that could be searched is named already" in capsys.readouterr().err
+
+
+def test_an_unknown_scorer(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(sets, "sets.parquet", "--label", "sales", "--scoring", "r3") == 1
+    err = capsys.readouterr().err
+    assert "scoring is 'r3', which is no scorer" in err
+    assert "'neg_mean_squared_error'" in err
+    assert len(err) < 400
 
 
 def test_without_the_extra(sets: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:

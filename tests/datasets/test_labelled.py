@@ -1,8 +1,11 @@
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from clearset.datasets import Labelled
+from clearset.sets import SetData
 
 DATA = Labelled(pa.array([[str(place)] for place in range(103)]), np.arange(103))
 
@@ -22,6 +25,27 @@ def test_take_keeps_examples_and_labels_together() -> None:
     table = Labelled(pa.table({"a": [[1], [2, 3]]}), np.array([0.5, 1.5])).take([1])
     assert table.X.to_pylist() == [{"a": [2, 3]}]
     assert DATA.take([]).n == 0
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, lambda rows: SetData(rows, range(6), ["a"])])
+def test_examples_in_other_forms(form: Any) -> None:
+    data = Labelled(form([0.0, 1.0, 2.0, 3.0, 4.0]), np.arange(5.0))
+    some = data.take([3, 1])
+    values = some.X.values[:, 0] if isinstance(some.X, SetData) else some.X
+    assert list(values) == some.y.tolist() == [3.0, 1.0]
+    assert [part.n for part in data.split((0.4, 0.6))] == [2, 3]
+    assert repr(data) == f"Labelled(5 examples; X: {type(data.X).__name__}, y: float64)"
+
+
+@pytest.mark.parametrize(("n", "shares"), [(2, (0.7, 0.1, 0.2)), (9, (0.7, 0.1, 0.2)), (0, (1.0,))])
+def test_too_few_to_split(n: int, shares: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match=f"{n} examples are too few for the shares .*a part would be empty"):
+        Labelled(list(range(n)), np.arange(n)).split(shares)
+
+
+def test_a_seed_that_is_none() -> None:
+    with pytest.raises(ValueError, match="random_state must be None, a whole number of at least 0"):
+        DATA.split(random_state=-1)
 
 
 def test_split_is_a_partition_of_the_sizes_asked_for() -> None:

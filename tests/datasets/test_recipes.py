@@ -28,6 +28,17 @@ def test_stemmed_ingredients(folder: Path) -> None:
     assert data.y.tolist() == ["greek", "southern_us", "thai"]
 
 
+@pytest.mark.parametrize("words", [False, True])
+def test_names_without_letters_and_digits_are_no_items(tmp_path: Path, words: bool) -> None:
+    recipes = [{"cuisine": "thai", "ingredients": [names]} for names in ("!!", "salt")]
+    recipes.append({"cuisine": "thai", "ingredients": ["lime", "", "salt", " - "]})
+    (tmp_path / "train.json").write_text(json.dumps(recipes))
+    items = load_recipes(tmp_path, words=words).X.to_pylist()
+    plain = [[item for item in row if not item.endswith(" (word)")] for row in items]
+    assert plain == [[], ["salt"], ["lime", "salt"]]
+    assert [len(row) for row in items] == ([0, 2, 4] if words else [0, 1, 2])
+
+
 def test_words_beside_them_once(folder: Path) -> None:
     plain, both = load_recipes(folder), load_recipes(folder, words=True)
     for names, items in zip(plain.X.to_pylist(), both.X.to_pylist(), strict=True):

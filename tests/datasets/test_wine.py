@@ -74,6 +74,9 @@ def test_errors(tmp_path: Path) -> None:
     (tmp_path / "winemag-data-130k-v2.csv").write_text("description,points\nripe,\n")
     with pytest.raises(ValueError, match=r"'points' .* has missing values"):
         load_wine(tmp_path)
+    (tmp_path / "winemag-data-130k-v2.csv").write_text("description,points\n")
+    with pytest.raises(ValueError, match=r"winemag-data-130k-v2.csv has no reviews"):
+        load_wine(tmp_path)
 
 
 def test_real(real) -> None:

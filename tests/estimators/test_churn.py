@@ -83,6 +83,24 @@ def test_numbers_that_are_constant() -> None:
     assert cs.churn(one, other, X[:2]).changed == 0.5
 
 
+def test_rounding_is_no_change() -> None:
+    one, other = Fixed([0.1] * 8), Fixed([0.1 + 1e-16] * 8)
+    churn = cs.churn(one, other, X)
+    assert (churn.changed, churn.relative_difference) == (0.0, 0.0)
+    assert 0 < churn.tolerance < 1e-9
+    assert cs.churn(one, other, X, tolerance=0.0).changed == 1.0
+    far = cs.churn(one, Fixed([0.2] * 8), X)
+    assert (far.changed, far.relative_difference) == (1.0, np.inf)
+    # Steps that are small beside the numbers are changes still.
+    assert cs.churn(Fixed([1e6, 1e6 + 1e-3]), Fixed([1e6, 1e6]), X[:2]).changed == 0.5
+
+
+@pytest.mark.parametrize("tolerance", ["x", True, [1.0]])
+def test_a_tolerance_that_is_no_number(tolerance: Any) -> None:
+    with pytest.raises(TypeError, match="tolerance must be a finite number of at least 0; received"):
+        cs.churn(Fixed([1, 2]), Fixed([1, 2]), X[:2], tolerance=tolerance)
+
+
 labels = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=30)
 
 

@@ -7,7 +7,9 @@ from clearset.cli import main
 from clearset.datasets import Labelled
 from clearset.experiments import reproduce
 from clearset.experiments._churn import CHURN
-from clearset.experiments._task import QUICK, split
+from clearset.experiments._fingerprints import of_data, of_method
+from clearset.experiments._task import FULL, QUICK, split
+from clearset.experiments._tasks import TASKS
 
 
 @pytest.fixture
@@ -34,11 +36,11 @@ def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
     reproduce(
         ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
     )
-    assert len(done) == 22
+    assert len(done) == 18
     table = json.loads((output / "puzzles.json").read_text())
     assert all(list(outcome["runs"]) == ["0"] for outcome in table["methods"].values())
     assert "Deep Sets" in (output / "puzzles.md").read_text()
-    assert "[Sales of puzzles" in (output / "README.md").read_text()
+    assert "[Sales of puzzles" in (output / "summary.md").read_text()
 
     done.clear()
     del table["methods"]["Deep Sets, tuned"]
@@ -54,6 +56,20 @@ def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
         "puzzles: averaged, linear, seed 0",
     ]
     assert json.loads((output / "puzzles.json").read_text())["methods"]["averaged, DNN, tuned"] == before
+
+
+def test_other_data_are_not_taken_for_the_same(data, tmp_path):
+    task = TASKS["puzzles"][0]
+    method = task.methods[0]
+    before = of_method(task, method, of_data(task, data), QUICK)
+    assert before == of_method(task, method, of_data(task, data), QUICK)
+    assert before != of_method(task, method, of_data(task, data), FULL)
+    assert before != of_method(task, task.methods[1], of_data(task, data), QUICK)
+    path = data / "puzzles" / "train.csv"
+    text = path.read_text()
+    path.write_text(text.replace("p3,5", "p3,4").replace("p3,1", "p3,2"))
+    assert path.read_text() != text
+    assert before != of_method(task, method, of_data(task, data), QUICK)
 
 
 def test_missing_data_are_said_before_work(tmp_path, capsys):

@@ -55,10 +55,32 @@ def test_results_are_found_again(tmp_path):
     assert again.mean("two", "error") is None
 
 
-def test_results_of_another_effort_and_fresh_ones_are_not_gone_on_from(tmp_path):
+def test_results_of_another_effort_are_not_replaced_unasked(tmp_path):
     _filled(tmp_path)
-    assert Results(TASK, tmp_path, QUICK).methods == {}
+    with pytest.raises(ValueError, match=r"holds results of a full run.*--output.*--fresh"):
+        Results(TASK, tmp_path, QUICK)
+    assert Results(TASK, tmp_path, QUICK, fresh=True).methods == {}
     assert Results(TASK, tmp_path, FULL, fresh=True).methods == {}
+
+
+def test_results_of_other_data_or_options_are_forgotten(tmp_path):
+    before = {"one": "a", "two": "b"}
+    results = Results(TASK, tmp_path, FULL, before)
+    for method in (ONE, TWO):
+        results.add_tuning(method, {"options": {}, "trials": 0})
+        results.add_run(method, 0, _run(1.0))
+    assert Results(TASK, tmp_path, FULL, before).n_runs == 2
+    assert list(Results(TASK, tmp_path, FULL, {"one": "a", "two": "c"}).methods) == ["one"]
+
+
+def test_figures_keep_the_machine_they_were_measured_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("clearset.experiments._results.machine", lambda: "an abacus")
+    _filled(tmp_path)
+    monkeypatch.undo()
+    again = Results(TASK, tmp_path, FULL)
+    again.write()
+    assert "an abacus" in again.path.with_suffix(".md").read_text()
+    assert "torch" not in again.path.with_suffix(".md").read_text()
 
 
 def test_other_options_forget_runs(tmp_path):
@@ -76,9 +98,10 @@ def test_a_method_that_is_no_more_is_dropped(tmp_path):
 
 
 def test_a_broken_file_is_said(tmp_path):
-    (tmp_path / "made-up.json").write_text("{")
-    with pytest.raises(ValueError, match=r"made-up\.json.*--fresh"):
-        Results(TASK, tmp_path, FULL)
+    for content in ("{", "[1]", "{}x"):
+        (tmp_path / "made-up.json").write_text(content)
+        with pytest.raises(ValueError, match=r"made-up\.json.*--fresh"):
+            Results(TASK, tmp_path, FULL)
 
 
 def test_table(tmp_path):
@@ -116,5 +139,7 @@ def test_options_in_words_and_back():
 
 
 def test_an_option_that_is_no_longer_searched():
+    with pytest.raises(ValueError, match="--fresh"):
+        as_options({}, {"tokens": "Subsets(2)"})
     with pytest.raises(ValueError, match="--fresh"):
         as_options({"tokens": [cs.Items()]}, {"tokens": "Subsets(2)"})

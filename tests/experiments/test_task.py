@@ -3,7 +3,6 @@ import pyarrow as pa
 import pytest
 from sklearn.dummy import DummyRegressor
 
-import clearset as cs
 from clearset.datasets import Labelled
 from clearset.experiments._task import (
     FULL,
@@ -16,7 +15,6 @@ from clearset.experiments._task import (
     fit,
     sample,
     split,
-    take,
 )
 from clearset.experiments._tasks import TASKS, task_named
 
@@ -64,13 +62,6 @@ def test_split_of_at_most_so_many():
     assert [part.n for part in parts] == [30, 10, 10]
     for small, large in zip(parts, whole, strict=True):
         assert set(small.y) <= set(large.y)
-
-
-def test_take_keeps_sets_and_labels_together():
-    sets = cs.SetData(np.arange(6.0)[:, None], [0, 1, 3, 6], ["x"])
-    some = take(Labelled(sets, np.array([10, 20, 30])), np.array([0, 2]))
-    assert some.X.values.ravel().tolist() == [0, 3, 4, 5]
-    assert some.y.tolist() == [10, 30]
 
 
 def test_sample_of_all_is_all():

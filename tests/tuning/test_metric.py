@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier
@@ -98,6 +100,29 @@ def test_scorers_are_better_when_higher():
 
     assert read_metric(Ridge(), best, Y).name == "best"
     assert read_metric(Ridge(), best, Y).score(model, X, Y, None) == 7.0
+
+
+def test_weights_where_a_scorer_takes_them():
+    model = Ridge().fit(X, Y)
+    errors = abs(Y - model.predict(X))
+
+    def plain(model, X, y):
+        return -abs(y - model.predict(X)).mean()
+
+    def anything(model, X, y, **options):
+        return options["sample_weight"].sum()
+
+    assert read_metric(Ridge(), plain, Y).score(model, X, Y, WEIGHTS) == pytest.approx(-errors.mean())
+    assert read_metric(Ridge(), anything, Y).score(model, X, Y, WEIGHTS) == WEIGHTS.sum()
+    most = read_metric(Ridge(), "neg_max_error", Y).score(model, X, Y, WEIGHTS)
+    assert most == pytest.approx(-errors.max())
+
+
+def test_what_has_no_name_is_said_without_its_place_in_memory():
+    def share(model, X, y, above):
+        return 1.0
+
+    assert " at 0x" not in read_metric(Ridge(), partial(share, above=1), Y).name
 
 
 def test_a_search_by_accuracy():

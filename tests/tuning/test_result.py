@@ -84,6 +84,24 @@ def test_a_plot_of_few_trials(budget):
     tuned(budget).plot().draw_without_rendering()
 
 
+def test_a_given_value_that_a_logarithmic_scale_has_no_place_for():
+    pytest.importorskip("matplotlib")
+    tuning = tuned(4, Bowl(x=0.0), space={"x": (1e-3, 1.0, "log"), "n": (1, 8)})
+    assert tuning.trials[0]["params"]["x"] == 0.0
+    figure = tuning.plot()
+    figure.draw_without_rendering()
+    x = figure.axes[1]
+    assert x.get_yscale() == "log"
+    assert 1e-4 < x.get_ylim()[0] < 1e-3
+
+
+def test_numbers_are_said_as_people_do():
+    tuning = tuned(1, Bowl(x=117.6))
+    assert "mean squared error 13,380 in trial 0" in repr(tuning)
+    pytest.importorskip("matplotlib")
+    assert "best mean squared error 13,380 in" in tuning.plot().get_suptitle()
+
+
 def test_without_matplotlib(monkeypatch):
     tuning = tuned(2)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -96,6 +114,18 @@ def test_without_matplotlib(monkeypatch):
     [
         (0.000123456, "0.0001235"),
         (np.float32(0.5), "0.5"),
+        (13364.2, "13,360"),
+        (-1234567.0, "-1,235,000"),
+        (9999.6, "10,000"),
+        (999.96, "1,000"),
+        (100.0, "100"),
+        (0.0001, "0.0001"),
+        (12.5, "12.5"),
+        (0.0, "0"),
+        (1.5e8, "1.5e+08"),
+        (2e-6, "2e-06"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
         (np.int64(3), "3"),
         (True, "True"),
         (None, "None"),

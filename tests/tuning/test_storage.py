@@ -13,7 +13,7 @@ import clearset as cs
 from .bowl import FITTED, HOOKS, SPACE, Bowl, X, Y
 
 
-def tuned(path, budget, estimator=None, *, y=Y, **options):
+def tuned(path, budget, estimator=None, *, X=X, y=Y, **options):
     options = {"space": SPACE, "random_state": 0, "verbose": 0, **options}
     return cs.tune(estimator or Bowl(), X, y, budget=budget, storage=path, **options)
 
@@ -61,10 +61,13 @@ def test_failures_are_kept(tmp_path):
     assert tuned(tmp_path / "a", 4).trials[2]["error"] == "no"
 
 
-def test_all_fail(tmp_path):
-    HOOKS.update({1: ValueError("no"), 2: ValueError("no")})
-    with pytest.raises(ValueError, match=r"Remove '.*a' to search anew"):
+def test_what_cannot_be_fitted_as_given_leaves_no_trial(tmp_path):
+    HOOKS[1] = ValueError("no")
+    with pytest.raises(ValueError, match="as given cannot be fitted: no"):
         tuned(tmp_path / "a", 2)
+    HOOKS.clear()
+    # Corrected examples, or another estimator, are no other search.
+    assert len(tuned(tmp_path / "a", 3, Bowl(x=1.0), y=np.ones(20)).trials) == 3
 
 
 def test_without_a_seed_that_of_the_file_counts(tmp_path):
@@ -84,6 +87,8 @@ def test_without_a_seed_that_of_the_file_counts(tmp_path):
         ({"scoring": "r2"}, "metric was mean squared error, and is now r2"),
         ({"random_state": 5}, "seed was 0, and is now 5"),
         ({"y": np.ones(20)}, "training was 16 examples"),
+        ({"X": X + 1.0}, r"training was 16 examples \(X "),
+        ({"sample_weight": np.ones(20)}, "training was .*, and is now .*weights"),
         ({"validation_data": (X, Y)}, "training was 16 examples .*, and is now 20 examples"),
     ],
 )
@@ -93,6 +98,25 @@ def test_trials_of_another_search_are_refused(tmp_path, changed, message):
     with pytest.raises(ValueError, match=rf"'.*a' holds trials of another search: .*{message}"):
         tuned(tmp_path / "a", 4, **changed)
     assert (tmp_path / "a").read_bytes() == content
+
+
+def test_other_weights_are_another_search(tmp_path):
+    def search(weights):
+        cs.tune(
+            Ridge(), X, Y, budget=1, space={"alpha": [1.0]}, sample_weight=weights, random_state=0, verbose=0,
+            storage=tmp_path / "a",
+        )  # fmt: skip
+
+    search(np.ones(20))
+    search(np.ones(20))
+    with pytest.raises(ValueError, match=r"training was .*weights"):
+        search(np.arange(20.0))
+
+
+def test_a_lambda_has_no_name_to_compare(tmp_path):
+    with pytest.raises(ValueError, match="scoring is a lambda"):
+        tuned(tmp_path / "a", 2, scoring=lambda model, X, y: 1.0)
+    assert not (tmp_path / "a").exists()
 
 
 def test_what_changes_no_result_may_change(tmp_path):
@@ -122,11 +146,25 @@ def test_objects_are_not_pickled(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     path = tmp_path / "notes.jsonl"
-    for content in ("a note\nanother\n", '{"a": 1}\n[2]\n', "[1]\n"):
+    for content in (
+        "a note\nanother\n",
+        '{"a": 1}\n[2]\n',
+        "[1]\n",
+        "id,points\n1,90\n2,85",
+        "one line",
+        '{"study_name": "other", "op_code": 0}\n{"op',
+        '{"study_name": "clearset"}',
+    ):
         path.write_text(content)
         with pytest.raises(ValueError, match=r"'.*notes.jsonl' is no file of a search"):
             tuned(path, 2)
         assert path.read_text() == content
+    path.write_bytes(b"PK\x03\x04\xff\n\xfe\n\x80 no text")
+    with pytest.raises(ValueError, match="is no file of a search"):
+        tuned(path, 2)
+    assert path.read_bytes() == b"PK\x03\x04\xff\n\xfe\n\x80 no text"
+    path.write_bytes(b"")
+    assert len(tuned(path, 2).trials) == 2
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         tuned(tmp_path / "no" / "a", 2)
 

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.pipeline import make_pipeline
@@ -8,6 +11,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import clearset as cs
 from clearset.datasets import make_reviews
+from clearset.tuning._domains import read_space
+from clearset.tuning._journal import _untried
 
 from .bowl import FITTED, HOOKS, SPACE, Bowl, X, Y, bowl
 
@@ -67,6 +72,62 @@ def test_no_setting_twice_and_an_end_where_none_is_left():
     tuning = tuned(30, space={"kind": ["bad", "good", "worse"]})
     assert sorted(settings(tuning)) == [("bad",), ("good",), ("worse",)]
     assert len(FITTED) == 3
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        {"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "n": [1, 2, 3, 4, 5, 6]},
+        {"x": [0.0, 1.0, 2.0, 3.0], "n": (1, 3), "kind": ["bad", "good", "worse"]},
+    ],
+)
+def test_a_finite_space_is_searched_to_its_end(space):
+    tuning = tuned(36, space=space)
+    assert len(set(settings(tuning))) == len(FITTED) == 36
+    assert settings(tuned(36, space=space)) == settings(tuning)
+    assert settings(tuned(99, space=space)) == settings(tuning)
+    assert len(tuned(99, Bowl(x=77.0), space=space).trials) == 37  # as given it is outside
+
+
+def test_a_range_of_hardly_any_numbers_comes_to_an_end():
+    tuning = tuned(9, Bowl(x=1.0), space={"x": (1.0, float(np.nextafter(1.0, 2.0)))})
+    assert len(tuning.trials) == len(set(settings(tuning))) <= 2
+
+
+def test_a_huge_finite_space():
+    domains = read_space({"x": list(range(10**5)), "n": (1, 10**18), "kind": ["good"] * 3}, Bowl())
+    tried = [{"x": 0, "n": 1, "kind": 0}]
+    drawn = _untried(tried, domains, 0)
+    assert list(drawn) == list(domains)
+    assert drawn not in tried
+    assert all(domain.plain(domain.value(drawn[name])) == drawn[name] for name, domain in domains.items())
+
+
+def test_all_that_are_left_are_drawn_alike():
+    domains = read_space({"x": [5, 6, 7], "n": (3, 4)}, Bowl())
+    tried = [{"x": 0, "n": 3}, {"x": 2, "n": 4}, {"x": 1, "n": 3}]
+    drawn = [tuple(_untried(tried, domains, seed).values()) for seed in range(90)]
+    assert set(drawn) == {(0, 4), (1, 4), (2, 3)}
+    assert min(drawn.count(one) for one in set(drawn)) > 15
+
+
+@pytest.mark.parametrize(
+    ("given", "choices", "n_trials"),
+    [
+        (1.0, [1, 2], 2),
+        (1, np.array([1.0, 2.0]), 2),
+        (1, [1, 1, 1], 1),
+        ([1], [[1.0], [2.0]], 2),
+        (True, [1, 2], 3),
+        (np.ones(2), [[np.ones(2)], np.ones(2), np.ones(2)], 2),
+    ],
+)
+def test_the_same_value_is_the_same_setting(given, choices, n_trials):
+    class Any(Bowl):
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    assert len(tuned(9, Any(n=given), space={"n": choices}).trials) == n_trials
 
 
 def test_seconds_end_the_search():
@@ -137,17 +198,17 @@ def test_weights_are_fitted_with():
 
 
 def test_settings_that_cannot_be_fitted_are_passed_over():
-    HOOKS[1] = ValueError("as given\nit is wrong")
+    HOOKS[2] = ValueError("this\nis wrong")
     HOOKS[4] = FloatingPointError("diverged")
     HOOKS[5] = cs.TokenLimitError("too many")
     tuning = tuned(7)
     assert [trial["state"] for trial in tuning.trials] == [
-        "failed", "complete", "complete", "failed", "failed", "complete", "complete",
+        "complete", "failed", "complete", "failed", "failed", "complete", "complete",
     ]  # fmt: skip
     assert [trial["error"] for trial in tuning.trials if trial["error"]] == [
-        "as given it is wrong", "diverged", "too many",
+        "this is wrong", "diverged", "too many",
     ]  # fmt: skip
-    assert tuning.trials[0]["score"] is None
+    assert tuning.trials[1]["score"] is None
     assert len(tuning.ranked()) == 4
 
 
@@ -158,14 +219,17 @@ def test_failures_are_avoided():
                 raise ValueError("no")
             return super().fit(X, y)
 
-    kinds = [trial["params"]["kind"] for trial in tuned(60, Picky()).trials]
+    kinds = [trial["params"]["kind"] for trial in tuned(60, Picky(kind="good")).trials]
     assert kinds[30:].count("good") > 20
 
 
-def test_all_fail():
-    HOOKS.update({place: ValueError(f"wrong {place}") for place in range(1, 9)})
-    with pytest.raises(ValueError, match=r"None of 4 trials could be fitted. The first: wrong 1$"):
+@pytest.mark.parametrize("error", [ValueError("wrong"), FloatingPointError("diverged")])
+def test_an_estimator_that_cannot_be_fitted_as_given_is_an_error_at_once(error):
+    HOOKS[1] = error
+    with pytest.raises(ValueError, match=f"^The estimator as given cannot be fitted: {error}$") as raised:
         tuned(4)
+    assert raised.value.__cause__ is error
+    assert len(FITTED) == 1
 
 
 def test_scores_that_are_no_numbers_fail():
@@ -213,6 +277,27 @@ def test_an_interrupt_that_training_has_taken_for_its_own_ends_the_search():
         assert len(tuned(8, Ending()).trials) == 2
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: TransformedTargetRegressor(model),
+        lambda model: BaggingRegressor(model, n_estimators=2),
+        lambda model: make_pipeline(StandardScaler(), TransformedTargetRegressor(model)),
+    ],
+)
+def test_an_interrupt_within_a_wrapper_ends_the_search(wrap):
+    class Ending(Bowl):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.interrupted_ = self.kind == "good"
+            return self
+
+    wrapped = wrap(Ending())
+    name = next(name for name in wrapped.get_params() if name.endswith("__kind"))
+    with pytest.warns(UserWarning, match="interrupted after 1 of 8"):
+        assert len(tuned(8, wrapped, space={name: ["good", "bad"]}).trials) == 1
+
+
 def test_an_interrupt_before_anything_was_found_is_raised():
     HOOKS[1] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
@@ -239,7 +324,18 @@ def test_an_interrupt_before_anything_was_found_is_raised():
         ({"budget": 0}, ValueError, "budget must be a whole number at least 1; received 0"),
         ({"budget": 2.5}, ValueError, "budget must be a whole number"),
         ({"seconds": -1}, ValueError, "seconds"),
-        ({"scoring": "acuracy"}, ValueError, "acuracy"),
+        (
+            {"scoring": "acuracy"},
+            ValueError,
+            r"'acuracy', which is no scorer.*Did you mean 'accuracy'.{,250}$",
+        ),
+        ({"random_state": -1}, ValueError, "random_state must be None, a whole number from 0.*received -1"),
+        (
+            {"validation_data": (X, Y[:3])},
+            ValueError,
+            "y of validation_data has 3 labels but X .* has 20 rows",
+        ),
+        ({"validation_data": (X, None)}, ValueError, "y of validation_data is None"),
         ({"scoring": 3}, TypeError, "scoring must be the name"),
         ({"validation_data": X}, TypeError, "validation_data is a pair"),
         ({"sample_weight": [1.0]}, ValueError, r"sample_weight has shape \(1,\)"),
@@ -253,6 +349,23 @@ def test_refused(options, error, message):
     assert not FITTED
 
 
+def test_labels_as_a_column():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    options = {"budget": 3, "space": {"C": (0.1, 1.0)}, "random_state": 0, "verbose": 0}
+    expected = cs.tune(LogisticRegression(), X, y, **options)
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        tuning = cs.tune(LogisticRegression(), X, y[:, None], **options)
+    assert tuning.best_score_ == expected.best_score_
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        cs.tune(LogisticRegression(), X, y, (X, y[:, None]), **options)
+
+
+def test_no_labels():
+    with pytest.raises(ValueError, match=r"y is None.*Pass one label for each example"):
+        cs.tune(Bowl(), X, None, space=SPACE, verbose=0)
+
+
 def test_labels_for_other_rows():
     with pytest.raises(ValueError, match="y has 19 labels but X has 20 rows"):
         cs.tune(Bowl(), X, Y[:19], space=SPACE, verbose=0)
@@ -264,6 +377,8 @@ def test_progress(capsys):
     assert out == ""
     assert "3/3 trials" in err
     assert "best mean squared error" in err
+    tuned(1, Bowl(x=117.6), verbose=1)
+    assert "best mean squared error 13,380 (trial 0)" in capsys.readouterr().err
     tuned(3)
     assert capsys.readouterr() == ("", "")
 

@@ -110,6 +110,7 @@ class _MultiHotDNN(NetworkEstimator):
         width: int = 64,
         *,
         embedding: int = 32,
+        combiner: str = "sum",
         hidden_layers: int = 2,
         min_count: int = 1,
         loss: str | None = None,
@@ -140,6 +141,7 @@ class _MultiHotDNN(NetworkEstimator):
         self.tokens = tokens
         self.width = width
         self.embedding = embedding
+        self.combiner = combiner
         self.hidden_layers = hidden_layers
         self.min_count = min_count
 
@@ -166,6 +168,7 @@ class _MultiHotDNN(NetworkEstimator):
         return MultiHot(
             len(self.categories_),
             self.embedding,
+            self.combiner,
             self.width,
             self.hidden_layers,
             self._n_outputs(),
@@ -182,9 +185,9 @@ class _MultiHotDNN(NetworkEstimator):
 class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
     """Predict a number from sets of strings, or texts, by a network on an embedding of their categories.
 
-    An example is the mean of the embeddings of its categories; those that were not there in `fit` are ignored, and an
-    example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters, and the
-    attributes, are those of `AveragedLinearRegressor`.
+    An example is the sum (or mean) of the embeddings of its categories; those that were not there in `fit` are ignored,
+    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters are
+    those of `AveragedLinearRegressor`.
 
     Parameters
     ----------
@@ -194,6 +197,8 @@ class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
         Units of each hidden layer.
     embedding
         Dimension of the embedding.
+    combiner
+        ``"sum"`` of the categories' embeddings, which keeps how many there are, or their ``"mean"``.
     hidden_layers
         Number of hidden layers, with ReLU.
     min_count
@@ -209,6 +214,8 @@ class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
     ----------
     categories_
         The categories; the rows of ``network_.embedding`` are theirs.
+    network_, history_, n_iter_, best_epoch_, interrupted_
+        See there.
 
     Examples
     --------

@@ -97,12 +97,14 @@ class DeepSets(nn.Module):
 
 
 class MultiHot(nn.Module):
-    """The mean of the embeddings of an example's categories, and fully connected layers; no categories are zeros.
+    """The sum or mean of the embeddings of an example's categories, and fully connected layers; none are zeros.
 
     Parameters
     ----------
     n_categories, embedding
         Rows of the embedding, and its dimension.
+    combiner
+        ``"sum"`` or ``"mean"``.
     width, hidden_layers
         Units of each hidden layer, and number of these.
     n_outputs
@@ -115,6 +117,7 @@ class MultiHot(nn.Module):
         self,
         n_categories: int,
         embedding: int,
+        combiner: str,
         width: int,
         hidden_layers: int,
         n_outputs: int,
@@ -125,6 +128,7 @@ class MultiHot(nn.Module):
             -EMBEDDING_SCALE, EMBEDDING_SCALE, generator=generator
         )
         self.embedding = nn.Parameter(table)
+        self.combiner = combiner
         self.dense = FullyConnected([embedding] + [width] * hidden_layers, n_outputs, generator)
 
     @property
@@ -134,10 +138,10 @@ class MultiHot(nn.Module):
 
     def forward(self, categories: Tensor, offsets: Tensor) -> Tensor:
         """Give the outputs of each example."""
-        means = functional.embedding_bag(
-            categories, self.embedding, offsets, mode="mean", include_last_offset=True
+        combined = functional.embedding_bag(
+            categories, self.embedding, offsets, mode=self.combiner, include_last_offset=True
         )
-        outputs: Tensor = self.dense(means)
+        outputs: Tensor = self.dense(combined)
         return outputs
 
 

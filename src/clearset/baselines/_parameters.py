@@ -13,6 +13,8 @@ def check_network_parameters(parameters: dict[str, Any], losses: Sequence[str]) 
     for name in ("width", "hidden_layers", "embedding", "min_count"):
         if name in parameters:
             check_integer(parameters, name, 1)
+    if "combiner" in parameters:
+        check_choice(parameters, "combiner", ("sum", "mean"))
     for name in ("epochs", "patience"):
         check_integer(parameters, name, 1)
     if parameters["batch_size"] != "auto":
@@ -37,3 +39,4 @@ def check_kernel_parameters(parameters: dict[str, Any]) -> None:
     check_number(parameters, "alpha", 0.0, float("inf"))
     check_integer(parameters, "max_exact", 0)
     check_integer(parameters, "n_landmarks", 1)
+    check_threads(parameters["n_jobs"])

@@ -51,6 +51,9 @@ class _SupportDistribution(Baseline):
     def _linear(self) -> Any:
         """Make the linear model of the features."""
 
+    def _check_kept(self, labels: Float64) -> None:
+        """Refuse labels, of those sets that have weight, that nothing can be learned from."""
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Calculate the kernel, and fit the linear model of its features.
 
@@ -81,6 +84,7 @@ class _SupportDistribution(Baseline):
             landmarks = tokens if self.exact_ else _choose(tokens, self.n_landmarks, rng)
             self.kernel_ = KernelFeatures.of(landmarks, gamma)
             features = self.kernel_(tokens)
+        self._check_kept(labels)
         self.linear_ = self._linear().fit(features, labels, sample_weight=weights)
         return self
 
@@ -175,7 +179,8 @@ class SupportDistributionRegressor(OfNumbers, _SupportDistribution):
 class SupportDistributionClassifier(OfClasses, _SupportDistribution):
     """Tell classes apart by logistic regression with a kernel between sets: the mean of the kernels of their tokens.
 
-    The parameters and attributes are those of `SupportDistributionRegressor`, and ``classes_``, the labels, sorted.
+    The parameters and attributes are those of `SupportDistributionRegressor`, and ``classes_``, the labels, sorted. A
+    class all of whose sets have weight 0 has probability 0.
 
     Examples
     --------
@@ -190,7 +195,21 @@ class SupportDistributionClassifier(OfClasses, _SupportDistribution):
     def _linear(self) -> LogisticRegression:
         return LogisticRegression(C=1.0 / self.alpha, tol=1e-6, max_iter=10_000)
 
+    def _check_kept(self, labels: Float64) -> None:
+        if len(kept := np.unique(labels)) < 2:
+            raise ValueError(
+                f"SupportDistributionClassifier needs at least two classes whose sets have weight; only "
+                f"{self.classes_.tolist()[int(kept[0])]!r} has."
+            )
+
     def _outputs_of(self, X: Any) -> Float64:
         features = self._features_of(X)
-        outputs: Float64 = self.linear_.decision_function(features).reshape(len(features), -1)
+        known: Float64 = self.linear_.decision_function(features).reshape(len(features), -1)
+        places = self.linear_.classes_.astype(np.int64)
+        if len(places) == len(self.classes_):
+            return known
+        if len(places) == 2:
+            known = np.hstack([np.zeros_like(known), known])
+        outputs = np.full((len(features), len(self.classes_)), -np.inf)
+        outputs[:, places] = known
         return outputs

@@ -1,7 +1,7 @@
 """The training of every network: Adam on mini-batches, the best epoch on validation data is kept."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -87,7 +87,7 @@ def train(
     """Minimise the loss, and leave the network with the parameters of the best epoch.
 
     The best epoch is the one of the least validation loss; without validation data, or without patience, the last one.
-    An interrupt (Ctrl-C) ends training and keeps the best so far.
+    An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error.
 
     Parameters
     ----------
@@ -113,6 +113,7 @@ def train(
             entry = {"epoch": float(epoch), "loss": trainer.epoch()}
             if validation is not None:
                 entry["validation_loss"] = evaluate(network, loss, validation)
+            _check_finite(entry.values())
             progress.history.append(entry)
             on_epoch(entry)
             if not choosing:
@@ -122,11 +123,21 @@ def train(
                 best = copy.deepcopy(network.state_dict())
             elif schedule.patience is not None and epoch - progress.best_epoch >= schedule.patience:
                 break
+        if not choosing:
+            # The last step's parameters are kept, and no loss of them is known yet.
+            _check_finite([evaluate(network, loss, data)])
     except KeyboardInterrupt:
         progress.interrupted = True
     if choosing:
         network.load_state_dict(best)
     return progress
+
+
+def _check_finite(losses: Iterable[float]) -> None:
+    if not np.isfinite(list(losses)).all():
+        raise FloatingPointError(
+            "Training has diverged: the loss is no longer finite. Use a smaller learning_rate."
+        )
 
 
 class _Trainer:

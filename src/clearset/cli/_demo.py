@@ -16,7 +16,7 @@ _TOKEN_COLUMNS = ("star_rating", "word_count", "num_helpful", "photo")
 def demo(
     seed: Annotated[int, typer.Option(min=0, help="Seed of data and training.")] = 0,
     products: Annotated[int, typer.Option(min=50, help="Number of products to make.")] = 3000,
-    output: Annotated[Path, typer.Option(help="Folder for the model and the test products.")] = Path("demo"),
+    output: Annotated[Path, typer.Option(help="Folder for model, report and test products.")] = Path("demo"),
 ) -> None:
     """Train on made-up product reviews and show what was learned."""
     from rich.console import Console
@@ -61,8 +61,14 @@ def demo(
 
     model.save(output / "reviews.clearset")
     write_table(test, output / "test.parquet")
+    model.report(output / "report.html", test, reviews.sales[cut:])
     console.rule("[bold]Next")
-    console.print(f"The model is in {output / 'reviews.clearset'}. Try:", soft_wrap=True, markup=False)
+    console.print(
+        f"Open {output / 'report.html'} in a browser: it holds the model and evaluates it.\n"
+        f"The model is in {output / 'reviews.clearset'}. Try:",
+        soft_wrap=True,
+        markup=False,
+    )
     program = "clearset" if shutil.which("clearset") else sys.argv[0]  # make demo leaves it off the path
     for command in ("predict", "verify"):
         line = f"  {program} {command} {output / 'reviews.clearset'} {output / 'test.parquet'} --by product"

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 def reproduce(
     tasks: Annotated[
-        list[str],
-        typer.Argument(help="puzzles, intent, celeba, recipes, wine, churn, ablations, or all."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="puzzles, intent, celeba, recipes, wine, churn, ablations, or all.", show_default="all"
+        ),
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; else $CLEARSET_DATA, else ../shared/data.")
     ] = None,
@@ -39,20 +41,25 @@ def reproduce(
     console = Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("reproduce", total=None)
+        bar = progress.add_task("reading", total=None)
+
+        def on_start(total: int, kept: int) -> None:
+            progress.update(bar, total=total, description="reproduce")
+            if kept:
+                progress.console.print(f"{kept} runs are kept from an earlier run; --fresh does them again.")
 
         def on_job(job: "Job", seconds: float) -> None:
             progress.console.print(f"{job} ({seconds:.0f} s)", markup=False, soft_wrap=True)
             progress.advance(bar)
 
         results = run(
-            tasks,
+            tasks or ["all"],
             data,
             output,
             quick=quick,
             fresh=fresh,
             jobs=jobs,
-            on_start=lambda total: progress.update(bar, total=total),
+            on_start=on_start,
             on_job=on_job,
         )
     for outcome in results:

@@ -189,13 +189,13 @@ class _Reader:
         table = read_sets(path, self.by, of_sets, self.items.names if self.items else ())
         for name in taken:
             check_column(table, name, path)
-        weights = None if self.weight is None else _plain(table, self.weight, path)
+        weights = None if self.weight is None else plain_column(table, self.weight, path)
         dropped = [name for name in (*taken, self.by) if name]
         X = table.drop_columns(dropped) if self.items is None else self.items.take(table, path)
-        return X, _plain(table, self.label, path), weights
+        return X, plain_column(table, self.label, path), weights
 
 
-def _plain(table: "pa.Table", name: str, path: Path) -> Any:
+def plain_column(table: "pa.Table", name: str, path: Path) -> Any:
     """Return a column of single, present values as a numpy array."""
     import pyarrow as pa
 

@@ -141,7 +141,7 @@ def _lines(tuning: "Tuning") -> Iterator[str]:
     for trial in best:
         said = ", ".join(f"{name} {words(value)}" for name, value in trial["params"].items())
         given = " (as given)" if trial["number"] == 0 else ""
-        yield f"{trial['number']:>5}  {trial['score']:>{width}.4g}  {trial['seconds']:>7.1f}  {said}{given}"
+        yield f"{trial['number']:>5}  {words(trial['score']):>{width}}  {trial['seconds']:>7.1f}  {said}{given}"
     if failed := [trial for trial in tuning.trials if trial["error"]]:
         yield f"{len(failed)} trials failed; trial {failed[0]['number']}: {failed[0]['error']}"
     yield "\nChosen:"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from clearset.datasets._flat import Floats, Ints, Seed, check_count, list_column, offsets_of
+from clearset.datasets._flat import Floats, Ints, Seed, check_count, list_column, make_generator, offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def make_aggregation(
         raise ValueError(f"kind must be one of {', '.join(kinds)}; got {kind!r}.")
     check_count("n_sets", n_sets)
     check_count("max_tokens", max_tokens)
-    rng = np.random.default_rng(random_state)
+    rng = make_generator(random_state)
     offsets = offsets_of(rng.integers(1, max_tokens, n_sets, endpoint=True))
     x = 1 - rng.random(offsets[-1])
     columns = {"x": list_column(x, offsets)}

@@ -9,6 +9,15 @@ Ints = npt.NDArray[np.int64]
 Seed = int | np.random.Generator | None
 
 
+def make_generator(random_state: Seed) -> np.random.Generator:
+    """Make the generator of a seed, or take the one given."""
+    if isinstance(random_state, int | np.integer) and random_state < 0:
+        raise ValueError(
+            f"random_state must be None, a whole number of at least 0, or a generator; received {random_state}."
+        )
+    return np.random.default_rng(random_state)
+
+
 def check_count(name: str, value: object) -> None:
     """Refuse everything but a positive whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.datasets._flat import Seed
+from clearset.datasets._flat import Seed, make_generator
 
 
 class Labelled(NamedTuple):
@@ -15,7 +15,7 @@ class Labelled(NamedTuple):
 
     Attributes
     ----------
-    X : pyarrow.Array, pyarrow.ChunkedArray or pyarrow.Table
+    X : pyarrow.Array, pyarrow.ChunkedArray, pyarrow.Table, SetData, array or list
         One entry or row an example.
     y : ndarray
         One label an example.
@@ -42,7 +42,13 @@ class Labelled(NamedTuple):
     def take(self, rows: npt.ArrayLike) -> "Labelled":
         """Give the examples with these row numbers, in this order."""
         places = np.asarray(rows, dtype=np.int64)
-        return Labelled(self.X.take(pa.array(places)), self.y[places])
+        if isinstance(self.X, pa.Array | pa.ChunkedArray | pa.Table | pa.RecordBatch):
+            X = self.X.take(pa.array(places))
+        elif isinstance(self.X, list | tuple):
+            X = [self.X[place] for place in places.tolist()]
+        else:
+            X = self.X[places]
+        return Labelled(X, self.y[places])
 
     def split(
         self, shares: Sequence[float] = (0.7, 0.1, 0.2), random_state: Seed = 0
@@ -73,10 +79,17 @@ class Labelled(NamedTuple):
             raise ValueError(
                 f"shares must be positive and add up to 1, such as (0.7, 0.1, 0.2); received {tuple(shares)}."
             )
-        order = np.random.default_rng(random_state).permutation(self.n)
         ends = np.cumsum([int(share * self.n) for share in shares[:-1]], dtype=np.int64)
+        if np.diff(ends, prepend=0, append=self.n).min() < 1:
+            raise ValueError(
+                f"{self.n} examples are too few for the shares {tuple(shares)}: a part would be empty. Use more "
+                "examples, or larger shares."
+            )
+        order = make_generator(random_state).permutation(self.n)
         return tuple(self.take(np.sort(part)) for part in np.split(order, ends))
 
     def __repr__(self) -> str:
-        kind = getattr(self.X, "type", None) or f"columns {', '.join(self.X.column_names)}"
+        kind = getattr(self.X, "type", type(self.X).__name__)
+        if hasattr(self.X, "column_names"):
+            kind = f"columns {', '.join(self.X.column_names)}"
         return f"Labelled({self.n:,} examples; X: {kind}, y: {self.y.dtype})"

@@ -27,7 +27,7 @@ def load_recipes(folder: Folder = None, *, words: bool = False) -> Labelled:
     """Load recipes as sets of ingredients, with their cuisine (Kaggle's "What's Cooking?", recipes by Yummly).
 
     39,774 recipes of 20 cuisines. Ingredients are lower-cased and each of their words is stemmed, which needs the
-    package snowballstemmer.
+    package snowballstemmer; those without letters and digits are left out.
 
     Parameters
     ----------
@@ -64,6 +64,9 @@ def load_recipes(folder: Folder = None, *, words: bool = False) -> Labelled:
     names = pa.array(_stems(spelled.dictionary.to_pylist()), pa.string())
     codes = spelled.indices.to_numpy().astype(np.int64)
     sizes = pc.list_value_length(lists).to_numpy().astype(np.int64)
+    named = pc.not_equal(names, "").to_numpy(zero_copy_only=False)[codes]
+    sizes = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[named], minlength=len(sizes))
+    codes = codes[named]
     if words:
         names, codes, sizes = _with_words(names, codes, sizes)
     cuisines = table["cuisine"].to_numpy().astype(str)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from clearset.datasets._flat import Floats, Ints, Seed, check_count, list_column, offsets_of
+from clearset.datasets._flat import Floats, Ints, Seed, check_count, list_column, make_generator, offsets_of
 
 _LARGEST = 30
 
@@ -75,7 +75,7 @@ def make_reviews(n_products: int = 1000, *, random_state: Seed = 0, noise: float
     check_count("n_products", n_products)
     if not 0 <= noise < np.inf:
         raise ValueError(f"noise must be a finite number of at least 0, got {noise!r}.")
-    rng = np.random.default_rng(random_state)
+    rng = make_generator(random_state)
 
     popularity = rng.gamma(1.2, 5.0, n_products)
     sizes = np.minimum(1 + rng.poisson(popularity), _LARGEST)

@@ -72,6 +72,8 @@ def load_wine(folder: Folder = None, *, n_adjectives: int = 39) -> Labelled:
         table = table.filter(pc.and_not(table["in_kaggle"], table["score_selected"]))
     else:
         table = read_columns(path, columns)
+    if not table.num_rows:
+        raise ValueError(f"{path} has no reviews. Take the file from its source again.")
     texts = table["description"].combine_chunks()
     codes = texts.dictionary_encode().indices.to_numpy()
     first = np.sort(np.unique(codes, return_index=True)[1])

@@ -13,6 +13,9 @@ from clearset.frozen import FrozenModel
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+# By how much the same number may differ, relative to the largest, where sums are taken in another order.
+_ROUNDING = 1e-12
+
 _SHOWN = (
     "wins",
     "losses",
@@ -57,7 +60,7 @@ class Churn:
     mean_difference, rms_difference
         Mean absolute difference of the predictions, and the root of the mean of its square.
     relative_difference
-        `rms_difference` over the standard deviation of a's predictions; 0 if nothing differs.
+        `rms_difference` over the standard deviation of a's predictions; 0 if nothing differs by more than rounding.
     tolerance
         The difference that still counts as the same.
     """
@@ -114,7 +117,7 @@ def churn(a: Any, b: Any, X: Any, y: Any = None, *, tolerance: float | None = No
         Their labels, if known: they tell which changes were for the better.
     tolerance
         By how much numbers may differ and still count as the same; by default a tenth of the standard deviation of
-        a's predictions. Not for classes.
+        a's predictions, and no less than rounding. Not for classes.
 
     Returns
     -------
@@ -235,9 +238,12 @@ def _churn_of_numbers(
             place = int(np.argmin(np.isfinite(made)))
             raise ValueError(f"{name} predicts {made[place]} for row {place}; predictions must be finite.")
     first, second = first.astype(np.float64), second.astype(np.float64)
+    rounding = _ROUNDING * float(max(np.abs(first).max(), np.abs(second).max()))
     spread = float(np.std(first))
     if tolerance is None:
-        tolerance = spread / 10
+        tolerance = max(spread / 10, rounding)
+    elif not isinstance(tolerance, int | float | np.integer | np.floating) or isinstance(tolerance, bool):
+        raise TypeError(f"tolerance must be a finite number of at least 0; received {tolerance!r}.")
     elif not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a finite number of at least 0; received {tolerance!r}.")
     differences = np.abs(second - first)
@@ -260,6 +266,6 @@ def _churn_of_numbers(
         errors=errors,
         mean_difference=float(differences.mean()),
         rms_difference=rms,
-        relative_difference=(rms / spread if spread else np.inf) if rms else 0.0,
+        relative_difference=0.0 if rms <= rounding else rms / spread if spread > rounding else np.inf,
         tolerance=float(tolerance),
     )

@@ -56,7 +56,14 @@ def make_rng(random_state: Any) -> np.random.Generator:
     """Make the generator that everything random of a fit comes from."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state must be None, a whole number from 0 to {2**32 - 1}, or a generator; received "
+            f"{random_state!r}."
+        ) from None
+    return np.random.default_rng(state.randint(2**31 - 1))
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -50,8 +50,9 @@ CELEBA = Task(
     text="""
 Accuracy and AUC, random splits 70/10/20 of 202,599 faces. A face is the set of its attributes that are
 present, out of 39. Tokens are subsets of attributes whose share of attractive faces is known to within an
-interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens named, out of fold.
-"attribute=value" has a category for an absent attribute too.
+interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens named, out of fold; of pairs
+and of attribute=value, 6 million tokens, for at most 15 epochs. "attribute=value" has a category for an
+absent attribute too.
 """,
     metrics=(Metric("accuracy", 4), Metric("AUC", 4)),
     methods=(
@@ -66,6 +67,7 @@ interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens
             partial(model, SemanticClassifier, **PAIRS, refine=2, width=1),
             "attributes",
             _SPACE,
+            {"accuracy": 0.785},
         ),
         Method(
             "SFE, pairs, refined, width 4",
@@ -81,7 +83,13 @@ interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens
             NETWORK_SPACE,
             {"accuracy": 0.785},
         ),
-        Method("Deep Sets, pairs", partial(network, DeepSetsClassifier, **LARGE), "pairs", LARGE_SPACE),
+        Method(
+            "Deep Sets, pairs",
+            partial(network, DeepSetsClassifier, **LARGE),
+            "pairs",
+            LARGE_SPACE,
+            {"accuracy": 0.785},
+        ),
         Method(
             "Deep Sets, attribute=value",
             partial(network, DeepSetsClassifier, **LARGE),
@@ -109,7 +117,7 @@ interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens
     highlights={
         "width 1": "SFE, pairs, refined, width 1",
         "wider": "SFE, pairs, refined, width 4",
-        "Deep Sets": "Deep Sets, the paper's tokens",
+        "Deep Sets": "Deep Sets, pairs",
         "averaged or DNN": "DNN on attributes",
         "today's alternative": "gradient boosting on attributes",
     },

@@ -140,7 +140,8 @@ def _task(name: str, title: str, rows: str, *, length_matched: bool) -> Task:
             "texts": partial(_texts, length_matched=length_matched),
         },
         score=accuracy_and_auc,
-        loaders=(load_intent,),
+        loaders=(partial(load_intent, length_matched=length_matched),),
+        group="intent",
         seeds=5,
         highlights={
             "width 1": "set function, width 1",

@@ -58,6 +58,7 @@ def work(
     on_start(len(ready) + sum(map(len, later.values())))
     if not ready:
         return
+    failed: list[str] = []
     with _pool(processes) as pool:
         running: dict[Future[tuple[dict[str, Any], float]], Job] = {}
 
@@ -76,7 +77,14 @@ def work(
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     job = running.pop(future)
-                    outcome, seconds = future.result()
+                    try:
+                        outcome, seconds = future.result()
+                    except BrokenProcessPool:
+                        raise
+                    except Exception as error:  # one method must not end the others
+                        failed.append(f"{job}: {error}")
+                        later.pop((job.results.task.name, job.method.name), None)
+                        continue
                     if job.seed is None:
                         job.results.add_tuning(job.method, outcome)
                         ready[:0] = later.pop((job.results.task.name, job.method.name))
@@ -89,6 +97,8 @@ def work(
                 "A process ended without an answer, perhaps for want of memory. What was finished is kept; run the "
                 "same command again to go on, or with --jobs 1 to need less memory."
             ) from None
+    if failed:
+        raise ValueError(f"{len(failed)} jobs failed, all others are done. The first: {failed[0]}")
 
 
 def _plan(all_results: Sequence[Results]) -> tuple[list[Job], dict[tuple[str, str], list[Job]]]:
@@ -97,6 +107,8 @@ def _plan(all_results: Sequence[Results]) -> tuple[list[Job], dict[tuple[str, st
     later: dict[tuple[str, str], list[Job]] = {}
     for results in all_results:
         for method in results.task.methods:
+            if not method.space and results.tuning_of(method) is None:
+                results.add_tuning(method, {"options": {}, "trials": 0})
             known = results.tuning_of(method) is not None
             seeds = results.missing_seeds(method) if known else list(results.seeds)
             runs = [Job(results, method, seed) for seed in seeds]

@@ -9,10 +9,10 @@ NETWORK_SPACE: dict[str, Any] = {
     "learning_rate": (3e-4, 1e-2, "log"),
     "weight_decay": (1e-6, 1e-1, "log"),
 }
-# Of many tokens: millions an epoch.
-LARGE_SPACE: dict[str, Any] = NETWORK_SPACE | {"width": (16, 64, "log")}
+# Of millions of tokens an epoch.
 LARGE: dict[str, Any] = {"epochs": 15, "patience": 3}
-EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log")}
+LARGE_SPACE: dict[str, Any] = NETWORK_SPACE | {"width": (16, 64, "log")}
+EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log"), "combiner": ["sum", "mean"]}
 SUPPORT_SPACE: dict[str, Any] = {"gamma": (0.01, 1.0, "log"), "alpha": (1e-3, 10.0, "log")}
 
 

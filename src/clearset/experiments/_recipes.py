@@ -44,8 +44,8 @@ RECIPES = Task(
     text="""
 Precision at 1 and at 3 among 20 cuisines, and the accuracy of the 20 questions "is it this cuisine?"; random
 splits 70/10/20 of 39,774 recipes, each a set of lower-cased, stemmed ingredients. Deep Sets see the
-statistics of the tokens named, out of fold: all 20 probabilities of a token at once, and they give 20 outputs
-(the paper's see one cuisine at a time).
+statistics of the tokens named, out of fold: for at most 15 epochs all 20 probabilities of a token at once,
+and they give 20 outputs (the paper's see one cuisine at a time).
 """,
     metrics=(Metric("prec@1", 4), Metric("prec@3", 4), Metric("binary accuracy", 4)),
     methods=(
@@ -71,22 +71,18 @@ statistics of the tokens named, out of fold: all 20 probabilities of a token at 
             partial(model, SemanticClassifier, **PAIRS, refine=1, width=1),
             "ingredients",
             _SPACE,
+            {"prec@1": 0.710, "prec@3": 0.880, "binary accuracy": 0.973},
         ),
         Method(
             "SFE, ingredients and pairs, refined, width 4",
             partial(model, SemanticClassifier, **PAIRS, refine=1, width=4),
             "ingredients",
             _SPACE,
+            {"prec@1": 0.729, "prec@3": 0.890, "binary accuracy": 0.974},
         ),
         Method(
             "SFE, ingredients and their words, refined, width 1",
             partial(model, SemanticClassifier, **SINGLE, refine=1, width=1),
-            "ingredients and words",
-            _WORDS_SPACE,
-        ),
-        Method(
-            "SFE, ingredients and their words, refined, width 4",
-            partial(model, SemanticClassifier, **SINGLE, refine=1, width=4),
             "ingredients and words",
             _WORDS_SPACE,
         ),
@@ -102,6 +98,7 @@ statistics of the tokens named, out of fold: all 20 probabilities of a token at 
             partial(network, DeepSetsClassifier, **LARGE),
             "ingredients and pairs",
             LARGE_SPACE,
+            {"prec@1": 0.707, "prec@3": 0.888, "binary accuracy": 0.973},
         ),
         Method(
             "DNN on ingredients",
@@ -129,7 +126,7 @@ statistics of the tokens named, out of fold: all 20 probabilities of a token at 
     highlights={
         "width 1": "SFE, ingredients and pairs, refined, width 1",
         "wider": "SFE, ingredients and pairs, refined, width 4",
-        "Deep Sets": "Deep Sets, the paper's tokens",
+        "Deep Sets": "Deep Sets, ingredients and pairs",
         "averaged or DNN": "DNN on ingredients",
         "today's alternative": "logistic regression on ingredients",
     },

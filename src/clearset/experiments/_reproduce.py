@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._jobs import Job, work
 from clearset.experiments._results import Results
 from clearset.experiments._summary import write_summary
 from clearset.experiments._task import FULL, QUICK
 from clearset.experiments._tasks import TASKS
+from clearset.tuning._extras import need
 
 RESULTS = Path("experiments", "results")
 
@@ -26,12 +28,12 @@ def reproduce(
     quick: bool = False,
     fresh: bool = False,
     jobs: int | None = None,
-    on_start: Callable[[int], None] = _silent,
+    on_start: Callable[[int, int], None] = _silent,
     on_job: Callable[[Job, float], None] = _silent,
 ) -> list[Results]:
     """Run tasks, and write a table of each in Markdown and JSON.
 
-    What an earlier run has finished is kept, and only the rest is done.
+    What an earlier run has finished with the same data, methods and version is kept, and only the rest is done.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ def reproduce(
     jobs : int, optional
         Processes at once; by default one a core.
     on_start, on_job
-        Told the number of jobs, then each that is done with its seconds.
+        Told the numbers of jobs and of runs that are kept, then each job that is done with its seconds.
 
     Examples
     --------
@@ -64,13 +66,17 @@ def reproduce(
         raise ValueError(f"jobs must be at least 1; received {jobs}.")
     chosen = [name for name in TASKS if "all" in names or name in names]
     tasks = [task for name in chosen for task in TASKS[name]]
-    for loader in dict.fromkeys(loader for task in tasks for loader in task.loaders):
-        loader(folder)  # whose errors say what is missing before anything is run
+    need("optuna")
     effort = QUICK if quick else FULL
     target = Path(output) if output is not None else RESULTS / "quick" if quick else RESULTS
-    results = [Results(task, target, effort, fresh=fresh) for task in tasks]
     folder = None if folder is None else os.fspath(folder)
-    work(results, folder, effort, jobs or os.cpu_count() or 1, on_start, on_job)
+    results = []
+    for task in tasks:
+        data = of_data(task, folder)
+        fingerprints = {method.name: of_method(task, method, data, effort) for method in task.methods}
+        results.append(Results(task, target, effort, fingerprints, fresh=fresh))
+    kept = sum(outcome.n_runs for outcome in results)
+    work(results, folder, effort, jobs or os.cpu_count() or 1, lambda n: on_start(n, kept), on_job)
     for outcome in results:
         outcome.write()
     write_summary(target, effort)

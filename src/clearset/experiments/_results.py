@@ -11,6 +11,13 @@ from typing import Any
 
 from clearset.experiments._task import Effort, Method, Metric, Task
 
+_SECONDS = (
+    "Seconds of one fit on one thread, the median; what Deep Sets and the like are given is made before."
+)
+_TUNED = """
+Options were chosen once, on the first split's training part (at most {to_tune:,} examples) and validation part, by
+{budget} trials each, the first with the options as they were made:
+""".strip()
 _PACKAGES = ("clearset", "torch", "scikit-learn", "numpy", "pyarrow", "optuna")
 
 
@@ -24,21 +31,48 @@ class Results:
     folder
         Where its files are.
     effort
-        What was done with; results of another effort are not gone on from.
+        What was done with; a folder has results of one effort.
+    fingerprints
+        What results of each method depend on; those with another are forgotten. None keeps all.
     fresh
         Forget what the folder holds.
     """
 
-    def __init__(self, task: Task, folder: Path, effort: Effort, *, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        task: Task,
+        folder: Path,
+        effort: Effort,
+        fingerprints: Mapping[str, str] | None = None,
+        *,
+        fresh: bool = False,
+    ) -> None:
         self.task = task
         self.effort = effort
         self.path = folder / f"{task.name}.json"
         held = {} if fresh else _read(self.path)
-        same = held.get("effort") == effort.name
-        known = {method.name for method in task.methods}
+        if held and held["effort"] != effort.name:
+            raise ValueError(
+                f"'{self.path}' holds results of a {held['effort']} run. Name another folder with --output, or replace "
+                "them with --fresh."
+            )
+        self.fingerprints = fingerprints
         self.methods: dict[str, dict[str, Any]] = {
-            name: outcome for name, outcome in held.get("methods", {}).items() if same and name in known
+            method.name: held["methods"][method.name]
+            for method in task.methods
+            if held and self._is_of(method, held["methods"].get(method.name))
         }
+
+    def _is_of(self, method: Method, outcome: Mapping[str, Any] | None) -> bool:
+        """Tell whether an outcome is of this method, as it is now."""
+        if outcome is None:
+            return False
+        return self.fingerprints is None or outcome["fingerprint"] == self.fingerprints[method.name]
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs that are known."""
+        return sum(len(outcome["runs"]) for outcome in self.methods.values())
 
     @property
     def seeds(self) -> range:
@@ -57,12 +91,13 @@ class Results:
 
     def add_tuning(self, method: Method, outcome: Mapping[str, Any]) -> None:
         """Keep the outcome of a search; runs with other options are forgotten."""
-        self.methods[method.name] = {"tuning": dict(outcome), "runs": {}}
+        fingerprint = None if self.fingerprints is None else self.fingerprints[method.name]
+        self.methods[method.name] = {"fingerprint": fingerprint, "tuning": dict(outcome), "runs": {}}
         self.write()
 
     def add_run(self, method: Method, seed: int, outcome: Mapping[str, Any]) -> None:
         """Keep the outcome of one run."""
-        self.methods[method.name]["runs"][str(seed)] = dict(outcome)
+        self.methods[method.name]["runs"][str(seed)] = {**outcome, "machine": machine()}
         self.write()
 
     def write(self) -> None:
@@ -71,7 +106,6 @@ class Results:
         content = {
             "task": self.task.name,
             "effort": self.effort.name,
-            "machine": machine(),
             "methods": {name: self.methods[name] for name in order},
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,21 +114,31 @@ class Results:
 
     def markdown(self) -> str:
         """Give the table with what stands around it."""
-        task = self.task
-        command = f"clearset reproduce {task.name}" + (" --quick" if self.effort.name == "quick" else "")
-        lines = [
-            f"# {task.title}",
+        task, effort = self.task, self.effort
+        command = f"clearset reproduce {task.group or task.name}"
+        lines = [f"# {task.title}", "", *task.text.strip().splitlines()]
+        if effort.examples is not None:
+            lines += [
+                "",
+                f"**A {effort.name} run: at most {effort.examples:,} training examples; these figures say little.**",
+            ]
+        lines += [
             "",
-            *task.text.strip().splitlines(),
-            "",
-            f"`{command}`",
+            f"`{command}{'' if effort.examples is None else ' --quick'}`",
             "",
             *self.table(),
+            "",
+            _SECONDS,
         ]
-        options = [f"- {name}: {said}" for name in self.methods if (said := self._options(name))]
+        options = [f"- {name}: {self._options(name)}" for name in self.methods if self._trials(name)]
         if options:
-            lines += ["", "Chosen on validation data, the same number of trials for each:", "", *options]
-        return "\n".join([*lines, "", machine(), ""])
+            lines += [
+                "",
+                *_TUNED.format(budget=effort.budget, to_tune=effort.to_tune).splitlines(),
+                "",
+                *options,
+            ]
+        return "\n".join([*lines, "", *self._machines(), ""])
 
     def table(self) -> list[str]:
         """Give the lines of the table."""
@@ -128,8 +172,17 @@ class Results:
     def _has_validation(self) -> bool:
         return any(run["validation"] for outcome in self.methods.values() for run in outcome["runs"].values())
 
+    def _trials(self, name: str) -> int:
+        return int(self.methods[name]["tuning"]["trials"])
+
+    def _machines(self) -> list[str]:
+        runs = (run for outcome in self.methods.values() for run in outcome["runs"].values())
+        return list(dict.fromkeys(run["machine"] for run in runs))
+
     def _options(self, name: str) -> str:
         options = self.methods[name]["tuning"]["options"]
+        if not options:
+            return "as it was made"
         return ", ".join(
             f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
             for key, value in options.items()
@@ -160,7 +213,11 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
     except ValueError as error:
         raise ValueError(f"'{path}' cannot be read: {error}. Run with --fresh to make it anew.") from error
-    return dict(content)
+    if not isinstance(content, dict) or not {"effort", "methods"} <= content.keys():
+        raise ValueError(
+            f"'{path}' holds no results. Name another folder with --output, or replace it with --fresh."
+        )
+    return content
 
 
 def _row(cells: list[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from clearset.experiments._results import Results, machine
+from clearset.experiments._results import Results
 from clearset.experiments._task import Effort, Task
 from clearset.experiments._tasks import TASKS
 
@@ -11,7 +11,7 @@ _COLUMNS = ("width 1", "wider", "Deep Sets", "averaged or DNN", "today's alterna
 
 
 def write_summary(folder: Path, effort: Effort) -> None:
-    """Write ``README.md`` of the results: one line for each task and measure, the paper's figures in brackets."""
+    """Write ``summary.md`` of the results: one line for each task and measure, the paper's figures in brackets."""
     held = [Results(task, folder, effort) for tasks in TASKS.values() for task in tasks if task.highlights]
     lines = [
         "# The paper's tables",
@@ -23,10 +23,8 @@ def write_summary(folder: Path, effort: Effort) -> None:
         "",
         *summary_table(held),
         "",
-        machine(),
-        "",
     ]
-    (folder / "README.md").write_text("\n".join(lines))
+    (folder / "summary.md").write_text("\n".join(lines))
 
 
 def summary_table(held: list[Results]) -> list[str]:

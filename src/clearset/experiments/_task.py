@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from clearset.datasets import Labelled
-from clearset.sets import SetData
 
 
 class Parts(NamedTuple):
@@ -95,6 +93,8 @@ class Task:
     ----------
     name
         Of its files.
+    group
+        What it is called for together with others; its own name where empty.
     title, text
         What stands above the table.
     metrics
@@ -109,6 +109,8 @@ class Task:
         What reads the data sets, by folder: to find out early that one is missing.
     highlights
         Methods of the summary, by its column.
+    scoring
+        What settings are compared by, as `tune` takes it; None for the loss that each method minimises.
     seeds
         How often everything is repeated, each time with another split or at least another seed.
     folds
@@ -124,8 +126,22 @@ class Task:
     score: Callable[[Any, Any, Any], dict[str, float]]
     loaders: tuple[Callable[[Any], Any], ...]
     highlights: Mapping[str, str] = field(default_factory=dict)
+    scoring: str | None = None
+    group: str = ""
     seeds: int = 3
     folds: int | None = None
+
+    def describe(self, method: Method) -> list[Any]:
+        """Give all that a method's results depend on, besides data and effort."""
+        made = method.make(0)
+        return [
+            type(made).__name__,
+            made.get_params(deep=True),
+            dict(method.space),
+            self.inputs[method.inputs],
+            self.scoring,
+            self.folds,
+        ]
 
     def method(self, name: str) -> Method:
         """Give the method of a row."""
@@ -160,18 +176,12 @@ def as_sets(parts: Parts, sets: Any) -> Parts:
     return Parts(training, validation, Labelled(sets.transform(parts.test.X), parts.test.y))
 
 
-def take(data: Labelled, rows: Any) -> Labelled:
-    """Give some of the examples, in whatever form they are."""
-    X = data.X[rows] if isinstance(data.X, SetData) else data.X.take(pa.array(rows))
-    return Labelled(X, data.y[rows])
-
-
 def sample(data: Labelled, most: int | None) -> Labelled:
     """Give examples at random, at most so many."""
     if most is None or data.n <= most:
         return data
     rows = np.sort(np.random.default_rng(0).permutation(data.n)[:most])
-    return take(data, rows)
+    return data.take(rows)
 
 
 def split(data: Labelled, seed: int, most: int | None, shares: tuple[float, ...] = (0.7, 0.1, 0.2)) -> Parts:

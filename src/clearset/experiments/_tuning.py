@@ -11,14 +11,12 @@ from clearset.tuning import tune, words
 
 def tuned(task: Task, method: Method, folder: Any, effort: Effort) -> dict[str, Any]:
     """Search a method's space on the first split; give the options found, the score and the trials."""
-    if not method.space:
-        return {"options": {}, "trials": 0}
     parts = task.inputs[method.inputs](folder, 0, effort.examples)
     training = sample(parts.training, effort.to_tune)
     held = None if parts.validation is None else tuple(sample(parts.validation, effort.to_tune // 3))
     tuning = tune(
         method.make(0), *training, held, effort.budget, space=method.space, folds=None if held else task.folds,
-        random_state=0, verbose=0,
+        scoring=task.scoring, random_state=0, verbose=0,
     )  # fmt: skip
     # The first trial is the estimator as it was made, whose options need not be in the space.
     best = tuning.best_params_ if tuning.best_trial_ else {}
@@ -42,7 +40,7 @@ def as_options(space: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, 
     """Turn plain options back into those of the space."""
     options = {}
     for name, said in plain.items():
-        limits = space[name]
+        limits = space.get(name, [])
         options[name] = said if isinstance(limits, tuple) else _choice(limits, said)
     return options
 

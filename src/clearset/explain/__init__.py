@@ -1,6 +1,8 @@
-"""What draws: plots of models and explanations, and what notebooks show of them."""
+"""What draws: the report that is the model, plots, and what notebooks show."""
 
+from clearset.explain._document import report_document
 from clearset.explain._notebook import certificate_html, explanation_html, model_html
+from clearset.explain._render import render_report, write_report
 from clearset.explain.plots import (
     plot_calibrators,
     plot_history,
@@ -22,4 +24,7 @@ __all__ = [
     "plot_quality",
     "plot_rho",
     "plot_waterfall",
+    "render_report",
+    "report_document",
+    "write_report",
 ]

@@ -25,8 +25,8 @@ class Attempt:
         On validation data; None where the setting cannot be fitted.
     seconds
         How long it took to fit and score it.
-    error
-        Why it cannot be fitted.
+    error, cause
+        Why it cannot be fitted, in words, and as it was raised.
     model
         The fitted estimator; None where only models without some fold were fitted.
     said
@@ -36,6 +36,7 @@ class Attempt:
     loss: float | None
     seconds: float
     error: str | None = None
+    cause: Exception | None = None
     model: Any = None
     said: list[warnings.WarningMessage] = field(default_factory=list)
 
@@ -116,8 +117,7 @@ class Attempts:
             options["sample_weight"] = training.weights
         model.fit(training.X, training.y, **options)
         # Estimators of this package end training at an interrupt, and do not raise it.
-        parts = [model, *model.get_params(deep=True).values()]
-        if any(getattr(part, "interrupted_", False) is True for part in parts):
+        if _was_interrupted(model):
             raise KeyboardInterrupt
         return model.set_params(**loud)
 
@@ -130,5 +130,14 @@ def _attempt(work: Callable[[], tuple[float | None, Any]]) -> Attempt:
         try:
             loss, model = work()
         except (ValueError, ArithmeticError) as error:
-            return Attempt(None, time.perf_counter() - start, " ".join(str(error).split()))
-    return Attempt(loss, time.perf_counter() - start, None, model, said)
+            return Attempt(None, time.perf_counter() - start, " ".join(str(error).split()), error)
+    return Attempt(loss, time.perf_counter() - start, model=model, said=said)
+
+
+def _was_interrupted(part: Any) -> bool:
+    """Tell whether training of an estimator, or of one that it has fitted, was ended by an interrupt."""
+    if isinstance(part, list | tuple):
+        return any(map(_was_interrupted, part))
+    if isinstance(part, type) or not hasattr(part, "get_params"):
+        return False
+    return getattr(part, "interrupted_", False) is True or any(map(_was_interrupted, vars(part).values()))

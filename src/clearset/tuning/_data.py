@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import column_or_1d
 
 from clearset.estimators.semantic._sources import take_examples
 from clearset.sets import SetData
+from clearset.tuning._checksum import checksum
 
 # A fifth of the examples validates; from this many on a tenth is enough.
 _MANY = 5000
@@ -37,9 +39,11 @@ class Examples:
         weights = None if self.weights is None else self.weights[rows]
         return Examples(X, take_examples(self.y, rows), weights)
 
-    def checksum(self) -> int:
-        """Give a number that tells other labels from these."""
-        return zlib.crc32("\n".join(map(str, np.asarray(self.y).tolist())).encode())
+    def fingerprint(self) -> str:
+        """Give words that tell other examples from these."""
+        labels = zlib.crc32("\n".join(map(str, np.asarray(self.y).tolist())).encode())
+        weights = "" if self.weights is None else f", weights {zlib.crc32(self.weights.tobytes()):08x}"
+        return f"{len(self)} examples (X {checksum(self.X):08x}, labels {labels:08x}{weights})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +76,7 @@ def read_examples(
 
     These are others, or a random share of every class alike, or all of them in folds.
     """
-    rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    if len(y) != rows:
-        raise ValueError(f"y has {len(y)} labels but X has {rows} rows; give one label for each.")
+    rows = _check_lengths(X, y)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights is not None and weights.shape != (rows,):
         raise ValueError(f"sample_weight has shape {weights.shape} but X has {rows} rows; give one for each.")
@@ -84,13 +86,31 @@ def read_examples(
             raise TypeError(
                 f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
             )
-        return examples, Examples(validation_data[0], validation_data[1], None)
+        other, theirs = validation_data
+        theirs = read_labels_of(theirs, "y of validation_data", classes=stratify)
+        _check_lengths(other, theirs, " of validation_data")
+        return examples, Examples(other, theirs, None)
     if folds is None and rows < 2:
         raise ValueError(f"X has {rows} rows, too few to set some aside. Pass validation_data.")
     if folds is not None:
         return examples, _dealt(examples, folds, seed, stratify=stratify)
     held = _held(examples, seed, stratify=stratify)
     return examples.take(np.flatnonzero(~held)), examples.take(np.flatnonzero(held))
+
+
+def read_labels_of(y: Any, name: str, *, classes: bool) -> Any:
+    """Give labels, of classes as one column."""
+    if y is None:
+        raise ValueError(f"{name} is None, but settings are compared by it. Pass one label for each example.")
+    return column_or_1d(y, warn=True) if classes and np.ndim(y) == 2 else y
+
+
+def _check_lengths(X: Any, y: Any, of: str = "") -> int:
+    """Give the number of rows, of which each has a label."""
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if len(y) != rows:
+        raise ValueError(f"y{of} has {len(y)} labels but X{of} has {rows} rows; give one label for each.")
+    return int(rows)
 
 
 def _held(examples: Examples, seed: int, *, stratify: bool) -> npt.NDArray[np.bool_]:

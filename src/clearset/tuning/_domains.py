@@ -25,6 +25,19 @@ class Range:
         """Whether the numbers are whole."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
+    @property
+    def size(self) -> int | None:
+        """How many numbers there are; None where too many to count."""
+        return int(self.high - self.low) + 1 if self.whole else None
+
+    def at(self, place: int) -> float:
+        """Give the plain value at a place, of whole numbers."""
+        return self.low + place
+
+    def place(self, plain: float) -> int:
+        """Give the place of a plain value, of whole numbers."""
+        return int(plain - self.low)
+
     def plain(self, value: Any) -> float | None:
         """Give the plain value that stands for `value`; None where it is outside."""
         if not is_number(value) or not self.low <= value <= self.high:
@@ -40,14 +53,27 @@ class Range:
 
 @dataclass(frozen=True)
 class Choices:
-    """One of some values; the plain value is its place, since values may be any objects."""
+    """One of some values, no two the same; the plain value is its place, since values may be any objects."""
 
     values: tuple[Any, ...]
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+    def at(self, place: int) -> int:
+        """Give the plain value at a place."""
+        return place
+
+    def place(self, plain: float) -> int:
+        """Give the place of a plain value."""
+        return int(plain)
 
     def plain(self, value: Any) -> int | None:
         """Give the place of `value`; None where it is no choice."""
         for place, choice in enumerate(self.values):
-            if choice is value or repr(choice) == repr(value):
+            if _same(choice, value):
                 return place
         return None
 
@@ -86,10 +112,29 @@ def _domain(name: str, given: Any) -> Domain:
         raise TypeError(
             f"space[{name!r}] is {given!r}; give a list of choices, or a range (low, high) or (low, high, 'log')."
         )
-    choices = tuple(given.tolist() if hasattr(given, "tolist") else given)
+    choices: list[Any] = []
+    numbers: set[Any] = set()  # of which there may be many
+    for value in given.tolist() if hasattr(given, "tolist") else given:
+        known = value in numbers if is_number(value) else any(_same(choice, value) for choice in choices)
+        if not known:
+            choices.append(value)
+            numbers.update([value] if is_number(value) else [])
     if not choices:
         raise ValueError(f"space[{name!r}] has no choices. Give at least one.")
-    return Choices(choices)
+    return Choices(tuple(choices))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two values are one setting: numbers by value, objects that cannot say so by their words."""
+    if is_number(one) and is_number(other):
+        return bool(one == other)
+    if type(one) is not type(other):
+        return False
+    try:
+        equal = one == other
+    except ValueError:  # arrays within lists
+        equal = False
+    return equal is True or repr(one) == repr(other)
 
 
 def _range(name: str, given: tuple[Any, ...]) -> Range:

@@ -1,7 +1,9 @@
 """Trials, kept by Optuna in memory or in a file, and the setting that it proposes next."""
 
+import json
+import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 
 _NAME = "clearset"
 _SEARCH = "search"
-# Proposals for one trial: where all were tried before, the space is taken to be exhausted.
-_PROPOSALS = 50
+# Proposals for one trial: where all were tried before, one of those that are left is drawn.
+_PROPOSALS = 10
+# Draws from a range, which repeat themselves only where it has hardly any numbers.
+_DRAWS = 50
 
 Plain = dict[str, float]
 """A setting as plain numbers, see `Domain.plain`; the first trial's lacks what is outside of the space."""
@@ -65,7 +69,7 @@ class Journal:
 
     def claim(self, search: Mapping[str, Any]) -> None:
         """Note what the trials are of; refuse a file with trials of another search."""
-        if self.search is None:
+        if self.search is None or not self.trials():
             self._study.set_user_attr(_SEARCH, dict(search))
             return
         for name in sorted({*self.search, *search}):
@@ -101,8 +105,9 @@ class Journal:
             )
 
     def propose(self, domains: Mapping[str, Domain], seed: int) -> Plain | None:
-        """Give a setting that was not tried yet; None where none is found."""
+        """Give a setting that was not tried yet; None where none is left."""
         import optuna
+        from optuna.samplers import RandomSampler, TPESampler
 
         trials = [
             trial for trial in self._study.get_trials(deepcopy=False) if trial.params.keys() == domains.keys()
@@ -112,15 +117,43 @@ class Journal:
             # Asking leaves a trial behind, so it is done aside.
             aside = optuna.create_study()
             aside.add_trials(trials)
-            for attempt in range(_PROPOSALS):
-                state = np.random.SeedSequence([abs(seed), number, attempt]).generate_state(1)
-                aside.sampler = optuna.samplers.TPESampler(
-                    seed=int(state[0]), multivariate=True, constant_liar=False
-                )
+            for attempt in range(_PROPOSALS + _DRAWS):
+                state = int(np.random.SeedSequence([seed, number, attempt]).generate_state(1)[0])
+                if attempt < _PROPOSALS:
+                    aside.sampler = TPESampler(seed=state, multivariate=True, constant_liar=False)
+                elif all(domain.size for domain in domains.values()):
+                    return _untried([trial.params for trial in trials], domains, state)
+                else:
+                    aside.sampler = RandomSampler(seed=state)
                 params: Plain = aside.ask(spread).params
                 if not any(trial.params == params for trial in trials):
                     return params
         return None
+
+
+def _untried(tried: Sequence[Plain], domains: Mapping[str, Domain], seed: int) -> Plain | None:
+    """Draw one of the settings of a finite space that were not tried; None where there is none.
+
+    Settings are numbered, the last parameter's values in turn first, so that none but those tried are looked at.
+    """
+    sizes = [domain.size or 1 for domain in domains.values()]
+    numbers = set()
+    for plain in tried:
+        number = 0
+        for (name, domain), size in zip(domains.items(), sizes, strict=True):
+            number = number * size + domain.place(plain[name])
+        numbers.add(number)
+    left = math.prod(sizes) - len(numbers)
+    if not left:
+        return None
+    drawn = int(np.random.default_rng(seed).integers(min(left, 2**62)))
+    for number in sorted(numbers):
+        drawn += number <= drawn
+    chosen: Plain = {}
+    for name, domain in reversed(list(domains.items())):
+        drawn, place = divmod(drawn, domain.size or 1)
+        chosen[name] = domain.at(place)
+    return {name: chosen[name] for name in domains}
 
 
 def _open(path: Path) -> "optuna.storages.BaseStorage":
@@ -128,19 +161,26 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
     from optuna.storages.journal import JournalFileBackend
 
     check_target(path)
-    if path.exists():
-        # A line that was being written when the machine went down would make the next one unreadable.
-        content = path.read_bytes()
-        if not content.endswith(b"\n") and b"\n" in content:
-            path.write_bytes(content[: content.rindex(b"\n") + 1])
-    cause = None
     try:
+        if path.exists() and path.stat().st_size:
+            _check_first_line(path)
+            # A line that was being written when the machine went down would make the next one unreadable.
+            content = path.read_bytes()
+            if not content.endswith(b"\n"):
+                path.write_bytes(content[: content.rindex(b"\n") + 1])
         storage = JournalStorage(JournalFileBackend(str(path)))
-        if all(study.study_name == _NAME for study in storage.get_all_studies()):
-            return storage
+        storage.get_all_studies()  # reads all lines
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        cause = error
-    raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from cause
+        raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from error
+    return storage
+
+
+def _check_first_line(path: Path) -> None:
+    """Raise an error unless a file begins as a search does; nothing is ever written to any other."""
+    with path.open("rb") as file:
+        line = file.readline()
+    if not line.endswith(b"\n") or json.loads(line)["study_name"] != _NAME:
+        raise ValueError("the first line names no search")
 
 
 def _distributions(domains: Mapping[str, Domain]) -> "dict[str, optuna.distributions.BaseDistribution]":

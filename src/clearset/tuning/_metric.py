@@ -1,7 +1,9 @@
 """What settings are compared by."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import (
     check_scoring,
+    get_scorer_names,
     log_loss,
     mean_absolute_error,
     mean_pinball_loss,
@@ -21,6 +24,10 @@ from sklearn.metrics import (
 from clearset.estimators import SemanticFeatureEngine
 from clearset.setfunction import REGRESSION_LOSSES
 from clearset.tokens import read_labels
+from clearset.tuning._words import exact_words
+
+# Scorers that a message names.
+_USUAL = ("accuracy", "roc_auc", "neg_log_loss", "r2", "neg_mean_squared_error", "neg_mean_absolute_error")
 
 Score = Callable[[Any, Any, Any, Any], float]
 """From a fitted model, examples, labels and weights (or None) to a score."""
@@ -83,13 +90,27 @@ def _scorer(estimator: Any, scoring: Any) -> Metric:
         raise TypeError(
             f"scoring must be the name of a scikit-learn scorer, or a function of model, X and y; received {scoring!r}."
         )
+    if isinstance(scoring, str) and scoring not in (known := get_scorer_names()):
+        close = " or ".join(map(repr, get_close_matches(scoring, known)))
+        raise ValueError(
+            f"scoring is {scoring!r}, which is no scorer of scikit-learn.{f' Did you mean {close}?' if close else ''} "
+            f"There are {', '.join(map(repr, _USUAL))} and more: sklearn.metrics.get_scorer_names() lists them."
+        )
     scorer = check_scoring(estimator, scoring=scoring)
-    name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
+    name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", exact_words(scoring))
+    weighed = _takes_weights(scorer)
 
     def score(model: Any, X: Any, y: Any, weights: Any) -> float:
-        return float(scorer(model, X, y) if weights is None else scorer(model, X, y, sample_weight=weights))
+        options = {} if weights is None or not weighed else {"sample_weight": weights}
+        return float(scorer(model, X, y, **options))
 
     return Metric(name, True, score)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    # One of scikit-learn's takes weights always, and fails where its metric does not.
+    parameters = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    return "sample_weight" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
 
 
 def _of_labels(metric: Callable[..., float]) -> Score:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from clearset.tuning._domains import Choices, Domain, is_number
 from clearset.tuning._extras import need
-from clearset.tuning._words import words
+from clearset.tuning._words import number_words, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def plot(tuning: "Tuning") -> "Figure":
         _draw_parameter(axes, scores, name, domain)
         axes.set_xlabel(tuning.metric if place + columns >= len(domains) else "")
     figure.suptitle(
-        f"{type(tuning.best_estimator_).__name__}: best {tuning.metric} {tuning.best_score_:.4g} in trial "
+        f"{type(tuning.best_estimator_).__name__}: best {tuning.metric} {number_words(tuning.best_score_)} in trial "
         f"{tuning.best_trial_} of {len(tuning.trials)}",
         color=_TEXT,
     )
@@ -117,6 +117,8 @@ def _draw_parameter(axes: "Axes", scores: _Scores, name: str, domain: Domain) ->
         heights = _draw_choices(axes, values, domain)
     else:
         heights = np.array([_number(value) for value in values])
+        if domain.log:
+            heights[heights <= 0] = np.nan  # the given value may be 0, which such a scale has no place for
         low, high = (
             float(np.fmin.reduce(heights, initial=domain.low)),
             float(np.fmax.reduce(heights, initial=domain.high)),

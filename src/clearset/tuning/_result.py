@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pyarrow as pa
 
 from clearset.tuning._domains import Domain, is_number
-from clearset.tuning._words import words
+from clearset.tuning._words import number_words, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ class Tuning:
     def __repr__(self) -> str:
         chosen = ", ".join(f"{name}={words(value)}" for name, value in self.best_params_.items())
         return (
-            f"Tuning({type(self.best_estimator_).__name__}: {self.metric} {self.best_score_:.4g} in trial "
+            f"Tuning({type(self.best_estimator_).__name__}: {self.metric} {number_words(self.best_score_)} in trial "
             f"{self.best_trial_} of {len(self.trials)}, {chosen})"
         )
 

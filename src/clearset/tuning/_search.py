@@ -10,7 +10,7 @@ from clearset.tuning._domains import Domain
 from clearset.tuning._journal import Finished, Journal
 from clearset.tuning._progress import progress_bar
 from clearset.tuning._result import Trial, Tuning
-from clearset.tuning._words import words
+from clearset.tuning._words import number_words, words
 
 
 class Search:
@@ -53,6 +53,11 @@ class Search:
             inside = {name: domain.plain(self.first[name]) for name, domain in self.domains.items()}
             plain = {name: value for name, value in inside.items() if value is not None}
             attempt = self.attempts.fit({})
+            if attempt.error is not None:
+                # What is wrong with the data is wrong in every trial.
+                raise ValueError(
+                    f"The estimator as given cannot be fitted: {attempt.error}"
+                ) from attempt.cause
         else:
             proposed = self.journal.propose(self.domains, self.seed)
             if proposed is None:
@@ -82,17 +87,12 @@ class Search:
         if not (ranked := self._ranked()):
             return ""
         metric, (loss, number) = self.attempts.metric, ranked[0]
-        return f"best {metric.name} {metric.loss(loss):.4g} (trial {number})"
+        return f"best {metric.name} {number_words(metric.loss(loss))} (trial {number})"
 
     def result(self, interrupted: bool) -> Tuning:
         """Give what was found; the best trial is fitted again if an earlier process did it, or only without folds."""
         trials, metric, path = self.journal.trials(), self.attempts.metric, self.journal.path
-        if not (ranked := self._ranked()):
-            again = f" Remove '{path}' to search anew." if path else ""
-            raise ValueError(
-                f"None of {len(trials)} trials could be fitted. The first: {trials[0].error}{again}"
-            )
-        loss, number = ranked[0]
+        loss, number = self._ranked()[0]
         params = self._setting(number, trials[number].plain)
         if self.best is None or self.best.model is None:
             self.best = self.attempts.refit(params if number else {})

@@ -42,7 +42,7 @@ SPACES: Mapping[str, Mapping[str, Any]] = {
     "AveragedLinear": {name: limits for name, limits in _NETWORK.items() if name != "width"},
     "AveragedDNN": _NETWORK,
     "DeepSets": _NETWORK,
-    "MultiHotDNN": {"embedding": (8, 128, "log"), **_NETWORK},
+    "MultiHotDNN": {"embedding": (8, 128, "log"), "combiner": ["sum", "mean"], **_NETWORK},
     "SupportDistribution": {
         "gamma": (1e-3, 10.0, "log"),
         "alpha": (1e-6, 10.0, "log"),

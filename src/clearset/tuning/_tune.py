@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from clearset.estimators._parameters import check_integer, check_number, make_rng
 from clearset.estimators.semantic._parameters import MAX_FOLDS
 from clearset.tuning._attempts import Attempts
-from clearset.tuning._data import Examples, Folds, read_examples
+from clearset.tuning._data import Folds, read_examples, read_labels_of
 from clearset.tuning._domains import Domain, read_space
 from clearset.tuning._journal import Journal
 from clearset.tuning._metric import read_metric, tells_classes
@@ -39,9 +39,10 @@ def tune(
     """Search for the options that do best on validation data.
 
     The first trial is the estimator as given, so the best is never worse on the validation data than not tuning. The
-    others are proposed by Optuna's tree-structured Parzen estimator. No setting is tried twice; where none is left,
-    the search ends before its budget. A setting that cannot be fitted (ValueError, or training that diverges) is
-    noted and passed over.
+    others are proposed by Optuna's tree-structured Parzen estimator. No setting is tried twice: where proposals repeat
+    themselves one of those left is drawn, and where none is left the search ends before its budget. A setting that
+    cannot be fitted (ValueError, or training that diverges) is noted and passed over; if it is the estimator as given,
+    its error is raised.
 
     Parameters
     ----------
@@ -68,12 +69,13 @@ def tune(
         the estimator minimises: log loss for classes (the error rate where there are no probabilities), and the mean
         squared error or what ``loss`` says for numbers.
     sample_weight
-        One weight for each example, to fit with and, of those set aside, to score with.
+        One weight for each example, to fit with and, of those set aside, to score with if `scoring` takes weights.
     seconds
         Start no further trial after so long; one there always is.
     storage
         A file of JSON lines to keep trials in. The same call goes on where an earlier one stopped, and counts its
-        trials; trials of another search are refused.
+        trials; trials of another search, or of other examples, are refused. No file is written to but a new one, or
+        that of a search.
     random_state
         Seed of search and split, and of the estimator where its own is None. The same seed gives the same trials, in
         one go or resumed.
@@ -98,22 +100,29 @@ def tune(
     (True, 5, 'mean squared error')
     """
     _check(estimator, {"budget": budget, "seconds": seconds, "folds": folds}, validation_data)
+    y = read_labels_of(y, "y", classes=is_classifier(estimator))
     metric = read_metric(estimator, scoring, y)
+    if storage is not None and "<lambda>" in metric.name:
+        raise ValueError(
+            "scoring is a lambda, which trials in storage cannot be told apart by. Give the function a name by def, or "
+            "leave storage out."
+        )
     domains = read_space(default_space(estimator, X, y) if space is None else space, estimator)
     journal = Journal(storage)
     seed = _seed(random_state, journal)
     classes = tells_classes(estimator, y)
     training, held = read_examples(X, y, sample_weight, validation_data, folds, seed, stratify=classes)
     attempts = Attempts(_seeded(estimator, seed), training, held, metric)
-    journal.claim(
-        {
-            **_described(estimator, domains),
-            "metric": metric.name,
-            "seed": seed,
-            "training": _fingerprint(training),
-            **({"folds": len(held)} if isinstance(held, Folds) else {"validation": _fingerprint(held)}),
-        }
-    )
+    if journal.path is not None:
+        journal.claim(
+            {
+                **_described(estimator, domains),
+                "metric": metric.name,
+                "seed": seed,
+                "training": training.fingerprint(),
+                **({"folds": len(held)} if isinstance(held, Folds) else {"validation": held.fingerprint()}),
+            }
+        )
     search = Search(attempts, domains, journal, budget, seed)
     interrupted = search.run(seconds, verbose)
     return search.result(interrupted)
@@ -140,6 +149,7 @@ def _check(estimator: Any, numbers: dict[str, Any], validation_data: Any) -> Non
 def _seed(random_state: Any, journal: Journal) -> int:
     """Give the seed asked for, or else that of the trials in the file, or any."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        make_rng(random_state)  # refuses what no seed can be
         return int(random_state)
     if random_state is None and journal.search is not None:
         return int(journal.search["seed"])
@@ -155,10 +165,6 @@ def _seeded(estimator: Any, seed: int) -> Any:
         if name.rpartition("__")[2] == "random_state" and value is None
     ]
     return copy.set_params(**dict.fromkeys(unset, seed))
-
-
-def _fingerprint(examples: Examples) -> str:
-    return f"{len(examples)} examples (labels {examples.checksum():08x})"
 
 
 def _described(estimator: Any, domains: Mapping[str, Domain]) -> dict[str, str]:

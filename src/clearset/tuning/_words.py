@@ -1,5 +1,6 @@
 """Values of parameters as words: short for people, exact for comparing."""
 
+import math
 import re
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -28,7 +29,7 @@ def words(value: Any) -> str:
     ('0.01235', 'NGrams(2)', 'MinCount(5) | MaxInterval(0.2)')
     """
     if isinstance(value, float | np.floating):
-        return f"{value:.4g}"
+        return number_words(float(value))
     if isinstance(value, str | np.generic):
         return str(value)
     if isinstance(value, list | tuple):
@@ -46,6 +47,17 @@ def words(value: Any) -> str:
         ]
         return f"{type(value).__name__}({', '.join(map(words, told))})"
     return " ".join(exact_words(value).split())
+
+
+def number_words(number: float) -> str:
+    """Say a number with four digits that count; without an exponent from 0.0001 up to ten million."""
+    said = f"{number:.4g}"
+    rounded = float(said)
+    if not 1e-4 <= abs(rounded) <= 1e7:
+        return said
+    decimals = max(3 - math.floor(math.log10(abs(rounded))), 0)
+    said = f"{rounded:,.{decimals}f}"
+    return said.rstrip("0").rstrip(".") if decimals else said
 
 
 def exact_words(value: Any) -> str:

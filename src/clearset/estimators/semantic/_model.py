@@ -15,6 +15,7 @@ from clearset.estimators._dependence import (
     dependence_of,
     label_of_dependence,
 )
+from clearset.estimators._display import display
 from clearset.estimators._drawn import DrawnModel
 from clearset.estimators._explanation import Explanation
 from clearset.estimators._parameters import count_threads
@@ -171,6 +172,22 @@ class SemanticModel(DrawnModel):
         """
         check_is_fitted(self)
         save_semantic(self, path)
+
+    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
+        """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to, such as ``report.html``; an existing file is replaced only once the new one is complete.
+        X
+            Examples, as for `fit`: the report shows how their values are distributed, and has some of them to
+            begin with.
+        y
+            Their labels: the report says how good the model is on them. Best are examples it was not fitted on.
+        """
+        check_is_fitted(self)
+        display().write_report(self, path, X, y)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")

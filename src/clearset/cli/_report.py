@@ -1,0 +1,51 @@
+"""``clearset report``: a saved model as one HTML file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clearset.cli._items import Separator
+
+
+def report(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]", help="CSV or Parquet, of the form the model was trained on, to show it on."
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
+    label: Annotated[
+        str | None, typer.Option(help="Column of DATA with the labels, to see how good it is.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
+    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
+    column: Annotated[
+        list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
+    ] = None,
+    separator: Separator = None,
+) -> None:
+    """Write a model as one HTML file that evaluates it in the browser."""
+    import clearset as cs
+    from clearset.artifact import check_target
+    from clearset.cli._model_data import read_for
+    from clearset.cli._tables import check_column, names_in
+    from clearset.cli._training import plain_column
+
+    if data is None and (label or by or set_columns or column or separator):
+        raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
+    check_target(output)
+    fitted = cs.load(model)
+    X, y = None, None
+    if data is not None:
+        names = names_in(set_columns)
+        if label is not None and by is not None and label not in names:
+            names = [*names, label]  # a label belongs to the whole set
+        table, X = read_for(fitted, data, by, names, column or [], separator)
+        if label is not None:
+            check_column(table, label, data)
+            y = plain_column(table, label, data)
+    fitted.report(output, X, y)
+    print(f"The report is in {output}.")

@@ -1,0 +1,111 @@
+"use strict";
+/* Charts as SVG, drawn by hand: curves over a histogram, points, lines of training, bars. */
+const Charts = (() => {
+  const WIDTH = 340;
+  const HEIGHT = 200;
+  const EDGE = { left: 40, right: 10, top: 20, bottom: 24 };
+
+  function ticks(low, high, most) {
+    if (!(high > low)) return [low];
+    const rough = (high - low) / most;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough) || 10 * power;
+    const found = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(i * step);
+    return found;
+  }
+
+  const scale = (low, high, from, to) => (x) => from + ((x - low) / (high - low || 1)) * (to - from);
+
+  /* The frame of a chart: axes with ticks, and how to place things in it. */
+  function frame({ x, y, height = HEIGHT, title, yTitle, whole = false }) {
+    const right = WIDTH - EDGE.right;
+    const bottom = height - EDGE.bottom;
+    const sx = scale(x[0], x[1], EDGE.left, right);
+    const sy = scale(y[0], y[1], bottom, EDGE.top);
+    const root = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", class: "chart" });
+    root.append(svg("title", null, title));
+    for (const tick of ticks(y[0], y[1], 5)) {
+      root.append(svg("line", { class: "grid", x1: EDGE.left, x2: right, y1: sy(tick), y2: sy(tick) }));
+      root.append(svg("text", { class: "tick end", x: EDGE.left - 5, y: sy(tick) + 3.5 }, show(tick, 3)));
+    }
+    let marks = ticks(x[0], x[1], 5);
+    if (whole) marks = marks.filter(Number.isInteger);
+    for (const tick of marks) {
+      root.append(svg("text", { class: "tick middle", x: sx(tick), y: bottom + 15 }, show(tick, 3)));
+    }
+    if (yTitle) root.append(svg("text", { class: "tick", x: 2, y: 9 }, cut(yTitle, 50)));
+    root.append(svg("line", { class: "axis", x1: EDGE.left, x2: right, y1: bottom, y2: bottom }));
+    return { root, sx, sy, bottom, right };
+  }
+
+  const path = (points, sx, sy) => points.map(([a, b], i) => `${i ? "L" : "M"}${sx(a).toFixed(2)},${sy(b).toFixed(2)}`).join("");
+
+  function histogram(root, { edges, counts }, sx, bottom, left, right) {
+    const most = Math.max(...counts, 1e-9);
+    const group = svg("g", { class: "histogram" });
+    counts.forEach((count, i) => {
+      if (!count) return;
+      const x1 = Math.max(sx(edges[i]), left) + 0.5;
+      const x2 = Math.min(sx(edges[i + 1]), right) - 0.5;
+      const size = (count / most) * (bottom - EDGE.top) * 0.9;
+      group.append(svg("rect", { x: x1, y: bottom - size, width: Math.max(x2 - x1, 0.8), height: size }));
+    });
+    root.append(group);
+  }
+
+  const padded = (values) => {
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    const edge = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
+    return [low - edge, high + edge];
+  };
+
+  /* Curves, the data's histogram behind them, marks of other tokens, and the current point. */
+  function curves({ lines, bars, x, y, points = [], marks = [], title, yTitle, height, whole }) {
+    const range = y || padded(lines.flatMap((line) => line.map((point) => point[1])));
+    const ends = bars && whole ? [x[0] - 0.5, x[1] + 0.5] : x;
+    const { root, sx, sy, bottom, right } = frame({ x: ends, y: range, height, title, yTitle, whole });
+    if (bars) histogram(root, bars, sx, bottom, EDGE.left, right);
+    for (const mark of marks) {
+      const at = Math.min(Math.max(sx(mark), EDGE.left), right);
+      root.append(svg("line", { class: "mark", x1: at, x2: at, y1: bottom - 6, y2: bottom }));
+    }
+    lines.forEach((line, k) => root.append(svg("path", { class: `curve curve-${k % 4}`, d: path(line, sx, sy) })));
+    for (const [a, b] of points) {
+      const at = Math.min(Math.max(sx(a), EDGE.left), right);
+      root.append(svg("line", { class: "drop", x1: at, x2: at, y1: sy(b), y2: bottom }));
+      root.append(svg("circle", { class: "point", cx: at, cy: sy(b), r: 5 }));
+    }
+    return root;
+  }
+
+  /* Predictions against labels, with the line of equality; or shares said against shares seen. */
+  function scatter({ points, range, title, yTitle, sizes }) {
+    const ends = range || padded(points.flat());
+    const { root, sx, sy } = frame({ x: ends, y: ends, height: 260, title, yTitle });
+    root.append(svg("line", { class: "equal", x1: sx(ends[0]), y1: sy(ends[0]), x2: sx(ends[1]), y2: sy(ends[1]) }));
+    points.forEach(([a, b], i) => {
+      root.append(svg("circle", { class: sizes ? "point" : "dot", cx: sx(a), cy: sy(b), r: sizes ? sizes[i] : 2.6 }));
+    });
+    return root;
+  }
+
+  /* A bar from zero in [-1, 1] for each score. */
+  function scores(values) {
+    return h(
+      "span",
+      { class: "scores", "aria-hidden": "true" },
+      values.map((value) => {
+        const size = Math.min(Math.abs(value), 1) * 50;
+        const style = { left: `${value < 0 ? 50 - size : 50}%`, width: `${size}%` };
+        return h("span", { class: "track" }, h("span", { class: value < 0 ? "bar below" : "bar", style }));
+      }),
+    );
+  }
+
+  const bar = (share) => h("span", { class: "track from-left", "aria-hidden": "true" },
+    h("span", { class: "bar", style: { left: "0", width: `${100 * Math.min(Math.max(share, 0), 1)}%` } }));
+
+  return { curves, scatter, scores, bar, padded };
+})();

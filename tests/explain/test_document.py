@@ -1,0 +1,139 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score, roc_auc_score
+
+import clearset as cs
+from clearset.explain import render_report, report_document, write_report
+from clearset.explain._examples import MOST_EXAMPLES, choose_rows, histogram
+from clearset.explain._plain import number
+from clearset.explain._tokens import token_document
+
+from .random_models import of_items, of_sets, sets
+
+QUICK: dict[str, Any] = {"epochs": 2, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.mark.parametrize("models", [of_sets, of_items])
+def test_every_document_is_json_and_becomes_a_page(models: Any) -> None:
+    for model, X in models(np.random.default_rng(0)):
+        for data in (None, X):
+            document = report_document(model, data)
+            again = json.loads(json.dumps(document, allow_nan=False))
+            assert again == document
+            assert render_report(document).count("</script>") == 9
+
+
+@pytest.mark.parametrize("value", [0.1234567890123, 1.797e308, -5e-324, 3.0, 2.0**60])
+def test_numbers_are_close_and_finite(value: float) -> None:
+    assert number(value) == pytest.approx(value, rel=1e-10)
+    assert np.isfinite(number(value, 3))  # type: ignore[arg-type]
+
+
+def test_what_is_no_number_is_null() -> None:
+    assert number(float("nan")) is None
+    assert number(-float("inf")) is None
+
+
+def test_histograms_count_every_value() -> None:
+    values = np.array([1.0, 2.0, 2.0, 5.0, 9.0, np.nan])
+    counted = histogram(values, np.array([1.0, 3.0, 5.0]))
+    assert counted == {"edges": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5], "counts": [1, 2, 0, 0, 2], "missing": 1}
+    spread = histogram(np.random.default_rng(0).normal(size=500), np.array([-1.0, 1.0]))
+    assert sum(spread["counts"]) == 500
+
+
+def test_categories_are_counted_by_name() -> None:
+    X = pa.table({"store": [["b", "a", None], ["b"], ["c", "b"]]})
+    model = cs.SetRegressor([cs.Feature("store", kind="categorical")], **QUICK).fit(X, [1.0, 2.0, 3.0])
+    later = pa.table({"store": [["new", "b", "a"], [None]]})
+    found = report_document(model, later)["features"][0]
+    assert found["categories"] == ["a", "b", "c"]
+    assert found["histogram"] == {"edges": None, "counts": [1, 1, 0], "missing": 2}
+
+
+def test_examples_are_few_and_not_too_large() -> None:
+    assert len(choose_rows(np.full(1000, 3))) == MOST_EXAMPLES
+    assert len(choose_rows(np.array([10_000_000]))) == 0
+    assert choose_rows(np.zeros(3, np.int64)).tolist() == [0, 1, 2]
+
+
+def test_quality_of_numbers_and_classes() -> None:
+    rng = np.random.default_rng(0)
+    X = sets(rng, 90)
+    features = ["stars", "words", "price"]
+    y = rng.normal(10.0, 2.0, 90)
+    model: Any = cs.SetRegressor(features, **QUICK).fit(X, y)
+    measured = {m["name"]: m["value"] for m in report_document(model, X, y)["quality"]["metrics"]}
+    assert measured["mean error (MAE)"] == pytest.approx(mean_absolute_error(y, model.predict(X)), rel=1e-4)
+    assert measured["explained (R²)"] == pytest.approx(r2_score(y, model.predict(X)), rel=1e-3, abs=1e-4)
+    for labels in (rng.choice(["no", "yes"], 90), rng.integers(0, 3, 90)):
+        model = cs.SetClassifier(features, **QUICK).fit(X, labels)
+        found = report_document(model, X, labels)["quality"]
+        measured, shares = {m["name"]: m["value"] for m in found["metrics"]}, model.predict_proba(X)
+        assert measured["accuracy"] == pytest.approx(accuracy_score(labels, model.predict(X)), rel=1e-4)
+        assert measured["log loss"] == pytest.approx(log_loss(labels, shares), rel=1e-4)
+        if shares.shape[1] == 2:
+            assert measured["AUC"] == pytest.approx(roc_auc_score(labels == "yes", shares[:, 1]), rel=1e-4)
+        assert sum(part[2] for part in found["reliability"]) == 90
+
+
+def test_labels_must_fit() -> None:
+    X = [["a"], ["b"]] * 20
+    model = cs.SemanticClassifier(cs.Items(), refine=False, **QUICK).fit(X, ["u", "v"] * 20)
+    with pytest.raises(ValueError, match="'w'"):
+        report_document(model, X[:2], ["u", "w"])
+    with pytest.raises(ValueError, match="X is None"):
+        report_document(model, None, ["u"])
+
+
+def test_tokens_keep_to_their_budget_and_have_those_of_the_examples() -> None:
+    rng = np.random.default_rng(0)
+    X = [[f"item {i}" for i in rng.choice(60, 5)] for _ in range(300)]
+    y = rng.choice(["u", "v", "w"], 300)
+    model = cs.SemanticClassifier(cs.Subsets(2), cover=True, refine=False, **QUICK).fit(X, y)
+    wanted = np.array([7, len(model.token_table_) - 1])
+    found = token_document(model, wanted, most_bytes=20_000)
+    assert found["n_tokens"] == len(model.token_table_) > len(found["items"]) > 100
+    assert len(json.dumps(found)) < 25_000
+    spelled = {tuple(sorted(found["vocabulary"][code] for code in codes)) for codes in found["items"]}
+    assert {model.token_table_.spell(int(token)) for token in wanted} <= spelled
+    single = {codes[0]: place for place, codes in enumerate(found["items"]) if len(codes) == 1}
+    code, place = next(iter(single.items()))
+    known = model.token_table_.lookup(found["vocabulary"][code])
+    assert known is not None
+    assert found["counts"][place] == known.count
+    pairs = dict(zip(found["labels"][place][::2], found["labels"][place][1::2], strict=True))
+    weights = known.class_weights or {}
+    assert {model.classes_[c]: weight for c, weight in pairs.items()} == {
+        k: w for k, w in weights.items() if w
+    }
+
+
+def test_a_report_replaces_a_file_only_when_complete(tmp_path: Path, monkeypatch: Any) -> None:
+    model = cs.SetRegressor(**QUICK).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    path = tmp_path / "report.html"
+    path.write_text("before")
+    with pytest.raises(ValueError):
+        model.report(path, [["no number"]])
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    model.report(path, [[0.5]], [1.0])
+    assert path.read_text().startswith("<!doctype html>")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        write_report(model, tmp_path / "nowhere" / "report.html")
+
+
+def test_a_lone_surrogate_and_a_script_in_names() -> None:
+    X = pa.table({"store": [["<!--<script>", "a"], ["b"]]})
+    model = cs.SetRegressor([cs.Feature("store", kind="categorical")], **QUICK).fit(X, [1.0, 2.0])
+    document = report_document(model, X)
+    document["estimator"] = "</title>\ud800"
+    page = render_report(document)
+    assert "<!--<script>" not in page
+    assert page.count("</title>") == 1
+    page.encode()
