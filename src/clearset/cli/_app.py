@@ -12,6 +12,7 @@ from clearset.cli._fit import fit
 from clearset.cli._predict import predict
 from clearset.cli._report import report
 from clearset.cli._reproduce import reproduce
+from clearset.cli._serve import serve
 from clearset.cli._table import tables
 from clearset.cli._tune import tune
 from clearset.cli._verify import verify
@@ -19,7 +20,7 @@ from clearset.cli._verify import verify
 app = typer.Typer(
     help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False
 )
-for command in (demo, fit, predict, explain, report, verify, tune, reproduce):
+for command in (demo, fit, predict, explain, report, serve, verify, tune, reproduce):
     app.command()(command)
 app.add_typer(tables, name="table")
 

@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from clearset.cli._items import ItemColumns
-from clearset.cli._tables import columns_of_fit, read_sets
+from clearset.cli._tables import check_column, columns_of_fit, names_in, read_sets
+from clearset.cli._training import plain_column
 
 
 def read_for(
@@ -38,6 +39,26 @@ def read_for(
         texts = list(getattr(model, "feature_names_in_", []))
     table = read_sets(path, by, set_columns, texts)
     return table, _columns(table, path, model, columns, separator)
+
+
+def read_labelled(
+    model: Any,
+    path: Path,
+    label: str | None,
+    by: str | None,
+    set_columns: str,
+    columns: list[str],
+    separator: str | None,
+) -> tuple[pa.Table, Any]:
+    """Read what the model reads of a table, and the labels if their column is named; options as in `read_for`."""
+    names = names_in(set_columns)
+    if label is not None and by is not None and label not in names:
+        names = [*names, label]  # a label belongs to the whole set
+    table, X = read_for(model, path, by, names, columns, separator)
+    if label is None:
+        return X, None
+    check_column(table, label, path)
+    return X, plain_column(table, label, path)
 
 
 def _columns(table: pa.Table, path: Path, model: Any, names: list[str], separator: str | None) -> pa.Table:

@@ -30,9 +30,7 @@ def report(
     """Write a model as one HTML file that evaluates it in the browser."""
     import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._model_data import read_for
-    from clearset.cli._tables import check_column, names_in
-    from clearset.cli._training import plain_column
+    from clearset.cli._model_data import read_labelled
 
     if data is None and (label or by or set_columns or column or separator):
         raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
@@ -40,12 +38,6 @@ def report(
     fitted = cs.load(model)
     X, y = None, None
     if data is not None:
-        names = names_in(set_columns)
-        if label is not None and by is not None and label not in names:
-            names = [*names, label]  # a label belongs to the whole set
-        table, X = read_for(fitted, data, by, names, column or [], separator)
-        if label is not None:
-            check_column(table, label, data)
-            y = plain_column(table, label, data)
+        X, y = read_labelled(fitted, data, label, by, set_columns, column or [], separator)
     fitted.report(output, X, y)
     print(f"The report is in {output}.")

@@ -37,7 +37,7 @@ def token_document(
     order = _order(model, np.empty(0, np.int64) if wanted is None else wanted)
     n_tokens = min(len(order), _MOST_TOKENS)
     while True:
-        found = _described(model, np.sort(order[:n_tokens]))
+        found = described_tokens(model, np.sort(order[:n_tokens]))
         size = len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
         if size <= most_bytes or not n_tokens:
             break
@@ -80,7 +80,8 @@ def _places(keys: npt.NDArray[np.float64]) -> IntArray:
     return places
 
 
-def _described(model: Any, tokens: IntArray) -> dict[str, Any]:
+def described_tokens(model: Any, tokens: IntArray) -> dict[str, Any]:
+    """Describe these tokens: their items, with the vocabulary that they need, and what is known of them."""
     table: TokenTable = model.token_table_
     crossing, _ = model._reader()
     items, statistics = table.items_of(tokens), table.statistics.take(tokens)

@@ -6,6 +6,7 @@ const Items = (() => {
 
   function build(model) {
     const { tokens } = model;
+    const server = model.served ? Explorer : null; /* knows all tokens, where a page holds some */
     const text = tokens.in_order && tokens.tokeniser.split === null;
     const multi = Tokens.columns(model) > 1;
     const width = model.function.width;
@@ -28,14 +29,25 @@ const Items = (() => {
       state.label = example ? example.label : null;
       picker.value = String(example ? i : -1);
       if (text) area.value = state.example.items.join(" ");
-      update();
+      renew();
     }
 
     function change(items) {
       state.example = { items, details: {} };
       state.label = null;
       picker.value = "-1";
+      renew();
+    }
+
+    let asked = 0;
+    function renew() {
+      const number = ++asked;
       update();
+      if (!server) return;
+      server.known(state.example.items).then((more) => {
+        Tokens.learn(model, more);
+        if (number === asked) update();
+      }, server.failed);
     }
 
     const add = (typed) => change([...state.example.items, ...Tokens.split(model, typed)]);
@@ -60,7 +72,7 @@ const Items = (() => {
     /* The share or the mean label that was counted for a token. */
     const counted = (token, c) => Tokens.means(model, token, 0).means[byClass(c)];
     const stated = (value) => (value === undefined || Number.isNaN(value) ? "–" : many ? show.share(value) : show(value));
-    const chipsOf = (token) => h("span", { class: "items" }, Tokens.spell(model, token).map((item) => h("span", { class: "item" }, label(item, 40))));
+    const chipsOf = (items) => h("span", { class: "items" }, items.map((item) => h("span", { class: "item" }, label(item, 40))));
 
     function update() {
       const result = Tokens.evaluate(model, state.example);
@@ -78,11 +90,11 @@ const Items = (() => {
       const head = [["token"], ["seen", 1], [what, 1], [tokens.value === "log_odds" ? "log-odds" : "estimate", 1],
         ...extra.filter((f) => f.name !== "count" && f.scope === "token").map((f) => [f.name, 1]), [width === 1 ? "score" : "scores"], width === 1 && ["adds", 1]].filter(Boolean);
       replace(found,
-        unknown.size > 0 && h("p", { class: "note" }, "Not among the tokens of this page: ", [...unknown].slice(0, 20).map((item) => h("span", { class: "item unknown" }, label(spoken(item), 40)))),
+        unknown.size > 0 && h("p", { class: "note" }, server ? "In no token of the table: " : "Not among the tokens of this page: ", [...unknown].slice(0, 20).map((item) => h("span", { class: "item unknown" }, label(spoken(item), 40)))),
         rows.length ? h("div", { class: "scroll" }, h("table", { class: "found" },
           h("thead", null, h("tr", null, head.map(([name, number]) => h("th", { scope: "col", class: number && "number" }, label(name, 24))))),
           h("tbody", null, rows.map((row) => h("tr", { class: row.token === state.token ? "current" : null },
-            h("td", null, h("button", { type: "button", class: "plain", "aria-pressed": String(row.token === state.token), onclick: () => { state.token = row.token; update(); } }, chipsOf(row.token))),
+            h("td", null, h("button", { type: "button", class: "plain", "aria-pressed": String(row.token === state.token), onclick: () => { state.token = row.token; update(); } }, chipsOf(Tokens.spell(model, row.token)))),
             h("td", { class: "number" }, show(tokens.counts[row.token])),
             h("td", { class: "number" }, stated(counted(row.token, c))),
             h("td", { class: "number" }, show.signed(row.value.refined[byClass(c)]), row.value.corrected && h("span", { class: "was", title: "before the learned correction" }, ` (${show.signed(row.value.estimate[byClass(c)])})`)),
@@ -111,10 +123,20 @@ const Items = (() => {
     const query = h("input", { id: "search", type: "search", autocomplete: "off", oninput: () => search() });
     const order = h("select", { id: "order", onchange: () => search() },
       [["telling", "most telling"], ["count", "most frequent"], ["high", "highest"], ["low", "lowest"]].map(([value, name]) => h("option", { value }, name)));
-    const spelled = tokens.items.map((codes) => codes.map((code) => tokens.vocabulary[code]).join(" ").toLowerCase());
+    const spelled = server ? [] : tokens.items.map((codes) => codes.map((code) => tokens.vocabulary[code]).join(" ").toLowerCase());
     let ranked = null;
+    let sought = 0;
 
-    function search() {
+    function search(from = 0) {
+      const number = ++sought;
+      if (!server) return list(from, here(from));
+      const wanted = { search: query.value, by: order.value, offset: from, limit: MOST_ROWS };
+      if (multi) wanted.label = model.classes[state.column];
+      server.search(wanted).then((found) => number === sought && list(from, found), server.failed);
+    }
+
+    /* What is found on this page, in the form that the server has. */
+    function here(from) {
       const c = byClass(state.column);
       const key = `${order.value} ${c}`;
       if (!ranked || ranked.key !== key) {
@@ -126,24 +148,33 @@ const Items = (() => {
       }
       const words = query.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
       const hits = ranked.tokens.filter((token) => words.every((word) => spelled[token].includes(word)));
-      replace(results,
-        h("p", { class: "note", role: "status" }, `${hits.length.toLocaleString("en")} tokens${multi ? `, for ${cut(model.classes[state.column], 40)}` : ""}`, hits.length > MOST_ROWS ? `; the first ${MOST_ROWS} are shown` : ""),
-        h("div", { class: "scroll" }, h("table", null,
-          h("thead", null, h("tr", null, h("th", { scope: "col" }, "token"), ["seen", many ? "share" : "mean label", tokens.value === "log_odds" ? "log-odds" : "estimate"].map((name) => h("th", { scope: "col", class: "number" }, name)))),
-          h("tbody", null, hits.slice(0, MOST_ROWS).map((token) => h("tr", null,
-            h("td", null, h("button", { type: "button", class: "plain", title: "Add to the example", onclick: () => addToken(token) }, chipsOf(token))),
-            h("td", { class: "number" }, show(tokens.counts[token])),
-            h("td", { class: "number" }, stated(counted(token, c))),
-            h("td", { class: "number" }, show.signed(ranked.value[token]))))))));
+      return { n: hits.length, tokens: hits.slice(from, from + MOST_ROWS).map((token) => (
+        { token: Tokens.spell(model, token), count: tokens.counts[token], mean: counted(token, c), value: ranked.value[token] })) };
     }
 
-    function addToken(token) {
-      change([...state.example.items, ...tokens.items[token].map((code) => tokens.vocabulary[code])]);
+    function list(from, found) {
+      const until = from + found.tokens.length;
+      const turn = (name, to, possible) => h("button", { type: "button", disabled: !possible, onclick: () => search(to) }, name);
+      replace(results,
+        h("p", { class: "note", role: "status" }, `${found.n.toLocaleString("en")} tokens${multi ? `, for ${cut(model.classes[state.column], 40)}` : ""}`,
+          found.n > MOST_ROWS && `; ${(from + 1).toLocaleString("en")} to ${until.toLocaleString("en")} are shown`),
+        h("div", { class: "scroll" }, h("table", null,
+          h("thead", null, h("tr", null, h("th", { scope: "col" }, "token"), ["seen", many ? "share" : "mean label", tokens.value === "log_odds" ? "log-odds" : "estimate"].map((name) => h("th", { scope: "col", class: "number" }, name)))),
+          h("tbody", null, found.tokens.map((row) => h("tr", null,
+            h("td", null, h("button", { type: "button", class: "plain", title: "Add to the example", onclick: () => addToken(row.token) }, chipsOf(row.token))),
+            h("td", { class: "number" }, show(row.count)),
+            h("td", { class: "number" }, stated(row.mean)),
+            h("td", { class: "number" }, show.signed(row.value))))))),
+        found.n > MOST_ROWS && h("div", { class: "toolbar" }, turn("Previous", Math.max(from - MOST_ROWS, 0), from > 0), turn("Next", until, until < found.n)));
+    }
+
+    function addToken(items) {
+      change([...state.example.items, ...(tokens.own ? [items.join(Tokens.BETWEEN)] : items)]);
       if (text) area.value = state.example.items.join(" ");
     }
 
     const left = tokens.n_tokens - tokens.items.length;
-    const partly = left > 0 && h("p", { class: "warning" }, `This page holds ${tokens.items.length.toLocaleString("en")} of the model's ${tokens.n_tokens.toLocaleString("en")} tokens, the most frequent and the most telling, and all of the examples above. ` +
+    const partly = left > 0 && !server && h("p", { class: "warning" }, `This page holds ${tokens.items.length.toLocaleString("en")} of the model's ${tokens.n_tokens.toLocaleString("en")} tokens, the most frequent and the most telling, and all of the examples above. ` +
       "Of what you type yourself, rarer tokens are missing here, so that the model's own prediction can differ.");
     const sections = [
       Sections.section("try", "Try it", text ? "Type a text: the runs of words that the model knows are its tokens." : "Put items together: the combinations that the model knows are its tokens.",

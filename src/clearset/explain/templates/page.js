@@ -15,12 +15,12 @@
     model.loss.replaceAll("_", " "),
     model.certificate.length > 0 && (holds ? "✓ all promises hold" : "✗ a promise fails"),
   ];
-  const sections = [...(model.semantic ? Items : Sets).build(model), Sections.promises(model), Sections.quality(model), Sections.training(model)].filter(Boolean);
+  const sections = [...(model.semantic ? Items : Sets).build(model), ...(model.served ? Explorer.sections(model) : []), Sections.promises(model), Sections.quality(model), Sections.training(model)].filter(Boolean);
   const links = sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
   replace(document.getElementById("head"),
     h("h1", null, model.estimator), h("p", { class: "lead" }, lead),
     h("ul", { class: "facts" }, facts.filter(Boolean).map((fact) => h("li", null, fact))),
     h("nav", { "aria-label": "Sections" }, links));
   replace(document.getElementById("main"), sections);
-  replace(document.getElementById("foot"), h("p", null, "Made by clearset. The page is complete: it needs no network, and sends nothing anywhere."));
+  replace(document.getElementById("foot"), h("p", null, "Made by clearset. ", model.served ? "The server knows the whole model; its JSON interface is described in /openapi.json." : "The page is complete: it needs no network, and sends nothing anywhere."));
 })();

@@ -5,24 +5,52 @@ const Tokens = (() => {
   const BETWEEN = "\u001f"; /* joins the parts of a token of one's own tokeniser */
   const prepared = new WeakMap();
 
+  /* Put a token into the tree, unless it is there; tell whether it was not. */
+  function insert(root, codes, token) {
+    let node = root;
+    for (const code of codes) {
+      if (!node.next.has(code)) node.next.set(code, { token: -1, next: new Map() });
+      node = node.next.get(code);
+    }
+    if (node.token >= 0) return false;
+    node.token = token;
+    return true;
+  }
+
   /* The prefix tree of the tokens, and where each item of the vocabulary stands; made once for a document. */
   function index(model) {
     if (!prepared.has(model)) {
       const { items, vocabulary, corrections } = model.tokens;
       const root = { token: -1, next: new Map() };
-      items.forEach((codes, token) => {
-        let node = root;
-        for (const code of codes) {
-          if (!node.next.has(code)) node.next.set(code, { token: -1, next: new Map() });
-          node = node.next.get(code);
-        }
-        node.token = token;
-      });
+      items.forEach((codes, token) => insert(root, codes, token));
       const codes = new Map(vocabulary.map((item, code) => [item, code]));
       const refined = new Map(corrections.places.map((token, i) => [token, corrections.amounts[i]]));
       prepared.set(model, { root, codes, refined });
     }
     return prepared.get(model);
+  }
+
+  /* Take in tokens that are described as those of the document are. Items of a set go by their codes here. */
+  function learn(model, more) {
+    const { vocabulary, items, sizes, counts, labels, own_features: own, in_order: inOrder } = model.tokens;
+    const { root, codes, refined } = index(model);
+    const coded = more.vocabulary.map((item) => {
+      if (!codes.has(item)) codes.set(item, vocabulary.push(item) - 1);
+      return codes.get(item);
+    });
+    const amounts = new Map(more.corrections.places.map((place, i) => [place, more.corrections.amounts[i]]));
+    more.items.forEach((row, i) => {
+      const token = items.length;
+      const its = row.map((code) => coded[code]);
+      if (!inOrder) its.sort((a, b) => a - b);
+      if (!insert(root, its, token)) return;
+      items.push(its);
+      sizes.push(more.sizes[i]);
+      counts.push(more.counts[i]);
+      labels.push(more.labels[i]);
+      for (const name of Object.keys(own)) own[name].push(more.own_features[name][i]);
+      if (amounts.has(i)) refined.set(token, amounts.get(i));
+    });
   }
 
   /* What a person types, as items: words of a text, or items between commas. */
@@ -182,5 +210,5 @@ const Tokens = (() => {
     return inOrder || own ? parts : parts.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
-  return { BETWEEN, split, find, means, values, features, columns, evaluate, spell };
+  return { BETWEEN, learn, split, find, means, values, features, columns, evaluate, spell };
 })();

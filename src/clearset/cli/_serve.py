@@ -1,0 +1,58 @@
+"""``clearset serve``: a saved model in the browser, and for other programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clearset.cli._items import Separator
+
+
+def serve(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    data: Annotated[
+        Path | None, typer.Option(help="CSV or Parquet, of the form the model was trained on: examples.")
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(help="A saved model that was in use before: shows what changed on the data."),
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the data with the labels.")] = None,
+    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
+    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
+    column: Annotated[
+        list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
+    ] = None,
+    separator: Separator = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen at; 0 for any that is free.", min=0, max=65535)
+    ] = 8000,
+) -> None:
+    """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
+    import clearset as cs
+    from clearset.cli._model_data import read_labelled
+    from clearset.serve import create_app, run
+    from clearset.serve._run import is_loopback, listening
+
+    if data is None and (label or by or set_columns or column or separator or compare):
+        raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
+    listening(host, port).close()  # before what takes long
+    fitted = cs.load(model)
+    X, y = (
+        (None, None)
+        if data is None
+        else read_labelled(fitted, data, label, by, set_columns, column or [], separator)
+    )
+    other = None if compare is None else cs.load(compare)
+    app = create_app(
+        fitted,
+        X,
+        y,
+        other=other,
+        name="" if compare is None else compare.name,
+        hosts=("localhost", "127.0.0.1", "::1", "[::1]", host) if is_loopback(host) else None,
+    )
+    run(app, host, port, lambda address: print(f"{address}  (Ctrl-C ends)", flush=True))

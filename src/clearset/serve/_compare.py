@@ -1,0 +1,127 @@
+"""What changed between two models: churn, and the examples and tokens that it comes from."""
+
+from typing import Any
+
+import numpy as np
+
+from clearset.estimators import churn
+from clearset.estimators.semantic._sources import take_examples
+from clearset.explain._plain import number
+from clearset.explain._spelling import token_texts
+
+MOST_EXAMPLES = 40
+_MOST_TOKENS = 12
+_LONGEST = 80
+
+
+def comparison(
+    before: Any, after: Any, X: Any, y: Any = None, name: str = "the other model"
+) -> dict[str, Any]:
+    """Compare two models on the same examples, as plain data.
+
+    Parameters
+    ----------
+    before, after
+        Fitted models of the same kind.
+    X, y
+        Examples that both can read, and their labels if known.
+    name
+        What to call the first.
+
+    Returns
+    -------
+    dict
+        The share ``changed``, ``measures``, and ``examples``, the largest change first: both predictions, and the
+        tokens that now add something else to the prediction, those of the largest change first.
+    """
+    found = churn(before, after, X, y)
+    rows = found.rows[:MOST_EXAMPLES]
+    return {
+        "name": name,
+        "n": found.n,
+        "n_changed": len(found.rows),
+        "changed": number(found.changed),
+        "measures": _measures(found),
+        "examples": _examples(before, after, take_examples(X, rows), rows, y) if len(rows) else [],
+    }
+
+
+def _measures(found: Any) -> list[dict[str, str]]:
+    pairs = {"accuracy": found.accuracies, "mean error": found.errors}
+    measures = [
+        {"name": name, "value": f"{pair[0]:.4g} → {pair[1]:.4g}"} for name, pair in pairs.items() if pair
+    ]
+    shares = {"changed for the better": found.wins, "changed for the worse": found.losses}
+    measures += [
+        {"name": name, "value": f"{share:.1%}"} for name, share in shares.items() if share is not None
+    ]
+    if found.mean_difference is not None:
+        measures.append({"name": "mean difference", "value": f"{found.mean_difference:.4g}"})
+    return measures
+
+
+def _examples(before: Any, after: Any, X: Any, rows: Any, y: Any) -> list[dict[str, Any]]:
+    said = [np.asarray(model.predict(X)).tolist() for model in (before, after)]
+    labels = [None] * len(rows) if y is None else [list(y)[row] for row in rows]
+    found: list[dict[str, Any]] = [{}] * len(rows)
+    # Both models are asked about the class that is predicted now, for only then are they comparable.
+    classes = sorted(set(said[1]), key=str) if hasattr(after, "classes_") else [None]
+    for label in classes:
+        places = [place for place, one in enumerate(said[1]) if label is None or one == label]
+        taken = take_examples(X, np.array(places))
+        explained = [model.explain(taken, label) for model in (before, after)]
+        for number_, place in enumerate(places):
+            ones = [explanation[number_] for explanation in explained]
+            about = ones[1].label
+            found[place] = {
+                "name": f"Example {int(rows[place])}",
+                "before": _plain(said[0][place]),
+                "after": _plain(said[1][place]),
+                "label": None if labels[place] is None else _plain(labels[place]),
+                "explained": None if about is None else str(about[0]),
+                "estimates": [number(one.prediction[0]) for one in ones],
+                "tokens": _tokens(*ones),
+            }
+    return found
+
+
+def _tokens(before: Any, after: Any) -> list[dict[str, Any]]:
+    """Give the tokens of a set in either model, and what they add to its prediction; null for the only one."""
+    texts: dict[Any, str] = {}
+    added: list[dict[Any, float | None]] = []
+    for explanation in (before, after):
+        keys = [_key(token) for token in explanation.tokens["token"].to_pylist()]
+        texts |= dict(zip(keys, token_texts(explanation, _LONGEST), strict=True))
+        prediction = float(explanation.prediction[0])
+        without = explanation.tokens["without"].to_pylist()
+        added.append(
+            {key: None if w is None else prediction - w for key, w in zip(keys, without, strict=True)}
+        )
+    whole = [float(explanation.prediction[0]) for explanation in (before, after)]
+
+    def change(key: Any) -> float:
+        first, second = (
+            whole[k] if key in added[k] and added[k][key] is None else added[k].get(key) or 0.0
+            for k in (0, 1)
+        )
+        return -abs(second - first)
+
+    return [
+        {
+            "token": texts[key],
+            **{
+                when: None if added[k][key] is None else number(added[k][key])
+                for k, when in enumerate(("before", "after"))
+                if key in added[k]
+            },
+        }
+        for key in sorted(texts, key=change)[:_MOST_TOKENS]
+    ]
+
+
+def _key(token: Any) -> Any:
+    return tuple(token) if isinstance(token, list) else token
+
+
+def _plain(value: Any) -> Any:
+    return number(value, 6) if isinstance(value, float | np.floating) else str(value)

@@ -1,0 +1,98 @@
+"""Search over a whole token table."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.explain._plain import number
+from clearset.explain._tokens import described_tokens
+from clearset.tokens import Coded, EncodedSets
+from clearset.tokens._vocabulary import places_in
+
+ORDERS = ("telling", "count", "high", "low")
+MOST_ROWS = 1000
+_KEPT_ORDERS = 16
+
+
+class TokenSearch:
+    """Looks tokens up by what they are spelled of, and by the items of a set.
+
+    Parameters
+    ----------
+    model
+        A fitted semantic estimator.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._table = model, model.token_table_
+        crossing, _ = model._reader()
+        values = crossing.rows.values[: len(self._table)].copy()
+        corrections = self._table.corrections
+        if corrections is not None:
+            places = corrections.places(len(self._table))
+            values[places >= 0] += corrections.amounts[places[places >= 0]]
+        self._values = values
+        spelled = self._table.spelled(np.arange(len(self._table)))
+        self._texts = pc.utf8_lower(pc.binary_join(spelled, pa.scalar(" ", pa.large_string())))
+        self._ranked = lru_cache(_KEPT_ORDERS)(self._rank)
+
+    def __call__(self, text: str, by: str, column: int, offset: int, limit: int) -> dict[str, Any]:
+        """Give the tokens that hold every word of a text, page by page.
+
+        Parameters
+        ----------
+        text
+            Words, or parts of such, in any case.
+        by
+            One of `ORDERS`.
+        column
+            Which class, of several; 0 otherwise.
+        offset, limit
+            Which of the tokens found.
+        """
+        found = self._ranked(by, column)
+        for word in text.lower().replace(",", " ").split():
+            holds = pc.match_substring(self._texts, word).to_numpy(zero_copy_only=False)
+            found = found[holds[found]]
+        return {"n": len(found), "tokens": self._rows(found[offset : offset + limit], column)}
+
+    def known(self, items: list[str]) -> dict[str, Any]:
+        """Describe the tokens of one set, as the document of the page does."""
+        table = self._table
+        places = places_in(pa.array(items, pa.large_string()), table.vocabulary)
+        codes = places if table.tokeniser.in_order else np.unique(places[places >= 0])
+        encoded = EncodedSets(Coded(codes, np.array([0, len(codes)])), np.array([len(items)]))
+        found = table.find(encoded, cover=bool(self._model.setting_.cover), threads=1)
+        return described_tokens(self._model, np.unique(found.tokens).astype(np.int64))
+
+    def _rank(self, by: str, column: int) -> npt.NDArray[np.int32]:
+        values, counts = self._values[:, column], self._table.counts.astype(np.float64)
+        if by == "count":
+            keys = counts
+        elif by == "telling":
+            prior = np.atleast_1d(self._table.prior)[-self._values.shape[1] :]  # of two classes the second's
+            centre = 0.0 if self._model.features_[0].name == "log_odds" else prior[column]
+            keys = np.abs(values - centre) * np.sqrt(counts)
+        else:
+            keys = values if by == "high" else -values
+        return np.argsort(-keys, kind="stable").astype(np.int32)
+
+    def _rows(self, tokens: npt.NDArray[np.int32], column: int) -> list[dict[str, Any]]:
+        known = self._table.statistics.take(tokens)
+        stated = {"mean": known.means, **dict(zip(("low", "high"), known.intervals(), strict=True))}
+        one = {name: values if values.ndim == 1 else values[:, column] for name, values in stated.items()}
+        one["value"] = self._values[tokens, column]
+        spelled = self._table.spelled(tokens).to_pylist()
+        return [
+            {
+                "token": token,
+                "size": int(known.sizes[place]),
+                "count": int(known.counts[place]),
+                **{name: number(values[place]) for name, values in one.items()},
+            }
+            for place, token in enumerate(spelled)
+        ]

@@ -1,0 +1,249 @@
+"""The JSON interface: it says what the model says, and errors in a sentence."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import clearset as cs
+from clearset.serve import create_app
+from clearset.serve._app import MOST_BYTES
+
+HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "أحمر ‮evil", "a" * 10_000]
+
+
+@pytest.fixture(scope="module")
+def of_sets(regressor: Any, reviews: Any) -> Any:
+    return create_app(regressor, *reviews)
+
+
+@pytest.fixture(scope="module")
+def of_items(cook: Any) -> Any:
+    return create_app(cook)
+
+
+def test_predictions_of_sets(client: Any, of_sets: Any, regressor: Any, reviews: Any) -> None:
+    sets = reviews[0].to_pylist()
+    answer = client(of_sets).post("/api/predict", json={"sets": sets})
+    assert answer.status_code == 200
+    assert answer.json() == {"predictions": regressor.predict(reviews[0]).tolist()}
+
+
+def test_what_is_left_out_is_missing(client: Any, of_sets: Any, regressor: Any) -> None:
+    sets = [{"stars": [5, None]}, {"stars": [4], "store": ["online"], "price": 3}, {}]
+    answer = client(of_sets).post("/api/predict", json={"sets": sets}).json()
+    frame = pa.table(
+        {
+            "stars": pa.array([[5.0, None], [4.0], []], pa.list_(pa.float64())),
+            "store": pa.array([[None, None], ["online"], []], pa.list_(pa.string())),
+            "price": [None, 3.0, None],
+        }
+    )
+    assert answer["predictions"] == regressor.predict(frame).tolist()
+
+
+def test_explanations_of_sets(client: Any, of_sets: Any, regressor: Any, reviews: Any) -> None:
+    asked = {"sets": reviews[0].slice(0, 5).to_pylist(), "effects": True}
+    answer = client(of_sets).post("/api/explain", json=asked).json()
+    assert answer == json.loads(json.dumps(regressor.explain(reviews[0].slice(0, 5), effects=True).to_json()))
+
+
+def test_predictions_and_explanations_of_items(client: Any, of_items: Any, cook: Any) -> None:
+    sets = [["salt", "water", "sugar"], ["grapefruit juice"], [], ["never heard of"]]
+    answer = client(of_items).post("/api/predict", json={"sets": sets}).json()
+    assert answer["predictions"] == cook.predict(sets).tolist()
+    assert answer["classes"] == ["mexican", "other"]
+    np.testing.assert_array_equal(answer["probabilities"], cook.predict_proba(sets))
+    answer = client(of_items).post("/api/explain", json={"sets": sets, "label": "other"}).json()
+    assert answer == json.loads(json.dumps(cook.explain(sets, "other").to_json()))
+
+
+def test_texts_and_an_engine(client: Any) -> None:
+    texts = ["ripe cherry", "thin and sour", "ripe plum", "sour finish"] * 10
+    options: dict[str, Any] = {"refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    engine = cs.SemanticFeatureEngine(cs.NGrams(2), **options).fit(texts, [94.0, 82.0, 92.0, 84.0] * 10)
+    answer = client(create_app(engine)).post("/api/predict", json={"sets": texts[:4]}).json()
+    assert answer == {"estimates": engine.transform(texts[:4]).tolist()}
+
+
+def test_pairs_and_frames(client: Any) -> None:
+    pairs = [(["a"], ["x"]), (["b"], ["x", "y"]), (["a", "b"], ["y"]), (["b"], [])] * 10
+    options: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    model = cs.SemanticRegressor(cs.Cross(), **options).fit(pairs, [1.0, 2.0, 3.0, 4.0] * 10)
+    answer = client(create_app(model)).post("/api/predict", json={"sets": pairs[:4]}).json()
+    assert answer == {"predictions": model.predict(pairs[:4]).tolist()}
+    frame = pa.table(
+        {"cast": [["ann"], ["bob"], ["ann", "bob"]] * 10, "pay": [[1.0], [2.0], [3.0, 1.0]] * 10}
+    )
+    details: dict[str, Any] = {"details": ["pay"], "features": ["mean_label", "pay"]}
+    model = cs.SemanticRegressor(cs.Items(), **details, **options).fit(frame, [1.0, 2.0, 3.0] * 10)
+    answer = client(create_app(model)).post("/api/predict", json={"sets": frame.to_pylist()}).json()
+    assert answer == {"predictions": model.predict(frame).tolist()}
+
+
+def test_what_the_model_is(client: Any, of_sets: Any, of_items: Any) -> None:
+    about = client(of_sets).get("/api/model").json()
+    assert (about["estimator"], about["semantic"], about["classes"]) == ("SetRegressor", False, None)
+    assert [feature["name"] for feature in about["features"]] == ["stars", "store", "price"]
+    assert about["features"][2]["scope"] == "set"
+    assert about["certificate"]
+    assert all(check["holds"] for check in about["certificate"])
+    assert client(of_items).get("/api/model").json()["tokens"]["n_examples"] == 537
+    assert client(of_items).get("/healthz").json() == {"status": "ok"}
+
+
+def test_search(client: Any, of_items: Any, cook: Any) -> None:
+    page = client(of_items).get("/api/tokens", params={"search": "FENNEL, sal", "by": "count"}).json()
+    table = cook.token_table_.to_arrow().to_pylist()
+    expected = [row for row in table if {"fennel bulb", "salt"} <= set(row["token"])]
+    assert page["n"] == len(expected) == 2
+    for row in page["tokens"]:
+        same = next(each for each in expected if each["token"] == row["token"])
+        for name in ("size", "count", "mean", "low", "high"):
+            assert row[name] == pytest.approx(same[name])
+    everything = client(of_items).get("/api/tokens?by=low&limit=1000").json()["tokens"]
+    assert len(everything) == len(table)
+    values = [row["value"] for row in everything]
+    assert values == sorted(values)
+    second = client(of_items).get("/api/tokens?by=low&limit=3&offset=3").json()["tokens"]
+    assert second == everything[3:6]
+
+
+def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items: Any, cook: Any) -> None:
+    items = ["grapefruit juice", "salt", "water", "sugar", "no such thing"]
+    known = client(of_items).post("/api/known", json={"items": items}).json()
+    spelled = [sorted(known["vocabulary"][code] for code in row) for row in known["items"]]
+    assert sorted(spelled) == sorted(cook.explain([items]).tokens["token"].to_pylist())
+    assert sorted(known["counts"]) == [10, 510]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "must be a JSON object"),
+        ("", "not JSON"),
+        ("[" * 200_000, "deep"),
+        ('{"sets": [{"stars": [NaN]}]}', "NaN is not JSON"),
+        ('{"sets": [{"stars": [1e400]}]}', None),
+        ('{"sets": [{"stars": [' + "9" * 400 + "]}]}", "numbers"),
+        ('{"sets": [{"stars": ["five"]}]}', "'stars' must hold numbers"),
+        ('{"sets": [{"stars": [[1]]}]}', "'stars' must hold numbers"),
+        ('{"sets": [{"stars": {"a": 1}}]}', "'stars' must hold numbers"),
+        ('{"sets": [{"stars": [1], "store": ["a", "b"]}]}', "differ in length"),
+        ('{"sets": [{"stars": [1]}, {"stars": 2}]}', "a list in one set"),
+        ('{"sets": [{"moons": [1]}]}', "'moons', which the model does not know"),
+        ('{"sets": [[1, 2]]}', "must be an object"),
+        ('{"sets": []}', "an empty list"),
+        ('{"sets": {}}', "an object"),
+        ('{"sets": [{"stars": [1], "store": ["\\ud800"]}]}', "Unicode"),
+        ("{}", "'sets' must be a list"),
+        ('{"sets": [{"stars": [1]}], "more": 1}', "'more' is not known"),
+        (b"\xff\xfe\x00", "Unicode"),
+    ],
+)
+def test_wrong_bodies(client: Any, of_sets: Any, body: str | bytes, said: str | None) -> None:
+    answer = client(of_sets).post("/api/predict", content=body)
+    assert answer.status_code == (400 if said else answer.status_code)
+    assert answer.status_code in (200, 400)
+    if said:
+        assert list(answer.json()) == ["error"]
+        assert said in answer.json()["error"]
+        assert "\n" not in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "said"),
+    [
+        ("/api/explain", {"sets": [["salt"]], "label": "klingon"}, "no class 'klingon'"),
+        ("/api/explain", {"sets": [["salt"]], "effects": "yes"}, "'effects' must be"),
+        ("/api/predict", {"sets": [["salt"], "salt"]}, "texts only"),
+        ("/api/predict", {"sets": [3]}, "a number"),
+        ("/api/predict", {"sets": [[{"a": 1}]]}, ""),
+        ("/api/known", {"items": [1]}, "list of texts"),
+    ],
+)
+def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said: str) -> None:
+    answer = client(of_items).post(path, json=asked)
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [("by=beauty", "'by'"), ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
+     ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'")],
+)  # fmt: skip
+def test_wrong_searches(client: Any, of_items: Any, query: str, said: str) -> None:
+    answer = client(of_items).get(f"/api/tokens?{query}")
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]
+
+
+def test_what_is_not_there(client: Any, of_sets: Any) -> None:
+    connected = client(of_sets)
+    assert "no token table" in connected.get("/api/tokens").json()["error"]
+    assert connected.get("/nothing").status_code == 404
+    assert "error" in connected.get("/nothing").json()
+    assert connected.get("/api/predict").status_code == 405
+    assert "error" in connected.get("/api/predict").json()
+
+
+def test_large_bodies_are_refused(client: Any, of_sets: Any) -> None:
+    answer = client(of_sets).post("/api/predict", content=b" " * (MOST_BYTES + 1))
+    assert answer.status_code == 413
+    assert "Send fewer" in answer.json()["error"]
+
+
+def test_a_failure_is_one_sentence(
+    client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(cook)
+    monkeypatch.setattr(type(cook), "predict", lambda self, X: {}["secret"])
+    answer = client(app).post("/api/predict", json={"sets": [["salt"]]})
+    assert (answer.status_code, list(answer.json())) == (500, ["error"])
+    assert "secret" not in answer.text
+    assert "KeyError" in caplog.text
+
+
+def test_hostile_strings(client: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = [rng.choice(HOSTILE, 2).tolist() for _ in range(60)]
+    options: dict[str, Any] = {"refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    model = cs.SemanticClassifier(cs.Items(), **options).fit(X, [row[0] for row in X])
+    connected = client(create_app(model, X))
+    for item in HOSTILE:
+        found = connected.get("/api/tokens", params={"search": item, "label": item, "limit": 1000}).json()
+        assert [row["token"] for row in found["tokens"]] == [[item]]
+        answer = connected.post("/api/predict", json={"sets": [[item]]}).json()
+        assert answer["predictions"] == model.predict([[item]]).tolist()
+    page = connected.get("/").text
+    assert HOSTILE[0] not in page
+    assert "<img" not in page
+
+
+def test_hosts_and_headers(client: Any, of_sets: Any) -> None:
+    connected = client(of_sets)
+    for host, status in {
+        "127.0.0.1:8000": 200,
+        "localhost": 200,
+        "[::1]:8000": 200,
+        "evil.example": 400,
+    }.items():
+        answer = connected.get("/", headers={"host": host})
+        assert answer.status_code == status
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["content-security-policy"] == "frame-ancestors 'none'"
+    assert "connect-src &#x27;self&#x27;" in connected.get("/").text
+
+
+def test_the_description_names_every_route(client: Any, of_sets: Any) -> None:
+    described = client(of_sets).get("/openapi.json").json()
+    assert described["openapi"].startswith("3.1")
+    routes = {(route.path, method) for route in of_sets.routes for method in route.methods - {"HEAD"}}
+    named = {(path, method.upper()) for path, each in described["paths"].items() for method in each}
+    assert named == {route for route in routes if route[0] not in ("/", "/openapi.json")}
+    assert described["paths"]["/api/explain"]["post"]["requestBody"]["required"]
