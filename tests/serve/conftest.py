@@ -7,7 +7,6 @@ import pytest
 
 import clearset as cs
 
-RECIPE = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
 MEXICAN = {
     ("salt", "water", "fennel bulb"): (1, 17),
     ("salt", "water", "sugar"): (22, 510),

@@ -1,0 +1,78 @@
+"""Speed of the explorer on a model of recipes: opening the page, a search over all tokens, a recipe typed in."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from starlette.testclient import TestClient
+
+import clearset as cs
+from benchmarks._results import write_table
+from clearset.datasets import load_recipes
+from clearset.serve import create_app
+
+REPEATS = 20
+RECIPE = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
+
+
+def milliseconds(work: Callable[[], Any]) -> tuple[str, str]:
+    """Give the median and the largest of the repeats."""
+    times = []
+    for _ in range(REPEATS):
+        begun = time.perf_counter()
+        assert work().status_code == 200
+        times.append(1000 * (time.perf_counter() - begun))
+    return f"{statistics.median(times):.1f}", f"{max(times):.1f}"
+
+
+def main() -> None:
+    """Measure requests, from the question to the whole answer, without a network between."""
+    recipes = load_recipes()
+    model = cs.SemanticClassifier(
+        cs.Subsets(3), [cs.MinCount(4)], cover=True, refine=False, epochs=1, random_state=0
+    ).fit(recipes.X, recipes.y)
+    begun = time.perf_counter()
+    app = create_app(model, recipes.X[:1000], recipes.y[:1000])
+    start = time.perf_counter() - begun
+    client = TestClient(app, base_url="http://localhost")
+    asked = {
+        "search, no words, most telling": "/api/tokens?label=mexican",
+        "search, one word": "/api/tokens?search=salt&label=mexican",
+        "search, three words, most frequent": "/api/tokens?search=olive+oil+garlic&by=count&label=mexican",
+        "search, nothing found": "/api/tokens?search=no+such+thing&label=mexican",
+        "the page": "/",
+    }
+    rows = []
+    for name, path in asked.items():
+        begun = time.perf_counter()
+        client.get(path)
+        first = 1000 * (time.perf_counter() - begun)
+        rows.append((name, f"{first:.1f}", *milliseconds(lambda path=path: client.get(path))))
+    for name, path, body in (
+        ("tokens of a typed recipe", "/api/known", {"items": RECIPE}),
+        ("explanation of a recipe", "/api/explain", {"sets": [RECIPE]}),
+    ):
+        content = json.dumps(body)
+        begun = time.perf_counter()
+        client.post(path, content=content)
+        first = 1000 * (time.perf_counter() - begun)
+        rows.append(
+            (name, f"{first:.1f}", *milliseconds(lambda p=path, c=content: client.post(p, content=c)))
+        )
+    write_table(
+        "explorer",
+        "Speed of the explorer",
+        f"Milliseconds a request, of {REPEATS} repeats, to a model of recipes with {len(model.token_table_):,} "
+        f"tokens and 20 classes.\nThe server was ready after {start:.1f} s; its page has "
+        f"{len(client.get('/').content) / 1e6:.1f} MB.",
+        ("request", "first", "median", "largest"),
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The server as a program: it says where it is, answers, and ends when told to."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import clearset as cs
+from clearset.cli import main
+
+pytest.importorskip("uvicorn")
+
+
+def ask(address: str, body: Any = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(address, data)  # noqa: S310
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        return answer.read().decode()
+
+
+def test_it_serves_until_it_is_interrupted(folder: Path) -> None:
+    command = [sys.executable, "-c", "import sys; from clearset.cli import main; sys.exit(main())", "serve"]
+    command += [str(folder / "regressor"), "--data", str(folder / "sets.parquet"), "--label", "sales"]
+    command += ["--compare", str(folder / "regressor"), "--port", "0"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as started:
+        assert started.stdout is not None
+        address = started.stdout.readline().split()[0]
+        assert address.startswith("http://127.0.0.1:")
+        assert json.loads(ask(f"{address}healthz")) == {"status": "ok"}
+        assert '"comparison":{"name":"regressor"' in ask(address)
+        sets = [{"star_rating": [5, 4], "num_helpful": [1, 2], "price": 10}]
+        predicted = json.loads(ask(f"{address}api/predict", {"sets": sets}))["predictions"]
+        frame = {"star_rating": [[5.0, 4.0]], "num_helpful": [[1.0, 2.0]], "price": [10.0]}
+        assert predicted == cs.load(folder / "regressor").predict(pa.table(frame)).tolist()
+        started.send_signal(signal.SIGINT)
+        _, errors = started.communicate(timeout=30)
+        assert (started.returncode, errors) == (0, "")
+
+
+def test_a_port_in_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["serve", str(folder / "regressor"), "--port", port]) == 1
+    error = capsys.readouterr().err
+    assert f"Port {port} of 127.0.0.1 is in use" in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--compare", "x"], "--data"),
+        (["--label", "sales"], "--data"),
+        (["--host", "no.such.host.invalid"], "no address"),
+    ],
+)
+def test_wrong_calls(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert main(["serve", str(folder / "regressor"), *arguments]) == 1
+    assert said in capsys.readouterr().err

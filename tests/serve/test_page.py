@@ -1,0 +1,157 @@
+"""The explorer in a real browser, from a real server."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clearset as cs
+from clearset.serve import create_app
+from clearset.serve._run import listening
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+RECIPE = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine (apt-get install chromium)")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Any]:
+    """Give what opens the explorer of a model; anything unusual on its page is an error."""
+    uvicorn = pytest.importorskip("uvicorn")
+    listener = listening("127.0.0.1", 0)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page, seen, running = context.new_page(), [], []
+    page.set_default_timeout(20_000)
+    page.on("pageerror", lambda error: seen.append(f"error: {error}"))
+    page.on("console", lambda message: seen.append(f"console: {message.text}"))
+    page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith(address) or seen.append(request.url))
+
+    def open_page(model: Any, *data: Any, **options: Any) -> Any:
+        config = uvicorn.Config(create_app(model, *data, **options), log_level="error", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        running.append((server, thread))
+        while not server.started:
+            time.sleep(0.01)
+        page.goto(address)
+        return page
+
+    yield open_page
+    context.close()
+    for server, thread in running:
+        server.should_exit = True
+        thread.join()
+    listener.close()
+    assert seen == []
+
+
+def number(page: Any, selector: str) -> float:
+    return float(page.locator(selector).get_attribute("data-value"))
+
+
+def typed(page: Any, text: str) -> None:
+    page.get_by_role("button", name="Empty").click()
+    with page.expect_response("**/api/known"):
+        page.locator("#items").fill(text)
+        page.keyboard.press("Enter")
+    page.wait_for_function("!document.querySelector('#trouble')")
+
+
+def rows(page: Any) -> dict[str, list[str]]:
+    """Give the cells of the tokens that are shown, by the items of these."""
+    found = {}
+    for row in page.locator(".found tbody tr").all():
+        items = row.locator(".item").all_inner_texts()
+        found[" ".join(sorted(items))] = row.locator("td").all_inner_texts()[1:]
+    return found
+
+
+def test_the_recipe_of_the_paper(opened: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A page that holds next to nothing: what it shows, the server knows.
+    monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
+    page = opened(cook)
+    typed(page, ", ".join(RECIPE))
+    page.wait_for_function("document.querySelectorAll('.found tbody tr').length === 3")
+    found = rows(page)
+    explained = cook.explain([RECIPE])
+    assert set(found) == {" ".join(token) for token in explained.tokens["token"].to_pylist()}
+    assert set(found) == {"fennel bulb salt water", "salt sugar water", "grapefruit juice"}
+    assert [found[key][0] for key in sorted(found)] == ["17", "10", "510"]
+    shares = {"fennel bulb salt water": 16 / 17, "grapefruit juice": 0.8, "salt sugar water": 488 / 510}
+    for token, row in zip(explained.tokens["token"].to_pylist(), explained.tokens.to_pylist(), strict=True):
+        cells = found[" ".join(token)]
+        share = float(cells[1].rstrip(" %")) / 100
+        assert share == pytest.approx(shares[" ".join(token)], abs=0.005)
+        score = float(cells[-2].replace("\N{MINUS SIGN}", "-"))
+        assert score == pytest.approx(row["score"], abs=2e-3)
+    assert number(page, "#average") == pytest.approx(explained.aggregate[0, 0], abs=1e-9)
+    assert number(page, "#prediction") == pytest.approx(cook.predict_proba([RECIPE])[0].max(), abs=1e-9)
+    assert page.locator(".chip.unknown").all_inner_texts() == ["lemon olive oil \N{MULTIPLICATION SIGN}"]
+
+
+def test_search_asks_the_server(opened: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
+    page = opened(cook)
+    page.locator("#search").fill("fennel sal")
+    page.wait_for_function("document.querySelectorAll('#tokens tbody tr').length === 2")
+    page.locator("#tokens tbody button").last.click()
+    page.wait_for_function("document.querySelectorAll('.found tbody tr').length === 1")
+    assert page.locator(".warning").count() == 0
+
+
+def test_many_tokens_are_paged(opened: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = [[f"item {number}" for number in rng.integers(0, 50, 3)] for _ in range(300)]
+    options: dict[str, Any] = {"cover": True, "refine": True, "epochs": 3, "random_state": 0, "n_jobs": 1}
+    y = rng.choice(["a", "b", "c"], 300)
+    model = cs.SemanticClassifier(cs.Items(), **options).fit(X, y)
+    page = opened(model, X[:20], y[:20])
+    assert page.locator("#example option").count() == 21
+    first = page.locator("#tokens tbody tr").first.inner_text()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("21 to 40 are shown").wait_for()
+    assert page.locator("#tokens tbody tr").first.inner_text() != first
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text(f"41 to {len(model.token_table_)} are shown").wait_for()
+    assert page.get_by_role("button", name="Next").is_disabled()
+
+
+def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
+    X, y = reviews
+    other = cs.SetRegressor(regressor.features, epochs=1, random_state=1, n_jobs=1).fit(X, y)
+    page = opened(regressor, X, y, other=other, name="<b>before</b>")
+    section = page.locator("#changes")
+    changed = cs.churn(other, regressor, X, y)
+    assert f"{len(changed.rows)} of 60" in section.inner_text()
+    assert "<b>before</b>" in section.inner_text()
+    summary = section.locator("summary").first
+    assert f"Example {changed.rows[0]}" in summary.inner_text()
+    summary.click()
+    rows = section.locator("details").first.locator("tbody tr")
+    assert rows.count() == len(X["stars"][int(changed.rows[0])])
+    assert "stars" in rows.first.inner_text()
+
+
+def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
+    page = opened(cook)
+    answer = """new Response(JSON.stringify({ error: "<i>no</i>" }), { status: 400 })"""
+    page.evaluate(f"window.fetch = async () => {answer}")
+    page.locator("#search").fill("salt")
+    assert "<i>no</i>" in page.locator("#trouble").inner_text()
