@@ -174,7 +174,8 @@ def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said
 @pytest.mark.parametrize(
     ("query", "said"),
     [("by=beauty", "'by'"), ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
-     ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'")],
+     ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'"),
+     ("search=" + "+".join(map(str, range(60))), "60 words")],
 )  # fmt: skip
 def test_wrong_searches(client: Any, of_items: Any, query: str, said: str) -> None:
     answer = client(of_items).get(f"/api/tokens?{query}")

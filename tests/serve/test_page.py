@@ -71,7 +71,12 @@ def typed(page: Any, text: str) -> None:
     with page.expect_response("**/api/known"):
         page.locator("#items").fill(text)
         page.keyboard.press("Enter")
-    page.wait_for_function("!document.querySelector('#trouble')")
+
+
+def wait_for(page: Any, selector: str, count: int) -> None:
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_have_count(count)
 
 
 def rows(page: Any) -> dict[str, list[str]]:
@@ -88,7 +93,7 @@ def test_the_recipe_of_the_paper(opened: Any, cook: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
     page = opened(cook)
     typed(page, ", ".join(RECIPE))
-    page.wait_for_function("document.querySelectorAll('.found tbody tr').length === 3")
+    wait_for(page, ".found tbody tr", 3)
     found = rows(page)
     explained = cook.explain([RECIPE])
     assert set(found) == {" ".join(token) for token in explained.tokens["token"].to_pylist()}
@@ -110,9 +115,9 @@ def test_search_asks_the_server(opened: Any, cook: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
     page = opened(cook)
     page.locator("#search").fill("fennel sal")
-    page.wait_for_function("document.querySelectorAll('#tokens tbody tr').length === 2")
+    wait_for(page, "#tokens tbody tr", 2)
     page.locator("#tokens tbody button").last.click()
-    page.wait_for_function("document.querySelectorAll('.found tbody tr').length === 1")
+    wait_for(page, ".found tbody tr", 1)
     assert page.locator(".warning").count() == 0
 
 
@@ -151,6 +156,7 @@ def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
 
 def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
     page = opened(cook)
+    page.wait_for_load_state("networkidle")  # an answer that is still on its way would show that all is well
     answer = """new Response(JSON.stringify({ error: "<i>no</i>" }), { status: 400 })"""
     page.evaluate(f"window.fetch = async () => {answer}")
     page.locator("#search").fill("salt")

@@ -16,6 +16,7 @@ from clearset.tokens._vocabulary import places_in
 ORDERS = ("telling", "count", "high", "low")
 MOST_ROWS = 1000
 _KEPT_ORDERS = 16
+_MOST_WORDS = 50
 
 
 class TokenSearch:
@@ -38,6 +39,11 @@ class TokenSearch:
         self._values = values
         spelled = self._table.spelled(np.arange(len(self._table)))
         self._texts = pc.utf8_lower(pc.binary_join(spelled, pa.scalar(" ", pa.large_string())))
+        # What a table finds out when it is first asked, it should know before anybody waits for it.
+        self._stated = dict(
+            zip(("mean", "low", "high"), (self._table.means, *self._table.intervals), strict=True)
+        )
+        self.known([])
         self._ranked = lru_cache(_KEPT_ORDERS)(self._rank)
 
     def __call__(self, text: str, by: str, column: int, offset: int, limit: int) -> dict[str, Any]:
@@ -55,9 +61,14 @@ class TokenSearch:
             Which of the tokens found.
         """
         found = self._ranked(by, column)
-        for word in text.lower().replace(",", " ").split():
-            holds = pc.match_substring(self._texts, word).to_numpy(zero_copy_only=False)
-            found = found[holds[found]]
+        # The longest word leaves the fewest tokens for the others to be looked for in.
+        words = sorted(set(text.lower().replace(",", " ").split()), key=len, reverse=True)
+        if len(words) > _MOST_WORDS:
+            raise ValueError(f"'search' has {len(words)} words. Look for {_MOST_WORDS} at most.")
+        for place, word in enumerate(words):
+            texts = self._texts.take(pa.array(found)) if place else self._texts
+            holds = pc.match_substring(texts, word).to_numpy(zero_copy_only=False)
+            found = found[holds if place else holds[found]]
         return {"n": len(found), "tokens": self._rows(found[offset : offset + limit], column)}
 
     def known(self, items: list[str]) -> dict[str, Any]:
@@ -82,16 +93,15 @@ class TokenSearch:
         return np.argsort(-keys, kind="stable").astype(np.int32)
 
     def _rows(self, tokens: npt.NDArray[np.int32], column: int) -> list[dict[str, Any]]:
-        known = self._table.statistics.take(tokens)
-        stated = {"mean": known.means, **dict(zip(("low", "high"), known.intervals(), strict=True))}
+        stated = {name: values[tokens] for name, values in self._stated.items()}
         one = {name: values if values.ndim == 1 else values[:, column] for name, values in stated.items()}
         one["value"] = self._values[tokens, column]
         spelled = self._table.spelled(tokens).to_pylist()
         return [
             {
                 "token": token,
-                "size": int(known.sizes[place]),
-                "count": int(known.counts[place]),
+                "size": int(self._table.sizes[tokens[place]]),
+                "count": int(self._table.counts[tokens[place]]),
                 **{name: number(values[place]) for name, values in one.items()},
             }
             for place, token in enumerate(spelled)
