@@ -35,6 +35,7 @@ def serve(
     import clearset as cs
     from clearset.cli._model_data import read_labelled
     from clearset.serve import create_app, run
+    from clearset.serve._app import LOOPBACK
     from clearset.serve._run import is_loopback, listening
 
     if data is None and (label or by or set_columns or column or separator or compare):
@@ -53,6 +54,6 @@ def serve(
         y,
         other=other,
         name="" if compare is None else compare.name,
-        hosts=("localhost", "127.0.0.1", "::1", "[::1]", host) if is_loopback(host) else None,
+        hosts=(*LOOPBACK, host) if is_loopback(host) else None,
     )
     run(app, host, port, lambda address: print(f"{address}  (Ctrl-C ends)", flush=True))

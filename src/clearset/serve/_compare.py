@@ -70,8 +70,8 @@ def _examples(before: Any, after: Any, X: Any, rows: Any, y: Any) -> list[dict[s
         places = [place for place, one in enumerate(said[1]) if label is None or one == label]
         taken = take_examples(X, np.array(places))
         explained = [model.explain(taken, label) for model in (before, after)]
-        for number_, place in enumerate(places):
-            ones = [explanation[number_] for explanation in explained]
+        for order, place in enumerate(places):
+            ones = [explanation[order] for explanation in explained]
             about = ones[1].label
             found[place] = {
                 "name": f"Example {int(rows[place])}",
