@@ -1,6 +1,8 @@
 """The JSON interface: it says what the model says, and errors in a sentence."""
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -248,3 +250,32 @@ def test_the_description_names_every_route(client: Any, of_sets: Any) -> None:
     named = {(path, method.upper()) for path, each in described["paths"].items() for method in each}
     assert named == {route for route in routes if route[0] not in ("/", "/openapi.json")}
     assert described["paths"]["/api/explain"]["post"]["requestBody"]["required"]
+
+
+def test_many_at_once(client: Any, of_items: Any, cook: Any) -> None:
+    sets = [["salt", "water", "sugar"], ["grapefruit juice", "salt"], ["fennel bulb"]]
+    expected = [cook.predict_proba([one]).tolist() for one in sets]
+    connected = client(of_items)
+
+    def ask(number: int) -> bool:
+        answer = connected.post("/api/predict", json={"sets": [sets[number % 3]]}).json()
+        return bool(answer["probabilities"] == expected[number % 3])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(60)))
+
+
+def test_a_model_of_a_named_column(client: Any) -> None:
+    frame = pa.table({"items": [["beer", "crisps"], ["milk"], ["beer"], ["milk", "bread"]] * 10})
+    options: dict[str, Any] = {"refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    model = cs.SemanticClassifier(cs.Items(), **options).fit(frame, [1, 0, 1, 0] * 10)
+    connected = client(create_app(model, frame))
+    for sets in ([["beer"], ["milk", "bread"]], [{"items": ["beer"]}, {"items": ["milk", "bread"]}]):
+        answer = connected.post("/api/predict", json={"sets": sets})
+        assert answer.json()["predictions"] == model.predict([["beer"], ["milk", "bread"]]).tolist()
+
+
+def test_without_the_extra(cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    with pytest.raises(ImportError, match=r"clearset\[serve\]"):
+        create_app(cook)

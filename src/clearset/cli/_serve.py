@@ -42,11 +42,9 @@ def serve(
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
     listening(host, port).close()  # before what takes long
     fitted = cs.load(model)
-    X, y = (
-        (None, None)
-        if data is None
-        else read_labelled(fitted, data, label, by, set_columns, column or [], separator)
-    )
+    X, y = None, None
+    if data is not None:
+        X, y = read_labelled(fitted, data, label, by, set_columns, column or [], separator)
     other = None if compare is None else cs.load(compare)
     app = create_app(
         fitted,

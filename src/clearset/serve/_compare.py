@@ -62,7 +62,7 @@ def _measures(found: Any) -> list[dict[str, str]]:
 
 def _examples(before: Any, after: Any, X: Any, rows: Any, y: Any) -> list[dict[str, Any]]:
     said = [np.asarray(model.predict(X)).tolist() for model in (before, after)]
-    labels = [None] * len(rows) if y is None else [list(y)[row] for row in rows]
+    labels = [None] * len(rows) if y is None else np.asarray(y)[rows].tolist()
     found: list[dict[str, Any]] = [{}] * len(rows)
     # Both models are asked about the class that is predicted now, for only then are they comparable.
     classes = sorted(set(said[1]), key=str) if hasattr(after, "classes_") else [None]
