@@ -88,7 +88,7 @@ PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("validation_fraction", 1, ValueError, "validation_fraction must be"),
     ("early_stopping", "yes", ValueError, "early_stopping must be True or False"),
     ("patience", 0, ValueError, "patience must be"),
-    ("random_state", "seed", ValueError, "cannot be used to seed"),
+    ("random_state", "seed", ValueError, "random_state must be None, a whole number"),
     ("n_jobs", 0, ValueError, "n_jobs must be"),
     ("n_jobs", 1.5, ValueError, "n_jobs must be"),
     ("verbose", -1, ValueError, "verbose must be"),
