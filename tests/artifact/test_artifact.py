@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load
 
-from clearset.artifact import Artifact, ArtifactError, read_artifact, write_artifact
+from clearset.artifact import Artifact, ArtifactError, check_target, read_artifact, write_artifact
 
 DOCUMENT = {"features": [{"name": "Größe", "bounds": [0, 1.5]}], "width": 2, "note": None}
 ARRAYS = {
@@ -323,3 +323,11 @@ def test_random_damage(tmp_path_factory: pytest.TempPathFactory, whole: bytes, d
         content.seek(data.draw(st.integers(0, len(whole) - 1)))
         content.write(data.draw(st.binary(min_size=1, max_size=1)))
     damaged_is_refused_or_the_same(tmp_path_factory.getbasetemp() / "damaged", content.getvalue())
+
+
+def test_what_is_read_is_not_replaced(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a\n1\n")
+    check_target(tmp_path / "model.clearset", data, None)
+    with pytest.raises(FileExistsError, match="it is what is read"):
+        check_target(tmp_path / "." / "data.csv", tmp_path / "absent", data)

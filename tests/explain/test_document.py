@@ -137,3 +137,11 @@ def test_a_lone_surrogate_and_a_script_in_names() -> None:
     assert "<!--<script>" not in page
     assert page.count("</title>") == 1
     page.encode()
+
+
+def test_one_huge_set_leaves_room_for_the_others() -> None:
+    sizes = np.full(60, 3)
+    sizes[np.random.default_rng(0).permutation(60)[0]] = 30_000
+    chosen = choose_rows(sizes)
+    assert len(chosen) == MOST_EXAMPLES
+    assert (sizes[chosen] == 3).all()

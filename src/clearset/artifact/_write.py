@@ -84,8 +84,15 @@ def write_artifact(
     _replace(target, _zip({MANIFEST: _json(manifest), **contents}))
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
+def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:
     """Raise OSError unless a file can be put at `path`; to be asked before long work starts.
+
+    Parameters
+    ----------
+    path
+        Where to.
+    sources
+        Files that are read and must not be replaced; None is no file.
 
     Examples
     --------
@@ -102,6 +109,9 @@ def check_target(path: str | os.PathLike[str]) -> None:
         raise FileNotFoundError(
             f"Cannot save to '{path}': there is no folder '{path.parent}'. Make it first."
         )
+    for source in sources:
+        if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
+            raise FileExistsError(f"Cannot save to '{path}': it is what is read. Give another name.")
 
 
 def _json(given: Mapping[str, Any]) -> bytes:

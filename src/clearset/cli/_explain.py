@@ -48,7 +48,7 @@ def explain(
 
     _check_output(output, effects)
     if output is not None:
-        check_target(output)
+        check_target(output, model, data)
     fitted = cs.load(model)
     table, X = read_for(fitted, data, by, names_in(set_columns), column or [], separator)
     if output is None:

@@ -43,7 +43,7 @@ def fit(
     from clearset.artifact import check_target
     from clearset.cli._summary import summary
 
-    check_target(output)
+    check_target(output, data, validation, features)
     training = options.read_training(
         data, label, features=features, by=by, set_columns=set_columns, task=task, validation=validation,
         weight=weight, column=column, tokens=tokens, min_count=min_count, max_interval=max_interval, cover=cover,

@@ -38,7 +38,7 @@ def predict(
         raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
     if output is not None:
         check_format(output)
-        check_target(output)
+        check_target(output, model, data)
     fitted = cs.load(model)
     if not hasattr(fitted, "predict"):
         raise ValueError(

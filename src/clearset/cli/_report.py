@@ -34,7 +34,7 @@ def report(
 
     if data is None and (label or by or set_columns or column or separator):
         raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
-    check_target(output)
+    check_target(output, model, data)
     fitted = cs.load(model)
     X, y = None, None
     if data is not None:

@@ -83,7 +83,7 @@ def tune(
     from clearset.artifact import check_target
     from clearset.tuning import default_space
 
-    check_target(output)
+    check_target(output, data, validation, features)
     if plot is not None:
         _check_figure(plot)
     training = options.read_training(

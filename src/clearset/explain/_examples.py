@@ -225,7 +225,9 @@ class ItemExamples(Examples):
 
 def choose_rows(sizes: npt.NDArray[Any]) -> IntArray:
     """Choose some sets at random, not more than can be shown."""
-    order = np.random.default_rng(0).permutation(len(sizes))[: 4 * MOST_EXAMPLES]
+    order = np.random.default_rng(0).permutation(len(sizes))
+    # One huge set must not leave room for no other.
+    order = order[sizes[order] <= MOST_VALUES // 4][: 4 * MOST_EXAMPLES]
     fits = np.cumsum(sizes[order]) <= MOST_VALUES
     return np.sort(order[fits][:MOST_EXAMPLES]).astype(np.int64)
 
