@@ -62,6 +62,9 @@ class PartialDependence:
         numbers = f"{counted(len(self.values), 'value')}, {counted(len(self.sets), 'set')}"
         return f"PartialDependence({reprlib.repr(self.feature)}, {numbers})"
 
+    def _repr_html_(self) -> str:
+        return str(display().dependence_html(self))
+
     def plot(self, **options: Any) -> Any:
         """Draw the curve over those of single sets, as a matplotlib figure.
 

@@ -38,6 +38,8 @@ PIECE_SCORES = 2_000_000
 def explain(estimator: "SemanticModel", X: Any, label: Any, *, effects: bool) -> Explanation:
     """Take the predictions of a fitted estimator apart."""
     found, reader = _prepared(estimator, X)
+    if not len(found.counts):
+        raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
     table = estimator.token_table_
     items, _ = read_details(X, estimator.setting_.details)
     spelled, covers = table.spelled(found.found.tokens), covered(table, items, found.found)

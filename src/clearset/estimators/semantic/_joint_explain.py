@@ -107,7 +107,7 @@ def explain_engine(
     engine: SemanticFeatureEngine, part: Any, labels: npt.NDArray[Any] | None, *, effects: bool
 ) -> Explanation:
     """Explain the estimates of an engine; of several classes each row's own, as ``(B,)`` labels say."""
-    if labels is None or not len(labels) or len(getattr(engine, "classes_", ())) <= 2:
+    if labels is None or len(getattr(engine, "classes_", ())) <= 2:
         return engine.explain(part, effects=effects)
     chosen, places = np.unique(labels, return_inverse=True)
     rows = [np.flatnonzero(places == place) for place in range(len(chosen))]

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from clearset.explain._spelling import shown
 from clearset.explain.plots._axis import (
+    MOST_SLANTED,
     Scale,
     choose_categories,
     draw_numbers,
@@ -78,7 +79,8 @@ def plot_calibrators(
     for name in names:
         model.binning_.slots_of(name)  # refuses an unknown feature, before any work
     columns = {} if X is None else columns_of(model, model.explain(X, label))
-    figure, panels = new_panels(len(names))
+    upright = any(len(curves[name].categories or ()) >= MOST_SLANTED for name in names)
+    figure, panels = new_panels(len(names), height=3.7 if upright else 2.7)
     for place, (axes, name) in enumerate(zip(panels, names, strict=True)):
         curve = curves[name]
         draw = _draw_numeric if curve.keypoints is not None else _draw_categories
@@ -103,6 +105,9 @@ def _add_legend(figure: "Figure", rows: Rows, *, with_data: bool) -> None:
     if 1 < len(rows.names) <= _MOST_IN_LEGEND:
         handles = [Line2D([], [], color=colour_of(n), ls=dashes_of(n), lw=2) for n in range(len(rows.names))]
         names = list(rows.names)
+    elif len(rows.names) > 1:
+        handles = [Line2D([], [], color=MUTED, lw=2)]
+        names = [f"{len(rows.names)} curves; name a class: label=…"]
     if with_data:
         handles.append(Patch(color=DATA))
         names.append("distribution of the tokens")
