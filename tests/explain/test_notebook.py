@@ -126,7 +126,7 @@ def test_unfitted_models_keep_the_diagram_and_plain_text_is_respected(hostile):
 def test_certificates():
     good = Check(f"{HOSTILE[0]} increasing", "output", "parameters: lattices of phi", 0.0, 0.0)
     bad = Check("price decreasing", "output", "probing: 10 trials", 0.25, 1e-6)
-    assert repr(Certificate((good,))) == "Certificate(1 checks, all hold)"
+    assert repr(Certificate((good,))) == "Certificate(1 check, all hold)"
     assert repr(Certificate((good, bad))) == "Certificate(2 checks, 1 FAIL)"
     text = Reader(Certificate((good, bad))._repr_html_()).text
     assert f"{HOSTILE[0]} increasing" in text

@@ -31,6 +31,7 @@ def chosen_places(number: Any, n: int, what: str) -> npt.NDArray[np.int64]:
         raise IndexError(f"There is no {what} {number}: {held}, counted from 0.") from None
     except TypeError:
         raise TypeError(
-            f"Choose a {what} by a whole number, such as [0], or several by a slice, such as [:3]; received {reprlib.repr(number)}."
+            f"Choose a {what} by a whole number, such as [0], or several by a slice, such as [:3]; received "
+            f"{reprlib.repr(number)}."
         ) from None
     return np.arange(n)[number] if isinstance(number, slice) else np.array([found])

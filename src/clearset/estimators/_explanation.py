@@ -15,6 +15,7 @@ from clearset.estimators._display import chosen_places, counted, display
 
 FloatArray = npt.NDArray[np.float64]
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """Predictions for B sets taken apart: f(x) = rho(sum of the tokens' contributions).

@@ -21,7 +21,7 @@ def explanation_html(explanation: Any, path: str | PathLike[str] | None = None) 
 
 
 def joint_explanation_html(explanation: Any, path: str | PathLike[str] | None = None) -> str:
-    """Show what the follow-on model reads of each row and what the tokens add to it, and write it to a file if asked."""
+    """Show what the follow-on model reads of each row, and what tokens add to it; write it to a file if asked."""
     lines = []
     for number, row in enumerate(explanation[:_MOST_SETS]):
         what = "" if row.label is None else f" for {name_html(row.label[0])}"
@@ -39,7 +39,9 @@ def dependence_html(dependence: Any) -> str:
     if dependence.values.dtype != object:
         return block_html([*lines, _curve(dependence.values, dependence.prediction)])
     order = np.argsort(-dependence.prediction, kind="stable")[:_MOST_CATEGORIES].tolist()
-    rows = [[name_html(dependence.values[place]), said(float(dependence.prediction[place]))] for place in order]
+    rows = [
+        [name_html(dependence.values[place]), said(float(dependence.prediction[place]))] for place in order
+    ]
     lines.append(table_html(["category", "prediction"], rows, right={1}))
     lines.append(more_html(len(dependence.values) - len(rows), "categories"))
     return block_html(lines)

@@ -20,7 +20,10 @@ _MOST_FEATURES, _MOST_CHECKS, _MOST_TRIALS = 30, 50, 10
 
 def model_html(model: Any) -> str:
     """Show a fitted model: its features with their curves, what it promises, and how training went."""
-    lines = [f"<h4>{type(model).__name__}</h4>", _parts(model) if hasattr(model, "engines_") else _features(model)]
+    lines = [
+        f"<h4>{type(model).__name__}</h4>",
+        _parts(model) if hasattr(model, "engines_") else _features(model),
+    ]
     certificate = model.verify() if hasattr(model, "engines_") else model.certificate_
     lines.append(details_html("Certificate", certificate_body(certificate)))
     lines.append(details_html("Parameters", f"<pre>{html.escape(shown_block(repr(model)))}</pre>"))

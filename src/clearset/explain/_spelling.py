@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pyarrow as pa
+
 from clearset.sets import SIZE
 
 _MOST_FEATURES = 3
@@ -42,7 +44,7 @@ def counted(n: int, what: str) -> str:
 def token_texts(explanation: Any, most: int) -> list[str]:
     """Say each token of one set in a few words: its items, or its features."""
     tokens = explanation.tokens["token"].to_pylist()
-    if any(isinstance(token, list) for token in tokens):
+    if not pa.types.is_integer(explanation.tokens["token"].type):
         return ["no known token" if token is None else _items(token, most) for token in tokens]
     table = explanation.tokens
     names = [name for name in explanation.features if name != SIZE] or [SIZE]

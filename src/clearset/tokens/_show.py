@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from clearset.tokens._table import TokenTable
 
 _ROWS_OF_HTML = 10
-_LONGEST_CELL = 80
+_LONGEST_CELL = 60
+_TABLE = '<table style="border-collapse:separate;border-spacing:.8em .2em">'
 _ORDERS = ("count", "weight", "size", "mean", "variance")
 
 
@@ -162,7 +163,7 @@ def html(table: TokenTable) -> str:
     )
     left = len(table) - len(rows)
     more = f"<p>and {left:,} more, which are less frequent</p>" if left else ""
-    return f"<p>{escape(text(table))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return f"<p>{escape(text(table))}</p>{_TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def _cell(value: Any) -> str:

@@ -10,9 +10,9 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._base import TokenScores
+from clearset.estimators._columns import column_names, numbers
 from clearset.estimators._dependence import DRAWN, drawn_slots
 from clearset.estimators._explain import assemble, calibrated
-from clearset.estimators._columns import column_names, numbers
 from clearset.estimators._explanation import Explanation, joined
 from clearset.estimators._parameters import count_threads
 from clearset.estimators.semantic._changes import ChangeableTokens

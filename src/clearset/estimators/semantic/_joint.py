@@ -373,7 +373,8 @@ class JointModel(DrawnTraining):
         effects
             Whether to find out as well what a change of each feature would do, to the prediction and to the estimates.
         """
-        follow_on = self.follow_on_.explain(self.estimates(X), label, effects=effects)
+        table = self.estimates(X)
+        follow_on = self.follow_on_.explain(table, label, effects=effects)
         frame = read_frame(X, self.engines_)
         engines = {
             column: explain_engine(engine, part_of(frame, column), follow_on.label, effects=effects)

@@ -76,7 +76,9 @@ class JointExplanation:
 
     def __repr__(self) -> str:
         names = ", ".join(self.names)
-        return f"JointExplanation({counted(len(self), 'row')}, engines: {names[:60]}{'…' * (len(names) > 60)})"
+        return (
+            f"JointExplanation({counted(len(self), 'row')}, engines: {names[:60]}{'…' * (len(names) > 60)})"
+        )
 
     @property
     def names(self) -> list[str]:

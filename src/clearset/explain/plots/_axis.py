@@ -71,10 +71,9 @@ class Scale(NamedTuple):
             options = {"linthresh": self.unit} if self.kind == "symlog" else {}
             getattr(axes, f"set_{which}scale")(self.kind, **options)
             axis = getattr(axes, f"{which}axis")
-            axis.set_major_formatter("{x:,g}")
+            axis.set_major_formatter(_power)
             axis.set_minor_formatter("")
-            if self.kind == "symlog":
-                axis.get_major_locator().set_params(numticks=6)
+            axis.get_major_locator().set_params(numticks=5)
         first, last = self.apart(keypoints[[0, -1]])
         ends = np.array([first - margin * (last - first), last + margin * (last - first)])
         with np.errstate(over="ignore", under="ignore"):
@@ -83,6 +82,11 @@ class Scale(NamedTuple):
             low = max(low, -self.unit / 2)
         # A margin below the smallest float is none.
         getattr(axes, f"set_{which}lim")(low or float(keypoints[0]), high)
+
+
+def _power(number: float, _: int | None = None) -> str:
+    """Write a power of ten short."""
+    return f"{number:,g}".replace("e+", "e")
 
 
 def draw_numbers(

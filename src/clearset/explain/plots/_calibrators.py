@@ -25,6 +25,7 @@ from clearset.explain.plots._figure import (
     columns_for,
     dashes_of,
     name_axes,
+    need_matplotlib,
     new_panels,
     title,
 )
@@ -71,6 +72,7 @@ def plot_calibrators(
     >>> [panel.get_title(loc="left") for panel in figure.axes]
     ['stars', 'price']
     """
+    need_matplotlib()
     rows = rows_of(model, label)
     curves = model.calibrators()
     names = [features] if isinstance(features, str) else list(curves) if features is None else list(features)

@@ -6,7 +6,7 @@ import numpy as np
 
 from clearset.explain._spelling import shown
 from clearset.explain.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
-from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, new_panels, title
+from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, need_matplotlib, new_panels, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +38,7 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
     >>> figure.axes[0].get_xlabel()
     'stars'
     """
+    need_matplotlib()
     named = dependence.values.dtype == object
     upright = named and len(dependence.values) > MOST_SLANTED
     figure, (axes,) = new_panels(1, width=5.0, height=4.4 if upright else 3.4)
@@ -59,7 +60,11 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
     axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
     said = "prediction" if dependence.label is None else f"probability of {shown(dependence.label)}"
     name_axes(axes, feature, said)
-    drawn = "" if not len(chosen) else f", and {f'{len(chosen)} of them' if len(chosen) < n_sets else 'each of them'}"
+    drawn = (
+        ""
+        if not len(chosen)
+        else f", and {f'{len(chosen)} of them' if len(chosen) < n_sets else 'each of them'}"
+    )
     title(axes, f"mean over {n_sets:,} sets{drawn}" if n_sets > 1 else "one set")
     axes.title.set_color(MUTED)
     return figure

@@ -19,14 +19,20 @@ PALETTE = (ACCENT, OPPOSITE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564
 DATA, INK, MUTED, LINE = "#D9DEE4", "#24292F", "#6A737D", "#B8C0C8"
 
 
-def new_figure(width: float, height: float) -> "Figure":
-    """Make an empty figure of so many inches, that no window and no pyplot knows of."""
+def need_matplotlib() -> None:
+    """Raise ImportError, before any work, where there is nothing to draw with."""
     try:
-        from clearset.explain.plots._drawing import Drawing
+        import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError as error:
         raise ImportError(
             f"Plots need matplotlib, which is not installed ({error}). Run: pip install 'clearset[plot]'"
         ) from error
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Make an empty figure of so many inches, that no window and no pyplot knows of."""
+    from clearset.explain.plots._drawing import Drawing
+
     figure = Drawing(figsize=(width, height), layout="constrained", facecolor="white")
     figure.get_layout_engine().set(w_pad=0.09, h_pad=0.09)  # type: ignore[union-attr, call-arg]
     return figure
@@ -92,7 +98,7 @@ def inches_of(text: str, size: float) -> float:
 
     if not text:
         return 0.0
-    font = FontProperties(size=size)  # type: ignore[arg-type]
+    font = FontProperties(size=size)
     return float(TextToPath().get_text_width_height_descent(text, font, ismath=False)[0]) / 72
 
 
@@ -107,7 +113,13 @@ def fit(text: str, inches: float, size: float) -> str:
 def add_legend(where: "Axes | Figure", handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
     """Add a legend; names must not begin with an underscore, which matplotlib would leave out."""
     legend = where.legend(
-        handles, [fit(name, 2.2, 8) for name in names], fontsize=8, frameon=False, labelcolor=INK, handlelength=1.6, **options
+        handles,
+        [fit(name, 2.2, 8) for name in names],
+        fontsize=8,
+        frameon=False,
+        labelcolor=INK,
+        handlelength=1.6,
+        **options,
     )
     for text in legend.get_texts():
         text.set_parse_math(False)

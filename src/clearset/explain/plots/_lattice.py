@@ -9,7 +9,17 @@ import torch
 
 from clearset.explain._spelling import said, shown
 from clearset.explain.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
-from clearset.explain.plots._figure import ACCENT, INK, MUTED, FloatArray, fit, name_axes, new_panels, title
+from clearset.explain.plots._figure import (
+    ACCENT,
+    INK,
+    MUTED,
+    FloatArray,
+    fit,
+    name_axes,
+    need_matplotlib,
+    new_panels,
+    title,
+)
 from clearset.explain.plots._models import (
     column_of,
     columns_of,
@@ -42,7 +52,9 @@ class _Side(NamedTuple):
     @property
     def title(self) -> str:
         """What the axis is called."""
-        some = f" ({len(self.values)} of {self.n_categories:,})" if self.n_categories > len(self.values) else ""
+        some = (
+            f" ({len(self.values)} of {self.n_categories:,})" if self.n_categories > len(self.values) else ""
+        )
         return shown(self.name) + some
 
 
@@ -78,6 +90,7 @@ def plot_lattice(model: Any, x: str, y: str, X: Any = None, *, label: Any = None
     >>> cs.explain.plot_lattice(model, "stars", "price", products).axes[0].get_xlabel()
     'stars'
     """
+    need_matplotlib()
     rows_of(model, label)  # refuses an unknown class
     for name in (x, y):
         model.binning_.slots_of(name)  # refuses an unknown feature
@@ -136,14 +149,14 @@ def _side(model: Any, name: str, column: pa.ChunkedArray | None) -> _Side:
     keypoints, slots = binning.keypoints[place], binning.slots_of(name)
     if keypoints is None:
         categories = binning.categories[place]
-        counts = np.zeros(len(categories)) if column is None else counts_in(column, categories)[:-1]
-        kept = choose_categories(categories, counts, counts)
+        counts = np.zeros(len(categories), np.int64)
+        if column is not None:
+            counts = counts_in(column, categories)[:-1]
+        kept = choose_categories(categories, counts, counts.astype(np.float64))
         # Without any category there is only "missing".
         names = [str(categories[each]) for each in kept] or ["missing"]
         found = (slots.start + (kept if len(kept) else np.zeros(1))).astype(np.int32)
-        return _Side(
-            name, np.array(names, dtype=object), found, np.zeros(len(names)), None, len(categories)
-        )
+        return _Side(name, np.array(names, dtype=object), found, np.zeros(len(names)), None, len(categories))
     scale = Scale.of(keypoints)
     values = np.unique(np.concatenate([keypoints, scale.between(keypoints[0], keypoints[-1], _STEPS)]))
     found, fractions = binning.place(name, values, np.float64)

@@ -16,6 +16,7 @@ from clearset.explain.plots._figure import (
     add_legend,
     colour_of,
     name_axes,
+    need_matplotlib,
     new_panels,
     title,
 )
@@ -58,6 +59,7 @@ def plot_quality(model: Any, X: Any, y: Any) -> "Figure":
     >>> [panel.get_ylabel() for panel in figure.axes]
     ['observed', 'observed less predicted']
     """
+    need_matplotlib()
     check_is_fitted(model)
     labels = np.asarray(column_or_1d(y))
     if not len(labels):

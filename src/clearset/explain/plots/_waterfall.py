@@ -16,6 +16,7 @@ from clearset.explain.plots._figure import (
     fit,
     inches_of,
     name_axes,
+    need_matplotlib,
     new_figure,
     title,
 )
@@ -56,6 +57,7 @@ def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
     >>> len(figure.axes[0].patches)  # three tokens and their mean
     4
     """
+    need_matplotlib()
     if isinstance(tokens, bool) or not isinstance(tokens, int | np.integer) or tokens < 1:
         raise ValueError(f"tokens is {tokens!r}; name at least 1 token.")
     if not len(explanation):
@@ -119,7 +121,9 @@ def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float, inches: float) 
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
     # Numbers stand to the left of what is taken away, and to the right of what is added.
     values = [*bars, aggregate]
-    left, right = (_NUMBER if any(sided) else 0.12 for sided in ([v < 0 for v in values], [v >= 0 for v in values]))
+    left, right = (
+        _NUMBER if any(sided) else 0.12 for sided in ([v < 0 for v in values], [v >= 0 for v in values])
+    )
     unit = ((high - low) or 1.0) / (inches - left - right)
     axes.set_xlim(low - left * unit, high + right * unit)
     axes.locator_params(axis="x", nbins=4)
