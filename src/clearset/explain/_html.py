@@ -76,8 +76,7 @@ def write_page(title: str, block: str, path: str | PathLike[str]) -> None:
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
         f"<title>{title}</title></head><body>{block}</body></html>\n"
     )
-    # A lone surrogate, which Python strings can hold, is no UTF-8.
-    write_file(path, page.encode(errors="replace"))
+    write_file(path, page.encode())
 
 
 def bar_svg(shares: Any) -> str:

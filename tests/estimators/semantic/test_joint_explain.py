@@ -77,7 +77,11 @@ def test_what_the_follow_on_model_reads_is_what_the_engines_explain(case):
         np.testing.assert_allclose(sums, engine.aggregate[:, 0], atol=1e-9)
     tokens = explanation.engines["items"].to_frame()
     found = [
-        {token for (token,), of in zip(tokens["token"].to_pylist(), tokens["set"].to_pylist(), strict=True) if of == row}
+        {
+            token
+            for (token,), of in zip(tokens["token"].to_pylist(), tokens["set"].to_pylist(), strict=True)
+            if of == row
+        }
         for row in range(20)
     ]
     assert found == [set(row) for row in FRAME["items"][:20]]

@@ -40,8 +40,10 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
     """
     need_matplotlib()
     named = dependence.values.dtype == object
-    upright = named and len(dependence.values) > MOST_SLANTED
-    figure, (axes,) = new_panels(1, width=5.0, height=4.4 if upright else 3.4)
+    long = named and (
+        len(dependence.values) > MOST_SLANTED or max(map(len, map(str, dependence.values)), default=0) > 12
+    )
+    figure, (axes,) = new_panels(1, width=5.0, height=4.4 if long else 3.4)
     n_sets, feature = len(dependence.sets), shown(dependence.feature, 40)
     chosen = np.sort(np.random.default_rng(0).permutation(n_sets)[: max(sets, 0)])
     if named:
