@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -35,7 +36,7 @@ class Explanation:
     aggregate
         ``(B, width)``: what rho is given; the sum of the contributions of a set's tokens.
     tokens
-        One row for each token, see `to_frame`.
+        One row for each token, an Arrow table with the columns that `to_frame` names.
     features
         The names of the columns of `tokens` that are features.
     rho
@@ -48,6 +49,8 @@ class Explanation:
         features see ``worst_category`` and ``best_category``. ``token`` counts the tokens of a set from 0. A feature
         of whole sets is changed for all tokens at once, in a row whose token is null. Of several classes, the value
         that a token table knows is changed only for the class that is explained.
+    frames
+        The library of the frames that `to_frame` gives, that of X: pandas, polars, or pyarrow.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Explanation:
     features: tuple[str, ...]
     rho: Mapping[Any, FloatArray]
     effects: pa.Table | None = None
+    frames: str = "pyarrow"
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -92,15 +96,14 @@ class Explanation:
         places
             Their numbers, in the order to give them in.
         """
-        return Explanation(
-            self.prediction[places],
-            None if self.label is None else self.label[places],
-            self.output[places],
-            self.aggregate[places],
-            rows_of_sets(self.tokens, places),
-            self.features,
-            self.rho,
-            None if self.effects is None else rows_of_sets(self.effects, places),
+        return replace(
+            self,
+            prediction=self.prediction[places],
+            label=None if self.label is None else self.label[places],
+            output=self.output[places],
+            aggregate=self.aggregate[places],
+            tokens=rows_of_sets(self.tokens, places),
+            effects=None if self.effects is None else rows_of_sets(self.effects, places),
         )
 
     def __repr__(self) -> str:
@@ -108,8 +111,8 @@ class Explanation:
         n_tokens = len(column) - column.null_count
         return f"Explanation({counted(len(self), 'set')}, {counted(n_tokens, 'token')})"
 
-    def to_frame(self) -> pa.Table:
-        """Give one row for each token, as an Arrow table.
+    def to_frame(self) -> Any:
+        """Give one row for each token, in a frame as X was: of pandas or polars; an Arrow table otherwise.
 
         ``set`` is the number of the set. ``token`` is the number of the token in it or, where tokens are made of items,
         the list of these; a set without tokens has one row, whose token is null. Where labels are classes,
@@ -125,6 +128,10 @@ class Explanation:
         the only one; a token that is made of items goes alone, the items of the set stay. With a width above 1, scores,
         contributions and calibrated values are lists.
         """
+        if self.frames == "pandas":
+            return self.tokens.to_pandas()
+        if self.frames == "polars":
+            return import_module("polars").from_arrow(self.tokens)  # there, for X came from it
         return self.tokens
 
     def to_json(self) -> dict[str, Any]:
