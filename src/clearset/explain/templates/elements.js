@@ -1,6 +1,6 @@
 "use strict";
 /* Elements and numbers. Text goes in as text nodes only: a name can hold anything and is never read as HTML. */
-const { h, svg, show, cut, label, replace } = (() => {
+const { h, svg, show, cut, named, label, table, count, replace } = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const LONGEST = 120;
 
@@ -8,7 +8,8 @@ const { h, svg, show, cut, label, replace } = (() => {
     for (const [name, value] of Object.entries(attributes || {})) {
       if (value === null || value === undefined || value === false) continue;
       if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else if (name === "style") for (const [key, to] of Object.entries(value)) element.style.setProperty(key, to);
+      else if (name === "style")
+        for (const [key, to] of Object.entries(value)) element.style.setProperty(key, to);
       else if (name === "value" && "value" in element) element.value = value;
       else element.setAttribute(name, value === true ? "" : value);
     }
@@ -19,7 +20,8 @@ const { h, svg, show, cut, label, replace } = (() => {
   }
 
   const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-  const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+  const svg = (tag, attributes, ...children) =>
+    fill(document.createElementNS(SVG, tag), attributes, children);
   const replace = (element, ...children) => {
     element.replaceChildren();
     return fill(element, null, children);
@@ -35,7 +37,8 @@ const { h, svg, show, cut, label, replace } = (() => {
     const options = whole ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: digits };
     return value.toLocaleString("en", options).replace("-", "−");
   }
-  show.signed = (value, digits = 3) => (value > 0 ? "+" : "") + show(Math.abs(value) < 1e-12 ? 0 : value, digits);
+  show.signed = (value, digits = 3) =>
+    (value > 0 ? "+" : "") + show(Math.abs(value) < 1e-12 ? 0 : value, digits);
   show.share = (value) => {
     const percent = 100 * value;
     return `${percent > 0 && percent < 0.1 ? "< 0.1" : percent.toFixed(percent < 10 ? 1 : 0)} %`;
@@ -45,8 +48,36 @@ const { h, svg, show, cut, label, replace } = (() => {
     const letters = Array.from(String(text).slice(0, 2 * most + 2));
     return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : String(text);
   };
-  /* A name from the data, kept apart from the direction and the length of the text around it. */
-  const label = (text, most = LONGEST) =>
-    h("bdi", { class: "name", title: text.length > most ? cut(text, 1000) : null }, cut(text, most));
-  return { h, svg, show, cut, label, replace };
+  /* A name from the data as plain text: not longer than that, and something where there is nothing to see. */
+  const named = (text, most = LONGEST) =>
+    String(text).trim() ? cut(text, most) : text === "" ? "(empty)" : "(blank)";
+  /* The same as an element, kept apart from the direction and the length of the text around it. */
+  const label = (text, most = LONGEST) => {
+    const title = text.length > most ? cut(text, 1000) : null;
+    return h("bdi", { class: text.trim() ? "name" : "name empty", title }, named(text, most));
+  };
+
+  /* A table that scrolls within its own box. Columns are [name, "number" if it holds numbers]; a row is its cells,
+     or {class, cells}. */
+  function table(columns, rows, kind) {
+    const cell = (tag, content, i, more) => h(tag, { class: columns[i][1], ...more }, content);
+    const head = columns.map(([name], i) => cell("th", label(name, 24), i, { scope: "col" }));
+    const body = rows.map((row) => {
+      const cells = Array.isArray(row) ? row : row.cells;
+      return h(
+        "tr",
+        { class: row.class },
+        cells.map((content, i) => cell("td", content, i)),
+      );
+    });
+    return h(
+      "div",
+      { class: "scroll" },
+      h("table", { class: kind }, h("thead", null, h("tr", null, head)), h("tbody", null, body)),
+    );
+  }
+
+  const count = (n, one, several = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : several}`;
+
+  return { h, svg, show, cut, named, label, table, count, replace };
 })();
