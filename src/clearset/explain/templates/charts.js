@@ -8,9 +8,9 @@ const Charts = (() => {
   const UNITS = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "K"]]; // prettier-ignore
 
   /* Round numbers in a range, with what to write at each: as many digits as tell them apart. */
-  function ticks(low, high, most) {
+  function ticks(low, high, most, whole = false) {
     if (!(high > low)) return [[low, show(low, 3)]];
-    const rough = high / most - low / most;
+    const rough = Math.max(high / most - low / most, whole ? 1 : 0);
     const power = Math.floor(Math.log10(rough));
     const step = 10 ** power * [1, 2, 5, 10].find((n) => n >= (rough / 10 ** power) * (1 - 1e-9));
     const found = [];
@@ -68,7 +68,7 @@ const Charts = (() => {
   /* The ticks along the foot: as many as there is room for. */
   function along(x, room, whole) {
     for (let most = 6; ; most--) {
-      const marks = ticks(x[0], x[1], most).filter(([tick]) => !whole || Number.isInteger(tick));
+      const marks = ticks(x[0], x[1], most, whole);
       if (most === 1 || (longest(marks) + 2 * LETTER) * marks.length <= room) return marks;
     }
   }

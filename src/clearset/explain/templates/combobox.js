@@ -1,5 +1,5 @@
 "use strict";
-/* A box to type into with suggestions under it: arrows move among them, Enter or a click takes one, Escape closes. */
+/* A box to type into, suggestions under it: arrows move, Enter or a click takes one, Escape closes. */
 function combobox({ id, placeholder, suggest, enter, erase }) {
   const MOST = 12;
   let options = [];

@@ -7,8 +7,8 @@ const Editor = (() => {
     items: { name: "Items", hint: "Type an item, then Enter; commas between several" },
   };
 
-  /* `changed(items)` hears of what people do; `server` knows items that the page lacks. What is given: `write` for
-     items that come from elsewhere, and `mark` for those that are in no token. */
+  /* `changed(items)` hears of what people do; `server` knows items that the page lacks. Given are `write`
+     for items that come from elsewhere, and `mark` for those that are in no token. */
   function build(model, server, changed) {
     const kind = Typing.isText(model) ? "text" : model.tokens.in_order ? "words" : "items";
     const body =

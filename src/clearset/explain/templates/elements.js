@@ -1,5 +1,5 @@
 "use strict";
-/* Elements and numbers. Text goes in as text nodes only: a name can hold anything and is never read as HTML. */
+/* Elements and numbers. Text goes in as text nodes only, so that no name is read as HTML. */
 const { h, svg, show, cut, named, label, table, count, replace } = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const LONGEST = 120;
@@ -39,9 +39,23 @@ const { h, svg, show, cut, named, label, table, count, replace } = (() => {
   }
   show.signed = (value, digits = 3) =>
     (value > 0 ? "+" : "") + show(Math.abs(value) < 1e-12 ? 0 : value, digits);
-  show.share = (value) => {
-    const percent = 100 * value;
-    return `${percent > 0 && percent < 0.1 ? "< 0.1" : percent.toFixed(percent < 10 ? 1 : 0)} %`;
+  show.share = (value) => `${value > 0 && value < 0.001 ? "< 0.1" : (100 * value).toFixed(1)} %`;
+  /* Numbers of one column: with as many decimals each, so that they stand under each other. */
+  show.column = (values, { digits = 4, signed = false } = {}) => {
+    const none = (value) => value === null || value === undefined || Number.isNaN(value);
+    const largest = Math.max(...values.map((value) => (none(value) ? 0 : Math.abs(value))), 0);
+    const odd = largest >= 1e9 || (largest > 0 && largest < 1e-4);
+    const decimals = Math.min(Math.max(digits - 1 - Math.floor(Math.log10(largest || 1)), 0), 6);
+    const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return values.map((value) => {
+      if (none(value)) return "–";
+      if (odd) return signed ? show.signed(value) : show(value);
+      const text = value.toLocaleString("en", {
+        ...options,
+        signDisplay: signed ? "exceptZero" : "negative",
+      });
+      return text.replace("-", "−");
+    });
   };
 
   const cut = (text, most) => {
@@ -57,24 +71,18 @@ const { h, svg, show, cut, named, label, table, count, replace } = (() => {
     return h("bdi", { class: text.trim() ? "name" : "name empty", title }, named(text, most));
   };
 
-  /* A table that scrolls within its own box. Columns are [name, "number" if it holds numbers]; a row is its cells,
-     or {class, cells}. */
-  function table(columns, rows, kind) {
+  /* A table that scrolls within its own box. Columns are [name, "number" if it holds numbers]; a row is its
+     cells, or {class, cells}; `foot` is the cells of a last row. */
+  function table(columns, rows, { kind, foot } = {}) {
     const cell = (tag, content, i, more) => h(tag, { class: columns[i][1], ...more }, content);
-    const head = columns.map(([name], i) => cell("th", label(name, 24), i, { scope: "col" }));
-    const body = rows.map((row) => {
-      const cells = Array.isArray(row) ? row : row.cells;
-      return h(
-        "tr",
-        { class: row.class },
-        cells.map((content, i) => cell("td", content, i)),
-      );
-    });
-    return h(
-      "div",
-      { class: "scroll" },
-      h("table", { class: kind }, h("thead", null, h("tr", null, head)), h("tbody", null, body)),
+    const cells = (row) => row.map((content, i) => cell("td", content, i));
+    const head = columns.map(([name], i) =>
+      cell("th", label(name.replaceAll("-", "\u2011"), 40), i, { scope: "col" }),
     );
+    const body = rows.map((row) => h("tr", { class: row.class }, cells(row.cells || row)));
+    const parts = [h("thead", null, h("tr", null, head)), h("tbody", null, body)];
+    if (foot) parts.push(h("tfoot", null, h("tr", null, cells(foot))));
+    return h("div", { class: "scroll" }, h("table", { class: kind }, parts));
   }
 
   const count = (n, one, several = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : several}`;

@@ -112,7 +112,7 @@ const Evaluate = (() => {
     return { estimates: parts.map((part) => part / sum), chosen };
   }
 
-  /* The tokens of a set as phi reads them: whole-set values are the same in all, no token is one all missing. */
+  /* The tokens of a set as phi reads them: whole-set values the same in all; no token is one all missing. */
   function rows(model, set) {
     const tokens = set.tokens.length ? set.tokens : [model.features.map(() => null)];
     const of = { size: () => set.tokens.length, set: (_, d) => set.set[d], token: (token, d) => token[d] };

@@ -28,11 +28,11 @@ const Features = (() => {
   /* One feature as a card: `curve(value)` gives the heights of its lines at a value. */
   function card(feature, { curve, current, marks = [], range, unit, between = 0 }) {
     const heights = (value) => curve(value).map((y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3));
-    const said = (value) => h("strong", null, heights(value).join(", "));
+    const said = (value) => heights(value).join(", ");
     const note = h("p", { class: "note" }, "missing gives ", said(null));
     if (current !== undefined && current !== null) {
       const text = feature.categories ? label(feature.categories[current], 30) : show(current);
-      note.prepend("here: ", h("strong", null, text), " gives ", said(current), " · ");
+      note.prepend("here: ", h("strong", null, text), " gives ", h("strong", null, said(current)), " · ");
     } else if (current === null) note.prepend("here: ");
     return h(
       "figure",

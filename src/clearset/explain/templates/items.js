@@ -1,10 +1,9 @@
 "use strict";
-/* Sets of strings and texts: put items together, see the tokens that the table knows of them, and what these say. */
+/* Sets of strings and texts: put items together, see which tokens the table knows, and what these say. */
 const Items = (() => {
   const LEADS = {
-    text: "Type a text. The words and runs of words that the model knows are its tokens; each has a score.",
-    items:
-      "Put items together. Those, and combinations of them, that the model knows are its tokens; each has a score.",
+    text: "Type a text: the model scores the words, and runs of words, that it knows.",
+    items: "Put items together: the model scores the items, and combinations of items, that it knows.",
   };
 
   function build(model) {
@@ -15,15 +14,16 @@ const Items = (() => {
     const state = {
       example: { items: [], details: {} },
       label: null,
-      explained: null,
-      column: 0,
-      token: null,
+      explained: null, // the class that people chose to look at
+      column: 0, // the class that is looked at
+      token: null, // the one whose values the curves show
+      all: false, // whether all tokens are shown
     };
     const found = h("div");
     const panel = h("div", { class: "panel" });
     const cards = h("div", { class: "cards" });
     const editor = Editor.build(model, server, change);
-    const known = Search.build(model, server, () => state.column, addToken);
+    const search = Search.build(model, server, () => state.column, addToken);
 
     const spelled = (items) => items.map((item) => named(Typing.spoken(item), 60)).join(text ? " " : " · ");
     const picker = h(
@@ -70,39 +70,33 @@ const Items = (() => {
     function explain(column) {
       state.explained = column;
       update();
-      known.search();
+      search.renew();
     }
 
-    function open(token) {
-      state.token = token;
+    function choose(wanted) {
+      Object.assign(state, wanted);
       update();
     }
 
     function update() {
       const result = Tokens.evaluate(model, state.example);
       const unknown = new Set(result.found.unknown);
-      const rows = result.rows.filter((row) => row.token >= 0);
       state.column = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
+      const known = result.rows.filter((row) => row.token >= 0);
+      const rows = Found.ranked(known, state.column);
       if (!rows.some((row) => row.token === state.token)) state.token = rows.length ? rows[0].token : null;
       editor.mark(state.example.items, unknown);
       const empty = state.example.items.length ? "No known token is in it" : "Empty";
       replace(
         found,
-        Found.unknown(unknown, !!server),
+        Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
         rows.length > 0
-          ? Found.list(model, rows, state, open)
+          ? Found.list(model, rows, state, choose)
           : h("p", { class: "note" }, `${empty}: the model says what it would say of nothing.`),
       );
       const c = state.column;
-      Prediction.announce(model, result);
-      replace(
-        panel,
-        Prediction.dock(model, result),
-        Prediction.figure(model, result, multi ? c : result.chosen, multi && explain),
-        Prediction.known(state.label),
-        multi && Prediction.explained("Shares and scores are", model.classes[c]),
-        Prediction.aggregate(model, result.means[c], result.outputs[c], 0),
-      );
+      const said = { column: c, label: state.label, what: "Shares and scores", choose: multi && explain };
+      replace(panel, Prediction.parts(model, result, result.means[c], said));
       draw(result.rows, c);
     }
 
@@ -141,17 +135,17 @@ const Items = (() => {
           h("aside", { "aria-label": "Prediction" }, Prediction.status, panel),
         ),
       ),
-      known.section,
+      search.section,
       Sections.section(
         "features",
         "What it reads in each token",
-        "What is known of a token is first read through curves from 0 to 1, then mixed into its score. Behind each " +
-          "curve: how often its values occur. The point is the token marked above.",
+        "What is known of a token is first read through curves from 0 to 1, then mixed into its score. " +
+          "Behind each curve: how often its values occur. The point is the token marked above.",
         cards,
       ),
     ];
     load(model.examples.length ? 0 : -1);
-    known.search();
+    search.renew();
     return sections;
   }
 
@@ -160,9 +154,9 @@ const Items = (() => {
     return h(
       "p",
       { class: "warning" },
-      `This page holds ${items.length.toLocaleString("en")} of the model's ${count(all, "token")}, the most ` +
-        "frequent and the most telling, and all of the examples above. Of what you type yourself, rarer tokens are " +
-        "missing here, so that the model's own prediction can differ.",
+      `This page holds ${items.length.toLocaleString("en")} of the model's ${count(all, "token")}: the most `,
+      "frequent, the most telling, and all of the examples here. Of what you type yourself, rarer tokens ",
+      "are missing, so that the model's own prediction can differ.",
     );
   }
 

@@ -5,21 +5,30 @@
   const { classes, semantic, tokens } = model;
   const { width } = model.function;
 
-  function lead() {
-    const which = classes && classes.length === 2 ? "two" : classes && classes.length;
-    const what = classes
-      ? `tells which of ${which} classes a set belongs to`
-      : "predicts a number from a set";
-    const parts = semantic
-      ? "items, and the combinations of items that its table knows, are its tokens"
-      : null;
-    const whole = !semantic || tokens.items.length === tokens.n_tokens;
-    const scored =
-      width > 1 ? `${width} scores; their averages become` : "a score; the average of the scores becomes";
+  /* What the model reads, and what its tokens are. */
+  function read() {
+    if (!semantic) return ["a set", "the things in the set, each with its features"];
+    if (Typing.isText(model)) return ["a text", "the words, and runs of words, that it has met before"];
+    const alone = tokens.tokeniser.kind === "items";
     return [
-      `This model ${what}${parts ? `: its ${parts}` : " of tokens"}. Every token gets ${scored} the prediction. `,
-      `Nothing else happens${whole ? ", and all of it is on this page" : ""}.`,
-    ].join("");
+      "a set of items",
+      `the items${alone ? "" : ", and combinations of items,"} that it has met before`,
+    ];
+  }
+
+  function lead() {
+    const [what, its] = read();
+    const which = classes && (classes.length === 2 ? "two" : classes.length);
+    const task = classes
+      ? `tells which of ${which} classes ${what} belongs to`
+      : `predicts a number from ${what}`;
+    const scores = width > 1 ? `${width} scores` : "a score";
+    const whole = !semantic || tokens.items.length === tokens.n_tokens;
+    return (
+      `This model ${task}. Its tokens are ${its}. Each token gets ${scores}, the scores are averaged, and ` +
+      `the ${width > 1 ? "averages become" : "average becomes"} the prediction. ` +
+      `Nothing else happens${whole ? ", and all of it is on this page" : ""}.`
+    );
   }
 
   const holds = model.certificate.every((check) => check.holds);

@@ -56,7 +56,7 @@ const Prediction = (() => {
     h(
       "p",
       { class: "note" },
-      `${what} those of `,
+      `${what} are those of `,
       h("strong", null, label(name, 40)),
       "; choose another class above.",
     );
@@ -120,8 +120,27 @@ const Prediction = (() => {
   /* What screen readers hear when the prediction changes; the element stays, its text changes. */
   const status = h("p", { class: "hidden", role: "status" });
   const announce = (model, { estimates, chosen }) => {
-    status.textContent = `Prediction ${model.classes ? named(model.classes[chosen], 60) : show(estimates[0])}`;
+    const said = model.classes ? named(model.classes[chosen], 60) : show(estimates[0]);
+    status.textContent = `Prediction ${said}`;
   };
 
-  return { figure, known, explained, aggregate, dock, status, announce };
+  /* All of it. `means` are those of the class that is looked at, `column`; `choose` hears of another, and
+     `what` is shown of it elsewhere; `label` is what is known of the example. */
+  function parts(model, result, means, { column, label: said, what, choose }) {
+    announce(model, result);
+    const curve = model.function.outputs > 1 ? column : 0;
+    return [
+      dock(model, result),
+      h(
+        "div",
+        null,
+        figure(model, result, choose ? column : result.chosen, choose),
+        known(said),
+        choose && explained(what, model.classes[column]),
+      ),
+      h("div", { class: "averaged" }, aggregate(model, means, result.outputs[column], curve)),
+    ];
+  }
+
+  return { parts, status };
 })();

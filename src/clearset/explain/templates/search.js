@@ -37,15 +37,23 @@ const Search = (() => {
         [Found.countedName(model, column()), "number"],
         [Found.valueName(model), "number"],
       ];
-      const rows = found.tokens.map((row) => [
+      const shares = Found.stated(
+        model,
+        found.tokens.map(({ mean }) => mean),
+      );
+      const values = Found.values(
+        model,
+        found.tokens.map(({ value }) => value),
+      );
+      const rows = found.tokens.map((row, i) => [
         h(
           "button",
           { type: "button", class: "plain", title: "Add to the example", onclick: () => add(row.token) },
           Found.chips(row.token),
         ),
         show(row.count),
-        Found.stated(model, row.mean),
-        show.signed(row.value),
+        shares[i],
+        values[i],
       ]);
       replace(
         results,
@@ -82,7 +90,7 @@ const Search = (() => {
       ),
       results,
     );
-    return { section, search };
+    return { section, renew: () => search() };
   }
 
   /* The search among the tokens of the page, asked and answered as the server is. */

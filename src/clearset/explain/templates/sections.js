@@ -54,11 +54,11 @@ const Sections = (() => {
       ? `${failed} of ${count(found.length, "promise")} ${failed === 1 ? "FAILS" : "FAIL"}`
       : all;
     const columns = [
-      [""],
+      ["result"],
       ["promise"],
-      ["holds for"],
-      ["broken by, in the parameters", "number"],
-      ["by trying out sets", "number"],
+      ["of the"],
+      ["violated in parameters", "number"],
+      ["violated in trials", "number"],
     ];
     const rows = found.map((one) => [
       h("span", { class: one.holds ? "yes" : "no" }, one.holds ? "✓ holds" : "✗ fails"),
@@ -68,8 +68,8 @@ const Sections = (() => {
       one.largest("probing"),
     ]);
     return stated(
-      `${verdict}. Each is checked in the model's parameters, which settles it for every set there can be, and once ` +
-        "more by trying out pairs of sets.",
+      `${verdict}. Each is checked in the model's parameters, which settles it for every set there can be, ` +
+        "and once more by trying out sets. The numbers say by how much it is violated at most.",
       table(columns, rows),
     );
   }
@@ -78,7 +78,7 @@ const Sections = (() => {
     const found = model.quality;
     if (!found) return null;
     const tiles = found.metrics.map(({ name, value, constant }) =>
-      tile(name, show(value, 3), constant !== null && `always saying the same: ${show(constant, 3)}`),
+      tile(name, show(value, 3), constant !== null && `a constant guess: ${show(constant, 3)}`),
     );
     const charts = [];
     if (found.points.length) {
@@ -92,8 +92,8 @@ const Sections = (() => {
     }
     if (found.reliability.length) {
       const most = Math.max(...found.reliability.map((bin) => bin[2]));
-      const share =
-        model.classes.length === 2 ? `share of “${named(model.classes[1], 30)}”` : "share of right answers";
+      const two = model.classes.length === 2;
+      const share = two ? `share of “${named(model.classes[1], 30)}”` : "share of right answers";
       charts.push(
         figure(
           "Can its probabilities be trusted?",

@@ -2,8 +2,8 @@
 /* Sets of tokens with features: choose or make a set, move its values, see what becomes of it. */
 const Sets = (() => {
   const WITHOUT_DATA =
-    "The report was made without data, so it has no examples and no histograms, and takes every feature to be " +
-    "each token's own.";
+    "The report was made without data, so it has no examples and no histograms, and takes every feature to " +
+    "be each token's own.";
 
   function build(model) {
     const { features } = model;
@@ -45,15 +45,9 @@ const Sets = (() => {
       const result = Evaluate.evaluate(model, state.set);
       const c = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
       list.update(result, c * width, ({ outputs, estimates }) => (model.classes ? outputs[c] : estimates[0]));
-      Prediction.announce(model, result);
-      replace(
-        panel,
-        Prediction.dock(model, result),
-        Prediction.figure(model, result, multi ? c : result.chosen, multi && explain),
-        Prediction.known(state.label),
-        multi && Prediction.explained("Scores are", model.classes[c]),
-        Prediction.aggregate(model, result.means.slice(c * width, (c + 1) * width), result.outputs[c], c),
-      );
+      const means = result.means.slice(c * width, (c + 1) * width);
+      const said = { column: c, label: state.label, what: "Scores", choose: multi && explain };
+      replace(panel, Prediction.parts(model, result, means, said));
       const charted = state.effects ? effects(c, result.scores) : calibrators(c);
       replace(cards, features.map(charted));
     }
@@ -80,7 +74,7 @@ const Sets = (() => {
       });
     };
 
-    /* The prediction while one value of the open token moves; what belongs to the set changes all its tokens. */
+    /* The prediction while one value of the open token moves; what belongs to the set moves in all tokens. */
     const effects = (c, scores) => (feature, d) => {
       const rows = Evaluate.rows(model, state.set);
       const moved = (row, value) =>
@@ -136,7 +130,7 @@ const Sets = (() => {
       Sections.section(
         "features",
         "What it reads in each feature",
-        "Every value is first read through a curve from 0 to 1, then the curves are mixed into the token's score. " +
+        "Every value is first read through a curve from 0 to 1, then mixed into the token's score. " +
           "Behind each curve: how often its values occur. The point is the open token.",
         h("div", { class: "toolbar modes", role: "group", "aria-label": "What the charts show" }, modes),
         cards,

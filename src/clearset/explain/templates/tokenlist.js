@@ -90,36 +90,30 @@ const TokenList = (() => {
       changed();
     }
 
-    function value(feature, d, token) {
-      if (token[d] === null) return "–";
-      return feature.categories ? label(feature.categories[token[d]], 24) : show(token[d]);
+    function valued(feature, value) {
+      const shown = feature.categories && value !== null ? label(feature.categories[value], 24) : show(value);
+      const strong = h("strong", null, value === null ? "–" : shown);
+      return h("span", { class: "value" }, label(feature.name, 24), " ", strong);
     }
 
-    /* Show what became of the values: `result` of the set, for the class whose scores begin at `first`; `output` says
-       which number is followed. */
+    /* Show what became of the values: `result` of the set, for the class whose scores begin at `first`;
+       `output` says which number is followed. */
     function update(result, first, output) {
+      const own = heads.map((_, i) => result.scores[i].slice(first, first + width));
+      const numbers = show.column(
+        own.map(([score]) => score),
+        { digits: 3, signed: true },
+      );
+      const whole = output(result);
+      const effects = compared() ? heads.map((_, i) => whole - output(without(result, i))) : [];
+      const added = show.column(effects, { digits: 3, signed: true });
       heads.forEach(({ token, summary, scores, effect }, i) => {
-        const own = result.scores[i].slice(first, first + width);
         replace(
           summary,
-          features.map(
-            (feature, d) =>
-              feature.scope === "token" &&
-              h(
-                "span",
-                { class: "value" },
-                label(feature.name, 24),
-                " ",
-                h("strong", null, value(feature, d, token)),
-              ),
-          ),
+          features.map((feature, d) => feature.scope === "token" && valued(feature, token[d])),
         );
-        replace(
-          scores,
-          Charts.scores(own),
-          h("span", { class: "number" }, width === 1 ? show.signed(own[0]) : ""),
-        );
-        effect.textContent = compared() ? show.signed(output(result) - output(without(result, i))) : "";
+        replace(scores, Charts.scores(own[i]), h("span", { class: "number" }, width === 1 ? numbers[i] : ""));
+        effect.textContent = added[i] || "";
       });
     }
 

@@ -31,8 +31,8 @@ const Typing = (() => {
       );
   }
 
-  /* What a person types, as items: words of a text, or what stands between separators. An item may hold a comma
-     itself: what is known as one stays whole, the longest first. */
+  /* What a person types, as items: words of a text, or what stands between separators. An item may hold a
+     comma itself: what is known as one stays whole, the longest first. */
   function split(model, text) {
     if (isText(model))
       return lower(text)
@@ -55,7 +55,7 @@ const Typing = (() => {
   const candidates = (model, text) =>
     [...new Set([unspoken(model, text.trim()), ...stretches(model, text).flat()])].filter(Boolean);
 
-  /* Of some items those that hold a text, which may be in any case; those first that begin with it, then the short. */
+  /* Of some items those that hold a text, in any case; those first that begin with it, then the short. */
   function matching(items, text) {
     const wanted = lower(text);
     const found = items.map((item) => [lower(spoken(item)).indexOf(wanted), item]).filter(([at]) => at >= 0);

@@ -1,7 +1,8 @@
 "use strict";
-/* What a page can do that comes from a server: ask it for tokens, and show what changed between two models. */
+/* What a page can do that comes from a server: ask it for tokens, show what changed between two models. */
 const Explorer = (() => {
   const MOST_SEARCHED = 200;
+  const WORDS = new Map([[undefined, "not a token"], [null, "all of it"]]); // prettier-ignore
   const warning = h("p", { class: "warning", role: "alert", id: "trouble" });
 
   function failed(error) {
@@ -25,8 +26,8 @@ const Explorer = (() => {
       body: JSON.stringify({ items }),
     });
 
-  /* Items of the whole table: those of the most frequent tokens that hold a text. Of one's own tokeniser a token is
-     one item. */
+  /* Items of the whole table: those of the most frequent tokens that hold a text. Of one's own tokeniser a
+     token is one item. */
   async function suggest(text, own) {
     const { tokens } = await search({ search: text, by: "count", limit: MOST_SEARCHED });
     const items = tokens.flatMap(({ token }) => (own ? token.join(Tokens.BETWEEN) : token));
@@ -34,13 +35,14 @@ const Explorer = (() => {
   }
 
   const said = (value) => (typeof value === "number" ? show(value) : label(String(value), 40));
-  const adds = (value) =>
-    value === undefined ? "not a token" : value === null ? "all of it" : show.signed(value);
 
   function example(one) {
     const what =
       one.explained === null ? "Of the prediction" : ["Of the probability of ", label(one.explained, 40)];
-    const rows = one.tokens.map((token) => [label(token.token, 80), adds(token.before), adds(token.after)]);
+    const added = one.tokens.flatMap(({ before, after }) => [before, after]);
+    const numbers = show.column(added, { digits: 3, signed: true });
+    const adds = (i) => WORDS.get(added[i]) || numbers[i];
+    const rows = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
     return h(
       "details",
       { class: "changed" },
