@@ -39,8 +39,11 @@ const Fields = (() => {
     return select;
   }
 
-  /* As many digits as tell usual values apart; large numbers are whole more often than not. */
-  const written = (number) => String(Number(number.toPrecision(Math.abs(number) < 1e5 ? 6 : 9)));
+  /* As many digits as tell usual values apart and fit the box; large numbers are often whole. */
+  function written(number) {
+    const size = Math.abs(number);
+    return size >= 1e9 ? number.toExponential(5) : String(Number(number.toPrecision(size < 1e5 ? 6 : 9)));
+  }
 
   function numeric(feature, value, id, spoken) {
     const { keypoints } = feature;
