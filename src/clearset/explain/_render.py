@@ -33,6 +33,7 @@ SCRIPTS = (
     "items.js",
     "page.js",
 )
+STYLES = ("report.css", "screens.css")
 
 # What could end a script element or, in older browsers, a line of it; JSON reads the escapes back.
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
@@ -88,7 +89,7 @@ def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), conn
     """
     *before, last = (template(name) for name in SCRIPTS)
     code = [*before, *scripts, last]
-    style = template("report.css")
+    style = "".join(template(name) for name in STYLES)
     policy = (
         f"default-src 'none'; script-src {_hashes(code)}; style-src {_hashes([style])}; connect-src {connect}; "
         "base-uri 'none'; form-action 'none'"

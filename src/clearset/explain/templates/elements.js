@@ -22,10 +22,15 @@ const { h, svg, show, cut, named, label, table, count, replace } = (() => {
   const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS(SVG, tag), attributes, children);
-  const replace = (element, ...children) => {
+  /* Other children. Who had the focus among the old ones gets it back at the same place. */
+  function replace(element, ...children) {
+    const places = () => [...element.querySelectorAll("button, summary, input, select, [tabindex]")];
+    const at = places().indexOf(document.activeElement);
     element.replaceChildren();
-    return fill(element, null, children);
-  };
+    fill(element, null, children);
+    if (at >= 0) (places()[at] || places().at(-1) || element).focus({ preventScroll: true });
+    return element;
+  }
 
   /* A number as people read it. */
   function show(value, digits = 4) {

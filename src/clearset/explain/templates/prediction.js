@@ -36,7 +36,13 @@ const Prediction = (() => {
         "div",
         { class: "classes" },
         order.slice(0, 8).map(row),
-        rest.length > 0 && h("details", null, h("summary", null, `${rest.length} more`), rest.map(row)),
+        rest.length > 0 &&
+          h(
+            "details",
+            { open: rest.includes(explained) },
+            h("summary", null, `${rest.length} more`),
+            rest.map(row),
+          ),
       ),
     ];
   }
