@@ -4,14 +4,13 @@ import base64
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from clearset.artifact import check_target
+from clearset.artifact import check_target, write_file
 from clearset.explain._document import report_document
 
 SCRIPTS = (
@@ -54,12 +53,7 @@ def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any
     target = Path(path)
     check_target(target)
     page = render_report(report_document(model, X, y))
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_text(page, encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_file(target, page.encode())
 
 
 def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
