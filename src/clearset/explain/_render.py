@@ -16,13 +16,23 @@ from clearset.explain._document import report_document
 SCRIPTS = (
     "evaluate.js",
     "tokens.js",
+    "typing.js",
     "elements.js",
     "charts.js",
+    "features.js",
+    "prediction.js",
     "sections.js",
+    "fields.js",
+    "tokenlist.js",
     "sets.js",
+    "combobox.js",
+    "editor.js",
+    "found.js",
+    "search.js",
     "items.js",
     "page.js",
 )
+STYLES = ("report.css", "screens.css")
 
 # What could end a script element or, in older browsers, a line of it; JSON reads the escapes back.
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
@@ -73,7 +83,7 @@ def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), conn
     """
     *before, last = (template(name) for name in SCRIPTS)
     code = [*before, *scripts, last]
-    style = template("report.css")
+    style = "".join(template(name) for name in STYLES)
     policy = (
         f"default-src 'none'; script-src {_hashes(code)}; style-src {_hashes([style])}; connect-src {connect}; "
         "base-uri 'none'; form-action 'none'"
