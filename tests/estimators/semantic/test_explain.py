@@ -144,7 +144,7 @@ def test_the_papers_recipe():
 def test_details_are_shown_and_may_be_called_as_a_column():
     frame = pl.DataFrame({"items": SETS, "score": [[float(len(item)) for item in row] for row in SETS]})
     model = cs.SemanticRegressor(tokens=cs.Items(), details=["score"], **QUICK).fit(frame, SUMS)
-    rows = model.explain(frame[:20]).to_frame().to_pylist()
+    rows = model.explain(frame[:20]).to_frame().to_dicts()
     assert all(row["score (detail)"] == len(row["token"][0]) for row in rows if row["token"])
 
 
