@@ -21,7 +21,7 @@ pytest.importorskip("uvicorn")
 
 def ask(address: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address, data)  # noqa: S310
+    request = urllib.request.Request(address, data, {"Content-Type": "application/json"})  # noqa: S310
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
         return answer.read().decode()
 

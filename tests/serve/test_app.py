@@ -11,8 +11,9 @@ import pytest
 
 import clearset as cs
 from clearset.serve import create_app
-from clearset.serve._app import MOST_BYTES
+from clearset.serve._limits import MOST_BYTES
 
+JSON = {"content-type": "application/json"}
 HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "أحمر ‮evil", "a" * 10_000]
 
 
@@ -131,23 +132,23 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
         ('{"sets": [{"stars": [NaN]}]}', "NaN is not JSON"),
         ('{"sets": [{"stars": [1e400]}]}', None),
         ('{"sets": [{"stars": [' + "9" * 400 + "]}]}", "numbers"),
-        ('{"sets": [{"stars": ["five"]}]}', "'stars' must hold numbers"),
-        ('{"sets": [{"stars": [[1]]}]}', "'stars' must hold numbers"),
-        ('{"sets": [{"stars": {"a": 1}}]}', "'stars' must hold numbers"),
+        ('{"sets": [{"stars": ["five"]}]}', "in 'stars', which must hold numbers"),
+        ('{"sets": [{"stars": [[1]]}]}', "in 'stars', which must hold numbers"),
+        ('{"sets": [{"stars": {"a": 1}}]}', "in 'stars', which must hold numbers"),
         ('{"sets": [{"stars": [1], "store": ["a", "b"]}]}', "differ in length"),
-        ('{"sets": [{"stars": [1]}, {"stars": 2}]}', "a list in one set"),
+        ('{"sets": [{"stars": [1]}, {"stars": 2}]}', "'stars' is a single value in set 1"),
         ('{"sets": [{"moons": [1]}]}', "'moons', which the model does not know"),
-        ('{"sets": [[1, 2]]}', "must be an object"),
+        ('{"sets": [[1, 2]]}', "an object of features"),
         ('{"sets": []}', "an empty list"),
         ('{"sets": {}}', "an object"),
         ('{"sets": [{"stars": [1], "store": ["\\ud800"]}]}', "Unicode"),
         ("{}", "'sets' must be a list"),
-        ('{"sets": [{"stars": [1]}], "more": 1}', "'more' is not known"),
+        ('{"sets": [{"stars": [1]}], "more": 1}', "does not know 'more'"),
         (b"\xff\xfe\x00", "Unicode"),
     ],
 )
 def test_wrong_bodies(client: Any, of_sets: Any, body: str | bytes, said: str | None) -> None:
-    answer = client(of_sets).post("/api/predict", content=body)
+    answer = client(of_sets).post("/api/predict", content=body, headers=JSON)
     assert answer.status_code == (400 if said else answer.status_code)
     assert answer.status_code in (200, 400)
     if said:
@@ -159,9 +160,9 @@ def test_wrong_bodies(client: Any, of_sets: Any, body: str | bytes, said: str | 
 @pytest.mark.parametrize(
     ("path", "asked", "said"),
     [
-        ("/api/explain", {"sets": [["salt"]], "label": "klingon"}, "no class 'klingon'"),
+        ("/api/explain", {"sets": [["salt"]], "label": "klingon"}, 'no class "klingon"'),
         ("/api/explain", {"sets": [["salt"]], "effects": "yes"}, "'effects' must be"),
-        ("/api/predict", {"sets": [["salt"], "salt"]}, "texts only"),
+        ("/api/predict", {"sets": [["salt"], "salt"]}, "Set 1 is a text; the model reads lists"),
         ("/api/predict", {"sets": [3]}, "a number"),
         ("/api/predict", {"sets": [[{"a": 1}]]}, ""),
         ("/api/known", {"items": [1]}, "list of texts"),
@@ -195,7 +196,7 @@ def test_what_is_not_there(client: Any, of_sets: Any) -> None:
 
 
 def test_large_bodies_are_refused(client: Any, of_sets: Any) -> None:
-    answer = client(of_sets).post("/api/predict", content=b" " * (MOST_BYTES + 1))
+    answer = client(of_sets).post("/api/predict", content=b" " * (MOST_BYTES + 1), headers=JSON)
     assert answer.status_code == 413
     assert "Send fewer" in answer.json()["error"]
 
