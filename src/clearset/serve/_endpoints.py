@@ -12,9 +12,9 @@ _SETS = {
     "type": "array",
     "minItems": 1,
     "description": (
-        "/api/model has the schema of one set as its 'set'. Models of sets: objects with the features, each a list with "
-        "a value for each token or one value for the whole set; null or left out is missing, and a set of which nothing "
-        "is given is empty. Semantic models: lists of texts; also texts where the model reads words; pairs of "
+        "/api/model has the schema of one set as its 'set'. Models of sets: objects with the features, each a list "
+        "with a value for each token or one value for the whole set; null or left out is missing, and a set of which "
+        "nothing is given is empty. Semantic models: lists of texts; also texts where the model reads words; pairs of "
         "lists where it reads two columns; or objects with its columns."
     ),
     "items": {"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}]},

@@ -87,6 +87,10 @@ class _FeatureSets:
                 f"Set {place} is {named(one)}; it must be an object of features, such as {self._example}."
             )
         check_names(one, self._names, place)
+        if odd := [name for name, value in one.items() if isinstance(value, dict)]:
+            raise ValueError(
+                f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token."
+            )
         sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}
         if len(set(sizes.values())) > 1:
             said = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
