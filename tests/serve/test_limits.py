@@ -1,5 +1,6 @@
 """How much is answered: what is too much is refused before the work, and nobody waits for others."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 import clearset as cs
 from clearset.serve import _limits, _search, create_app
+from clearset.serve._json import written
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def test_predictions(client: Any, cook: Any, never: Any, monkeypatch: pytest.Mon
     never(cook)
     monkeypatch.setattr(_limits, "MOST_PREDICTED", 3)
     answer = connected.post("/api/predict", json={"sets": [["salt"], ["water"]]})  # of two classes
-    assert (answer.status_code, "4 numbers" in answer.json()["error"]) == (413, True)
+    assert (answer.status_code, "2 sets. Send 1 at most" in answer.json()["error"]) == (413, True)
     monkeypatch.setattr(_limits, "MOST_TOKENS", 1)
     answer = connected.post("/api/predict", json={"sets": [["salt", "water", "grapefruit juice"]]})
     assert (answer.status_code, "more than 1 tokens" in answer.json()["error"]) == (413, True)
@@ -93,3 +95,17 @@ def test_health_does_not_wait_for_work(client: Any, cook: Any, monkeypatch: pyte
         finally:
             go_on.set()
         assert [each.result().status_code for each in asked] == [200] * n
+
+
+def test_long_answers_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"a": [[k, "ü", None] for k in range(250)], "b": {"c": [1.5] * 300}, "d": [], "e": 'x"y'}
+    assert json.loads(written(value)) == value
+    longest, dumps = [0], json.dumps
+
+    def count(part: Any, **options: Any) -> str:
+        longest[0] = max(longest[0], len(part) if isinstance(part, list) else 0)
+        return dumps(part, **options)
+
+    monkeypatch.setattr(json, "dumps", count)
+    assert written(value) == dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    assert longest[0] == 100

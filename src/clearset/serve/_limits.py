@@ -43,14 +43,13 @@ def check_explanation(model: Any, X: Any, effects: bool) -> None:
         )
 
 
+def most_predicted(model: Any) -> int:
+    """Give the most sets that are predicted at once."""
+    return MOST_PREDICTED // len(getattr(model, "classes_", [None]))
+
+
 def check_prediction(model: Any, X: Any) -> None:
-    """Refuse sets whose prediction would take too much room."""
-    n_numbers = len(X) * len(getattr(model, "classes_", [None]))
-    if n_numbers > MOST_PREDICTED:
-        raise TooLargeError(
-            f"The answer would hold {n_numbers:,} numbers, while {MOST_PREDICTED:,} are allowed. Send fewer sets at "
-            "a time."
-        )
+    """Refuse sets with too many tokens to predict."""
     if _count_tokens(model, X, MOST_TOKENS) is None:
         raise TooLargeError(
             f"The sets have more than {MOST_TOKENS:,} tokens together. Send fewer or smaller sets at a time."

@@ -11,7 +11,7 @@ from clearset.explain import render_report, report_document
 from clearset.serve._classes import Classes
 from clearset.serve._compare import comparison
 from clearset.serve._kinds import named
-from clearset.serve._limits import check_explanation, check_prediction
+from clearset.serve._limits import MOST_EXPLAINED, check_explanation, check_prediction, most_predicted
 from clearset.serve._search import MOST_ROWS, ORDERS, TokenSearch
 from clearset.serve._sets import JSONSets
 
@@ -65,7 +65,7 @@ class Service:
 
     def predict(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Predict sets."""
-        X = self._sets.read(asked.get("sets"))
+        X = self._sets.read(asked.get("sets"), most_predicted(self._model))
         check_prediction(self._model, X)
         with self._lock:
             if not hasattr(self._model, "predict"):
@@ -82,7 +82,7 @@ class Service:
         if not isinstance(effects, bool):
             raise ValueError(f"'effects' must be true or false; received {named(effects)}.")
         label = self._classes.explained(asked.get("label"))
-        X = self._sets.read(asked.get("sets"))
+        X = self._sets.read(asked.get("sets"), MOST_EXPLAINED)
         check_explanation(self._model, X, effects)
         with self._lock:
             explanation = self._model.explain(X, label, effects=effects)

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from clearset.serve._items import ItemSets
 from clearset.serve._kinds import check_names, column, named
+from clearset.serve._limits import TooLargeError
 from clearset.sets import SIZE
 
 
@@ -26,10 +27,12 @@ class JSONSets:
         """Describe one set as a JSON schema."""
         return self._reader.schema()
 
-    def read(self, sets: Any) -> Any:
-        """Give sets as the model reads them."""
+    def read(self, sets: Any, most: int) -> Any:
+        """Give sets, of which there may be so many, as the model reads them."""
         if not isinstance(sets, list) or not sets:
             raise ValueError(f"'sets' must be a list with at least one set; received {named(sets)}.")
+        if len(sets) > most:
+            raise TooLargeError(f"'sets' has {len(sets):,} sets. Send {most:,} at most at a time.")
         return self._reader.read(sets)
 
 
