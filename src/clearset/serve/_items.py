@@ -46,7 +46,7 @@ class ItemSets:
             )
             members |= dict.fromkeys(self._details, _DETAIL_SCHEMA)
             forms.append({"type": "object", "properties": members, "additionalProperties": False})
-        return {"anyOf": forms, "description": f"{self._form().capitalize()}."}
+        return {"anyOf": forms, "description": f"The model reads {self._form()}."}
 
     def read(self, sets: list[Any]) -> Any:
         """Give sets as a frame; those of a tokeniser of one's own as they are, unless they have columns."""

@@ -38,6 +38,8 @@ class Service:
     ) -> None:
         if other is not None and X is None:
             raise ValueError("Two models are compared on examples, but there are none. Give some.")
+        if other is not None:
+            _check_alike(other, model)
         self._model, self._sets, self._classes = model, JSONSets(model), Classes(model)
         document = report_document(model, X, y) | {"served": True}
         if other is not None:
@@ -111,6 +113,18 @@ class Service:
         if self._search is None:
             raise ValueError("This model reads sets of numbers and categories; it has no token table.")
         return self._search
+
+
+def _check_alike(other: Any, model: Any) -> None:
+    """Refuse models that cannot be compared, before the work."""
+    for one in (model, other):
+        if not hasattr(one, "predict"):
+            raise ValueError(f"A {type(one).__name__} does not predict, so that there is nothing to compare.")
+    if any(hasattr(other, name) != hasattr(model, name) for name in ("token_table_", "classes_")):
+        raise ValueError(
+            f"A {type(other).__name__} cannot be compared with a {type(model).__name__}. Both must read the same sets "
+            "and predict the same labels."
+        )
 
 
 def _whole(name: str, text: str, low: int, high: int) -> int:
