@@ -1,6 +1,7 @@
 """The service by HTTP: reads questions, answers in JSON, and lets nothing else through."""
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -112,6 +113,8 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
             return refusal("A text in the request is not valid Unicode.", 400)
         except _WRONG as error:
             return refusal(str(error), 400)
+        except CancelledError:  # the server has waited for this long enough
+            return refusal("The server is ending.", 503)
         except Exception as error:
             _LOGGER.error("%s failed: %s: %s", endpoint.path, type(error).__name__, error)
             return refusal("The server failed at this; it has written down why.", 500)
