@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from clearset.estimators import CalibratorCurve as CalibratorCurve
     from clearset.estimators import Churn as Churn
     from clearset.estimators import Explanation as Explanation
+    from clearset.estimators import JointExplanation as JointExplanation
     from clearset.estimators import JointModel as JointModel
     from clearset.estimators import PartialDependence as PartialDependence
     from clearset.estimators import SemanticClassifier as SemanticClassifier
@@ -66,6 +67,7 @@ _HOMES = {
     "Feature": "sets",
     "FrozenModel": "frozen",
     "Items": "tokens",
+    "JointExplanation": "estimators",
     "JointModel": "estimators",
     "MaxInterval": "tokens",
     "MaxSize": "tokens",
@@ -108,6 +110,7 @@ __all__ = [
     "Feature",
     "FrozenModel",
     "Items",
+    "JointExplanation",
     "JointModel",
     "MaxInterval",
     "MaxSize",

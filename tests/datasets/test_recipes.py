@@ -28,6 +28,16 @@ def test_stemmed_ingredients(folder: Path) -> None:
     assert data.y.tolist() == ["greek", "southern_us", "thai"]
 
 
+def test_ingredients_as_they_are_spelled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "snowballstemmer", None)  # which is not needed then
+    data = load_recipes(folder, stem=False)
+    assert data.X.to_pylist() == [
+        ["black olives", "ripe olives", "salt"],
+        [],
+        ["salt", "14 oz tomatoes", "salt"],
+    ]
+
+
 @pytest.mark.parametrize("words", [False, True])
 def test_names_without_letters_and_digits_are_no_items(tmp_path: Path, words: bool) -> None:
     recipes = [{"cuisine": "thai", "ingredients": [names]} for names in ("!!", "salt")]

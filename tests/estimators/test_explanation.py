@@ -5,6 +5,8 @@ from copy import deepcopy
 from functools import cache
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 import torch
@@ -412,3 +414,21 @@ def test_drawing_is_left_to_what_draws(monkeypatch):
     assert explanation.to_html("page.html") == "<p>1000 page.html</p>"
     dependence = model_of("number").partial_dependence("stars", pa.table(DATA).slice(0, 5))
     assert dependence.plot() == ("curve", "stars", {})
+
+
+def test_frames_are_of_the_library_that_x_came_from() -> None:
+    products = pa.table({"stars": [[5.0, 4.0], [1.0], [2.0, None]]})
+    model = cs.SetRegressor(random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
+    items = cs.SemanticRegressor(cs.Items(), random_state=0, epochs=2).fit(
+        [["a"], ["b"]] * 20, [1.0, 2.0] * 20
+    )
+    for frame in (products.to_pandas(), pl.from_arrow(products)):
+        found = model.explain(frame)[1:].to_frame()
+        assert type(found) is type(frame)
+        assert found["set"].to_list() == [0, 1, 1]
+    for column in (pd.Series([["a", "b"]]), pl.Series([["a", "b"]])):
+        found = items.explain(column).to_frame()
+        assert type(found).__module__.split(".")[0] == type(column).__module__.split(".")[0]
+        assert [list(token) for token in found["token"].to_list()] == [["a"], ["b"]]
+    assert isinstance(model.explain(products).to_frame(), pa.Table)
+    assert isinstance(items.explain([["a"]]).to_frame(), pa.Table)

@@ -7,9 +7,9 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start Debian's chromium."""
+    """Start Debian's chromium; it ends with the module, for a process can hold but one."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no chromium on this machine (apt-get install chromium)")
@@ -35,3 +35,8 @@ def page(browser: Any) -> Iterator[Any]:
     yield page
     context.close()
     assert seen == []
+
+
+def said(page: Any) -> float:
+    """Give the prediction that a page shows."""
+    return float(page.locator("#prediction").get_attribute("data-value"))

@@ -14,6 +14,15 @@ from clearset.frozen import estimates
 N_SETS = 12
 ITEMS = [f"item {letter}" for letter in "abcdefghij"]
 STORES = ["flagship", "market", "online"]
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(2)>",
+    "\"'><svg/onload=alert(3)>&amp;{{7*7}}",
+    "أحمر \u202eevil",
+    "a" * 10_000,
+    "line\u2028separator",
+)
+"""Names that are to be shown as text."""
 
 
 def sets(rng: np.random.Generator, n: int, largest: int = 5) -> pa.Table:

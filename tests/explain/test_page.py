@@ -9,14 +9,8 @@ import pytest
 
 import clearset as cs
 
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "</script><img src=x onerror=alert(2)>",
-    "\"'><svg/onload=alert(3)>&amp;{{7*7}}",
-    "أحمر ‮evil",
-    "a" * 10_000,
-    "line\u2028separator",
-)
+from .conftest import said
+from .random_models import HOSTILE
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +41,6 @@ def report(model: cs.SetRegressor, sets: Any, tmp_path_factory: pytest.TempPathF
     path = tmp_path_factory.mktemp("report") / "report.html"
     model.report(path, *sets)
     return path
-
-
-def said(page: Any) -> float:
-    return float(page.locator("#prediction").get_attribute("data-value"))
 
 
 def shown(page: Any, sets: Any) -> dict[str, Any]:
@@ -159,40 +149,6 @@ def test_hostile_items(page: Any, tmp_path: Path) -> None:
     assert page.locator("#tokens tbody tr").count() == 1
     assert page.locator("#tokens tbody .item").inner_text() == HOSTILE[0]
     assert page.locator("main img, main script").count() == 0
-
-
-def test_typed_items(page: Any, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    items = ["basil", "feta", "lime", "soy sauce"]
-    X = [rng.choice(items, rng.integers(1, 4)).tolist() for _ in range(200)]
-    y = np.array([["italian", "greek", "thai", "chinese"][items.index(row[0])] for row in X])
-    options: dict[str, Any] = {"refine": True, "cover": True, "epochs": 5, "random_state": 0, "n_jobs": 1}
-    model = cs.SemanticClassifier(cs.Subsets(2), **options).fit(X, y)
-    model.report(tmp_path / "report.html", X[:20], y[:20])
-    page.goto((tmp_path / "report.html").as_uri())
-    page.get_by_role("button", name="Empty").click()
-    page.keyboard.type("feta, soy sauce,unheard of")
-    page.keyboard.press("Enter")
-    assert page.locator(".chip").count() == 3
-    assert page.locator(".chip.unknown").count() == 1
-    row = ["feta", "soy sauce", "unheard of"]
-    shares = model.predict_proba([row])[0]
-    assert said(page) == pytest.approx(shares.max(), abs=1e-5)
-    assert page.locator("#prediction").inner_text() == model.predict([row])[0]
-    tokens = [" ".join(cell.split("\n")) for cell in page.locator(".found td:first-child").all_inner_texts()]
-    assert tokens == [" ".join(token) for token in model.explain([row]).to_frame()["token"].to_pylist()]
-
-
-def test_a_text_is_taken_apart_as_in_python(page: Any, tmp_path: Path) -> None:
-    texts = ["Ripe cherry, long finish", "thin and sour", "ripe plum; long", "sour finish"] * 20
-    y = np.array([94.0, 82.0, 92.0, 84.0] * 20) + np.random.default_rng(0).normal(0, 0.5, 80)
-    options: dict[str, Any] = {"refine": False, "cover": True, "epochs": 5, "random_state": 0, "n_jobs": 1}
-    model = cs.SemanticRegressor(cs.NGrams(2), **options).fit(texts, y)
-    model.report(tmp_path / "report.html")
-    page.goto((tmp_path / "report.html").as_uri())
-    page.get_by_label("Text", exact=True).fill("Long: RIPE cherry — crème sour finish")
-    expected = model.predict(["Long: RIPE cherry — crème sour finish"])[0]
-    assert said(page) == pytest.approx(expected, rel=1e-6)
 
 
 def test_many_tokens(page: Any, tmp_path: Path) -> None:

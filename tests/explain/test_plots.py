@@ -365,10 +365,26 @@ def test_nothing_is_shown_and_figures_can_be_kept():
 
 
 def test_without_matplotlib_there_is_one_clear_error(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.delitem(sys.modules, "clearset.explain.plots._drawing", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'clearset\[plot\]'"):
-        explain.plot_history(fitted("number")[0])
+    for case in ("number", "semantic two"):
+        model, X, y = fitted(case)
+        first, last = model.features_[0].name, model.features_[-1].name
+        explanation, dependence = model.explain(X), model.partial_dependence(first, X)
+        with monkeypatch.context() as patched:
+            patched.setitem(sys.modules, "matplotlib.figure", None)
+            for draw in (
+                model.plot_calibrators,
+                model.plot_history,
+                model.plot_rho,
+                lambda model=model, x=first, y=last: model.plot_lattice(x, y),
+                lambda model=model, X=X, y=y: model.plot_quality(X, y),
+                lambda model=model, X=X, y=y: cs.plot_quality(model, X, y),
+                explanation.plot,
+                dependence.plot,
+            ):
+                with pytest.raises(
+                    ImportError, match=r"Plots need matplotlib.*pip install 'clearset\[plot\]'"
+                ):
+                    draw()
 
 
 def test_models_must_be_fitted():

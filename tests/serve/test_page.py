@@ -161,3 +161,27 @@ def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
     page.evaluate(f"window.fetch = async () => {answer}")
     page.locator("#search").fill("salt")
     assert "<i>no</i>" in page.locator("#trouble").inner_text()
+
+
+def test_suggestions_and_items_with_commas_come_from_the_whole_table(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
+    X = [["Oil, olive", "salt"], ["olive", "pepper"], ["Oil, corn", "sea salt"]] * 20
+    options: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    page = opened(cs.SemanticRegressor(cs.Subsets(2), **options).fit(X, [1.0, 2.0, 3.0] * 20))
+    typed(page, "salt, Oil, olive, unheard")
+    wait_for(page, ".chip", 3)
+    assert [text[:-2] for text in page.locator(".chip").all_inner_texts()] == [
+        "salt",
+        "Oil, olive",
+        "unheard",
+    ]
+    page.locator("#items").focus()
+    page.keyboard.type("OIL")
+    wait_for(page, "[role=listbox] [role=option]", 2)
+    assert page.locator("[role=listbox] [role=option]").all_inner_texts() == ["Oil, corn", "Oil, olive"]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    wait_for(page, ".chip", 4)
+    assert page.locator(".chip").last.inner_text().startswith("Oil, corn")

@@ -2,6 +2,6 @@
 
 from clearset.artifact._format import Artifact, ArtifactError
 from clearset.artifact._read import read_artifact
-from clearset.artifact._write import check_target, write_artifact
+from clearset.artifact._write import check_target, write_artifact, write_file
 
-__all__ = ["Artifact", "ArtifactError", "check_target", "read_artifact", "write_artifact"]
+__all__ = ["Artifact", "ArtifactError", "check_target", "read_artifact", "write_artifact", "write_file"]

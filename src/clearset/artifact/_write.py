@@ -81,7 +81,7 @@ def write_artifact(
         "clearset": _version(),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
-    _replace(target, _zip({MANIFEST: _json(manifest), **contents}))
+    write_file(target, _zip({MANIFEST: _json(manifest), **contents}))
 
 
 def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:
@@ -171,8 +171,32 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _replace(target: Path, content: bytes) -> None:
-    """Put `content` at `target` in one step, through a temporary file in the same folder."""
+def write_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put content at a path in one step, through a temporary file in the same folder.
+
+    Parameters
+    ----------
+    path
+        Where to; its folder must exist. An existing file is replaced once the new one is complete.
+    content
+        Of the file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written there.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from clearset.artifact import write_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_file(pathlib.Path(folder) / "page.html", b"<p>")
+    ...     (pathlib.Path(folder) / "page.html").read_bytes()
+    b'<p>'
+    """
+    target = Path(path)
+    check_target(target)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         with temporary.open("xb") as file:

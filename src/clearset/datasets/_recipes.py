@@ -23,17 +23,18 @@ _SOURCE = Source(
 _COLUMNS = {"cuisine": pa.string(), "ingredients": pa.list_(pa.string())}
 
 
-def load_recipes(folder: Folder = None, *, words: bool = False) -> Labelled:
+def load_recipes(folder: Folder = None, *, stem: bool = True, words: bool = False) -> Labelled:
     """Load recipes as sets of ingredients, with their cuisine (Kaggle's "What's Cooking?", recipes by Yummly).
 
-    39,774 recipes of 20 cuisines. Ingredients are lower-cased and each of their words is stemmed, which needs the
-    package snowballstemmer; those without letters and digits are left out.
+    39,774 recipes of 20 cuisines. Ingredients are lower-cased; those without letters and digits are left out.
 
     Parameters
     ----------
     folder : path, default=None
         Where ``recipes.parquet`` or Kaggle's ``train.json`` is, or ``recipes/`` with one of them. None: the
         folder that the environment variable ``CLEARSET_DATA`` names, then ``../shared/data``.
+    stem : bool, default=True
+        Whether each word of an ingredient is stemmed ("black oliv"), which needs the package snowballstemmer.
     words : bool, default=False
         Whether the words of the ingredients are items beside them, marked as words ("salt (word)"): sugar as
         an ingredient says something else than as a word of one.
@@ -61,7 +62,7 @@ def load_recipes(folder: Folder = None, *, words: bool = False) -> Labelled:
     table = _read_json(path) if path.suffix == ".json" else read_columns(path, _COLUMNS)
     lists = table["ingredients"].combine_chunks()
     spelled = lists.flatten().dictionary_encode()
-    names = pa.array(_stems(spelled.dictionary.to_pylist()), pa.string())
+    names = pa.array(_names(spelled.dictionary.to_pylist(), stem), pa.string())
     codes = spelled.indices.to_numpy().astype(np.int64)
     sizes = pc.list_value_length(lists).to_numpy().astype(np.int64)
     named = pc.not_equal(names, "").to_numpy(zero_copy_only=False)[codes]
@@ -91,15 +92,19 @@ def _read_json(path: Path) -> pa.Table:
     return as_types(path, table, _COLUMNS)
 
 
-def _stems(names: list[str]) -> list[str]:
+def _names(spelled: list[str], stem: bool) -> list[str]:
+    words = [re.findall(r"\w+", name.lower()) for name in spelled]
+    if not stem:
+        return [" ".join(each) for each in words]
     try:
-        # It comes without types, and only who loads recipes needs it.
+        # It comes without types, and only who stems needs it.
         stemmer: Any = import_module("snowballstemmer").stemmer("english")
     except ImportError as error:
         raise ImportError(
-            "Recipes are stemmed with snowballstemmer, which is not installed: pip install 'clearset[reproduce]'"
+            "Recipes are stemmed with snowballstemmer, which is not installed: pip install 'clearset[reproduce]', "
+            "or load them with stem=False."
         ) from error
-    return [" ".join(stemmer.stemWords(re.findall(r"\w+", name.lower()))) for name in names]
+    return [" ".join(stemmer.stemWords(each)) for each in words]
 
 
 def _with_words(names: pa.Array, codes: Any, sizes: Any) -> tuple[pa.Array, Any, Any]:

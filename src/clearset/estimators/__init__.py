@@ -9,6 +9,7 @@ from clearset.estimators._explanation import Explanation
 from clearset.estimators._load import load
 from clearset.estimators._regressor import SetRegressor
 from clearset.estimators.semantic import (
+    JointExplanation,
     JointModel,
     SemanticClassifier,
     SemanticExplanation,
@@ -20,6 +21,7 @@ __all__ = [
     "CalibratorCurve",
     "Churn",
     "Explanation",
+    "JointExplanation",
     "JointModel",
     "PartialDependence",
     "SemanticClassifier",

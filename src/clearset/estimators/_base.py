@@ -3,6 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -40,7 +41,7 @@ from clearset.setfunction import (
     one_torch_thread,
     token_positions,
 )
-from clearset.sets import Binning, Feature, SetData, Trust
+from clearset.sets import Binning, Feature, SetData, Trust, library_of
 
 # Sets are scored in pieces of about this many tokens, so that memory stays bounded.
 PIECE_TOKENS = 100_000
@@ -249,7 +250,8 @@ class SetEstimator(DrawnModel, ABC):
             Whether to find out as well what a change of each feature of each token would do.
         """
         check_is_fitted(self)
-        return explain_sets(self, _pieces(read_more_sets(self, X)), label, effects=effects)
+        explanation = explain_sets(self, _pieces(read_more_sets(self, X)), label, effects=effects)
+        return replace(explanation, frames=library_of(X))
 
     def partial_dependence(
         self, feature: str, X: Any = None, n: int = 50, *, label: Any = None

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
+from clearset.estimators._display import display
 from clearset.estimators._input import check_numbers
 from clearset.frozen import FrozenModel
 
@@ -101,6 +102,9 @@ class Churn:
         ]
         parts += [f"{name}={number:.4g}" for name, number in numbers.items() if number is not None]
         return f"Churn({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return str(display().churn_html(self))
 
 
 def churn(a: Any, b: Any, X: Any, y: Any = None, *, tolerance: float | None = None) -> Churn:

@@ -1,5 +1,6 @@
 """Partial dependence: what predictions become as one feature goes through its values."""
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.estimators._changes import ChangeableSets
-from clearset.estimators._display import display
+from clearset.estimators._display import counted, display
 from clearset.sets import Binning
 
 FloatArray = npt.NDArray[np.float64]
@@ -58,7 +59,11 @@ class PartialDependence:
     sets: FloatArray
 
     def __repr__(self) -> str:
-        return f"PartialDependence({self.feature!r}, {len(self.values):,} values, {len(self.sets):,} sets)"
+        numbers = f"{counted(len(self.values), 'value')}, {counted(len(self.sets), 'set')}"
+        return f"PartialDependence({reprlib.repr(self.feature)}, {numbers})"
+
+    def _repr_html_(self) -> str:
+        return str(display().dependence_html(self))
 
     def plot(self, **options: Any) -> Any:
         """Draw the curve over those of single sets, as a matplotlib figure.

@@ -33,6 +33,19 @@ class DrawnTraining(BaseEstimator):  # type: ignore[misc]
         """
         return display().plot_quality(self, X, y)
 
+    # Before a fit there is nothing to show but parameters, which scikit-learn's diagram does.
+
+    def _repr_html_inner(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return str(super()._repr_html_inner())
+        return str(display().model_html(self))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
 
 class DrawnModel(DrawnTraining):
     """What can be drawn of a model with one set function."""
@@ -78,16 +91,3 @@ class DrawnModel(DrawnTraining):
             Of several classes the one whose score is drawn, the first by default.
         """
         return display().plot_lattice(self, x, y, X, label=label)
-
-    # Before a fit there is nothing to show but parameters, which scikit-learn's diagram does.
-
-    def _repr_html_inner(self) -> str:
-        if not self.__sklearn_is_fitted__():
-            return str(super()._repr_html_inner())
-        return str(display().model_html(self))
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if get_config()["display"] == "diagram":
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle

@@ -9,15 +9,9 @@ import pyarrow as pa
 import torch
 
 from clearset.estimators._changes import ChangeableSets, category_names, explained_columns
+from clearset.estimators._columns import CALIBRATED, column_names, lists, numbers
 from clearset.estimators._dependence import DRAWN, drawn_slots
-from clearset.estimators._explanation import (
-    CALIBRATED,
-    Explanation,
-    column_names,
-    joined,
-    lists,
-    numbers,
-)
+from clearset.estimators._explanation import Explanation, joined
 from clearset.estimators._parameters import count_threads
 from clearset.frozen import estimates
 from clearset.setfunction import one_torch_thread, token_positions

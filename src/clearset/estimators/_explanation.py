@@ -2,31 +2,27 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from clearset.estimators._display import display
+from clearset.estimators._columns import renumbered, rows_of_sets
+from clearset.estimators._display import chosen_places, counted, display
 
 FloatArray = npt.NDArray[np.float64]
-
-# Further columns of an explanation's frame, which features have to give way to.
-RESERVED = (
-    "set", "label", "token", "estimate", "refined", "statistics", "covers", "score", "contribution", "share", "without"
-)  # fmt: skip
-CALIBRATED = " (calibrated)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """Predictions for B sets taken apart: f(x) = rho(sum of the tokens' contributions).
 
-    ``len`` is the number of sets, and ``explanation[i]`` the explanation of one of them.
+    ``len`` is the number of sets, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
+    several.
 
     Attributes
     ----------
@@ -40,7 +36,7 @@ class Explanation:
     aggregate
         ``(B, width)``: what rho is given; the sum of the contributions of a set's tokens.
     tokens
-        One row for each token, see `to_frame`.
+        One row for each token, an Arrow table with the columns that `to_frame` names.
     features
         The names of the columns of `tokens` that are features.
     rho
@@ -53,6 +49,8 @@ class Explanation:
         features see ``worst_category`` and ``best_category``. ``token`` counts the tokens of a set from 0. A feature
         of whole sets is changed for all tokens at once, in a row whose token is null. Of several classes, the value
         that a token table knows is changed only for the class that is explained.
+    frames
+        The library of the frames that `to_frame` gives, that of X: pandas, polars, or pyarrow.
 
     Examples
     --------
@@ -66,7 +64,9 @@ class Explanation:
     >>> explanation.to_frame()["stars"].to_pylist()
     [5.0, 4.0, 1.0, 5.0, 5.0, 5.0, 2.0, 3.0]
     >>> explanation[2]
-    Explanation(1 sets, 3 tokens)
+    Explanation(1 set, 3 tokens)
+    >>> explanation[-2:]
+    Explanation(2 sets, 5 tokens)
     """
 
     prediction: FloatArray
@@ -77,6 +77,7 @@ class Explanation:
     features: tuple[str, ...]
     rho: Mapping[Any, FloatArray]
     effects: pa.Table | None = None
+    frames: str = "pyarrow"
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -84,30 +85,34 @@ class Explanation:
     def __iter__(self) -> Iterator["Explanation"]:
         return (self[number] for number in range(len(self)))
 
-    def __getitem__(self, number: int) -> "Explanation":
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"There is no set {number}: there are {len(self)} sets.")
-        number = range(len(self))[number]
-        one = slice(number, number + 1)
-        label = None if self.label is None else self.label[one]
-        effects = None if self.effects is None else _rows_of(self.effects, number)
-        return Explanation(
-            self.prediction[one],
-            label,
-            self.output[one],
-            self.aggregate[one],
-            _rows_of(self.tokens, number),
-            self.features,
-            self.rho,
-            effects,
+    def __getitem__(self, number: int | slice) -> "Explanation":
+        return self.take(chosen_places(number, len(self), "set"))
+
+    def take(self, places: npt.NDArray[np.int64]) -> "Explanation":
+        """Give the explanation of some sets.
+
+        Parameters
+        ----------
+        places
+            Their numbers, in the order to give them in.
+        """
+        return replace(
+            self,
+            prediction=self.prediction[places],
+            label=None if self.label is None else self.label[places],
+            output=self.output[places],
+            aggregate=self.aggregate[places],
+            tokens=rows_of_sets(self.tokens, places),
+            effects=None if self.effects is None else rows_of_sets(self.effects, places),
         )
 
     def __repr__(self) -> str:
         column = self.tokens["token"]
-        return f"Explanation({len(self):,} sets, {len(column) - column.null_count:,} tokens)"
+        n_tokens = len(column) - column.null_count
+        return f"Explanation({counted(len(self), 'set')}, {counted(n_tokens, 'token')})"
 
-    def to_frame(self) -> pa.Table:
-        """Give one row for each token, as an Arrow table.
+    def to_frame(self) -> Any:
+        """Give one row for each token, in a frame as X was: of pandas or polars; an Arrow table otherwise.
 
         ``set`` is the number of the set. ``token`` is the number of the token in it or, where tokens are made of items,
         the list of these; a set without tokens has one row, whose token is null. Where labels are classes,
@@ -123,6 +128,10 @@ class Explanation:
         the only one; a token that is made of items goes alone, the items of the set stay. With a width above 1, scores,
         contributions and calibrated values are lists.
         """
+        if self.frames == "pandas":
+            return self.tokens.to_pandas()
+        if self.frames == "polars":
+            return import_module("polars").from_arrow(self.tokens)  # there, for X came from it
         return self.tokens
 
     def to_json(self) -> dict[str, Any]:
@@ -169,7 +178,7 @@ class Explanation:
         Parameters
         ----------
         path
-            Where to.
+            Where to; an existing file is replaced only once the new one is complete.
         """
         html: str = display().explanation_html(self, path)
         return html
@@ -193,7 +202,7 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
     def one_table(name: str) -> pa.Table:
         tables = [getattr(part, name) for part in parts]
         return pa.concat_tables(
-            [_renumbered(table, start) for table, start in zip(tables, starts, strict=False)]
+            [renumbered(table, start) for table, start in zip(tables, starts, strict=False)]
         ).combine_chunks()
 
     return Explanation(
@@ -206,40 +215,6 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
         {label: curves[label] for label in sorted(curves)},
         None if parts[0].effects is None else one_table("effects"),
     )
-
-
-def column_names(features: Sequence[str], suffix: str) -> list[str]:
-    """Name the columns of features: as the feature, with a suffix where another column is called so."""
-    taken, names = set(RESERVED), []
-    for feature in features:
-        name = feature
-        while {name, name + CALIBRATED} & taken:
-            name += suffix
-        taken |= {name, name + CALIBRATED}
-        names.append(name)
-    return names
-
-
-def numbers(values: FloatArray) -> pa.Array:
-    """Give numbers as an Arrow column, null where NaN."""
-    return pa.array(values, mask=np.isnan(values))
-
-
-def lists(values: FloatArray) -> pa.Array:
-    """Give the rows of a matrix as an Arrow column of lists, or of numbers where there is one column."""
-    if values.shape[1] == 1:
-        return pa.array(values[:, 0])
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
-
-
-def _rows_of(table: pa.Table, number: int) -> pa.Table:
-    # Rows stand set after set.
-    start, stop = np.searchsorted(table["set"].to_numpy(), [number, number + 1]).tolist()
-    return _renumbered(table.slice(start, stop - start), -number)
-
-
-def _renumbered(table: pa.Table, shift: int) -> pa.Table:
-    return table.set_column(0, "set", pc.add(table["set"], shift))
 
 
 def _plain(value: Any) -> Any:

@@ -80,6 +80,8 @@ def _array_or_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
         if estimator.features is None and (reset or hasattr(estimator, "feature_names_in_")):
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
+    if isinstance(X, list | tuple) and not X:
+        raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
     array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
     return array.astype(np.float64, copy=False)
 

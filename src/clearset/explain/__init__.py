@@ -1,7 +1,8 @@
 """What draws: the report that is the model, plots, and what notebooks show."""
 
 from clearset.explain._document import report_document
-from clearset.explain._notebook import certificate_html, explanation_html, model_html
+from clearset.explain._explained import dependence_html, explanation_html, joint_explanation_html
+from clearset.explain._notebook import certificate_html, churn_html, model_html, tuning_html
 from clearset.explain._render import render_report, write_report
 from clearset.explain.plots import (
     plot_calibrators,
@@ -15,7 +16,10 @@ from clearset.explain.plots import (
 
 __all__ = [
     "certificate_html",
+    "churn_html",
+    "dependence_html",
     "explanation_html",
+    "joint_explanation_html",
     "model_html",
     "plot_calibrators",
     "plot_history",
@@ -26,5 +30,6 @@ __all__ = [
     "plot_waterfall",
     "render_report",
     "report_document",
+    "tuning_html",
     "write_report",
 ]

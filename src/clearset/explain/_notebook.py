@@ -1,71 +1,118 @@
-"""What notebooks show of models, certificates and explanations: small tables in HTML, names always as text."""
+"""What notebooks show of models, and of what was found out about them: small tables in HTML."""
 
 import html
-from collections.abc import Iterable, Sequence
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
-import numpy as np
+from clearset.explain._html import (
+    block_html,
+    details_html,
+    facts_html,
+    more_html,
+    name_html,
+    shown_block,
+    sparkline_svg,
+    table_html,
+)
+from clearset.explain._spelling import counted, said, shown
 
-from clearset.explain._spelling import said, shown, token_texts
-from clearset.explain.plots._axis import Scale
-from clearset.explain.plots._waterfall import contributions_of
-
-# Colours are between light and dark, and text keeps the page's own, so that both themes are readable.
-_STYLE = """<style>
-.clearset{font:13px/1.45 system-ui,sans-serif;max-width:60em}
-.clearset table{font:inherit;color:inherit;border-collapse:collapse;margin:.4em 0}
-.clearset th,.clearset td{text-align:left;padding:.2em .8em .2em 0;border-bottom:1px solid #8884;vertical-align:middle}
-.clearset td.n,.clearset th.n{text-align:right;font-variant-numeric:tabular-nums}
-.clearset small,.clearset summary{opacity:.7}
-.clearset pre{white-space:pre-wrap}
-.clearset h4{margin:.6em 0 .2em;font-size:1.08em}
-.clearset svg{display:block;overflow:visible}
-.clearset .bad{color:#d55e00;font-weight:bold}
-</style>"""
-_UP, _DOWN = "#3a8fc7", "#d9722e"
-_MOST_FEATURES, _MOST_SETS, _MOST_TOKENS, _MOST_CHECKS = 30, 10, 20, 50
+_MOST_FEATURES, _MOST_CHECKS, _MOST_TRIALS = 30, 50, 10
 
 
 def model_html(model: Any) -> str:
     """Show a fitted model: its features with their curves, what it promises, and how training went."""
-    function = model.set_function_
-    lines = [f"<h4>{type(model).__name__}</h4><p>{_facts(model)}</p>"]
-    curves = model.calibrators()
+    lines = [
+        f"<h4>{type(model).__name__}</h4>",
+        _parts(model) if hasattr(model, "engines_") else _features(model),
+    ]
+    certificate = model.verify() if hasattr(model, "engines_") else model.certificate_
+    lines.append(details_html("Certificate", certificate_body(certificate)))
+    lines.append(details_html("Parameters", f"<pre>{html.escape(shown_block(repr(model)))}</pre>"))
+    return block_html(lines)
+
+
+def certificate_html(certificate: Any) -> str:
+    """Show a certificate."""
+    return block_html([certificate_body(certificate)])
+
+
+def churn_html(churn: Any) -> str:
+    """Show how far two models differ."""
+    lines = [f"<h4>Churn: {churn.changed:.2%} of predictions changed</h4>"]
+    facts = [f"{len(churn.rows):,} of {churn.n:,} examples"]
+    if churn.tolerance is not None:
+        facts.append(f"by more than {said(churn.tolerance)}")
+    if churn.wins is not None and churn.losses is not None:
+        facts.append(f"{churn.wins:.2%} for the better, {churn.losses:.2%} for the worse")
+    lines.append(facts_html(facts))
+    measured = {"accuracy": churn.accuracies, "mean absolute error": churn.errors}
+    rows = [[name, said(pair[0]), said(pair[1])] for name, pair in measured.items() if pair is not None]
+    if rows:
+        lines.append(table_html(["", "a", "b"], rows, right={1, 2}))
+    named = {
+        "changes that bought nothing": churn.unnecessary,
+        "difference of probabilities": churn.probability_difference,
+        "mean absolute difference": churn.mean_difference,
+        "root mean square difference": churn.rms_difference,
+        "the same over the spread of a": churn.relative_difference,
+    }
+    rows = [[name, said(value)] for name, value in named.items() if value is not None]
+    return block_html([*lines, table_html(["of a and b", ""], rows, right={1}) if rows else ""])
+
+
+def tuning_html(tuning: Any) -> str:
+    """Show the best trials of a search."""
+    ranked, names = tuning.ranked(), list(tuning.best_params_)
+    failed = len(tuning.trials) - len(ranked)
+    facts = [f"best {name_html(tuning.metric)} {said(tuning.best_score_)} in trial {tuning.best_trial_}"]
+    facts.append(counted(len(tuning.trials), "trial") + (f", {failed:,} failed" if failed else ""))
+    if tuning.interrupted_:
+        facts.append('<span class="bad">interrupted</span>')
+    rows = [
+        [
+            str(trial["number"]),
+            said(trial["score"]),
+            *(name_html(_value(trial["params"][name])) for name in names),
+            f"{trial['seconds']:.1f}",
+        ]
+        for trial in ranked[:_MOST_TRIALS]
+    ]
+    head = ["trial", name_html(tuning.metric), *map(name_html, names), "seconds"]
+    table = table_html(head, rows, right={0, 1, len(names) + 2})
+    lines = [f"<h4>Tuning of {type(tuning.best_estimator_).__name__}</h4>", facts_html(facts), table]
+    return block_html([*lines, more_html(len(ranked) - len(rows), "trial")])
+
+
+def _value(value: Any) -> str:
+    return said(value) if isinstance(value, float) else str(value)
+
+
+def _features(model: Any) -> str:
+    """Show the features of a set function with their curves."""
+    function, curves = model.set_function_, model.calibrators()
     rows = [
         [
             name_html(feature.name),
             html.escape(_declared(feature)),
             html.escape(_range(curves[feature.name])),
-            _sparkline(curves[feature.name], function.width),
+            sparkline_svg(curves[feature.name], function.width),
         ]
         for feature in model.binning_.features[:_MOST_FEATURES]
     ]
-    lines.append(_table(["feature", "declared", "values", "calibrator"], rows))
-    lines.append(_more(len(model.binning_.features) - len(rows), "features"))
-    lines.append(_details("Certificate", certificate_body(model.certificate_)))
-    lines.append(_details("Parameters", f"<pre>{html.escape(shown_block(repr(model)))}</pre>"))
-    return _block(lines)
+    table = table_html(["feature", "declared", "values", "calibrator"], rows)
+    return facts_html(_facts(model)) + table + more_html(len(model.binning_.features) - len(rows), "feature")
 
 
-def certificate_html(certificate: Any) -> str:
-    """Show a certificate."""
-    return _block([certificate_body(certificate)])
-
-
-def explanation_html(explanation: Any, path: str | PathLike[str] | None = None) -> str:
-    """Show what the tokens of each set add, and write it to a file if a path is given."""
-    lines = [_explained(explanation[number], number) for number in range(min(len(explanation), _MOST_SETS))]
-    lines.append(_more(len(explanation) - _MOST_SETS, "sets"))
-    block = _block([f"<p><small>{html.escape(repr(explanation))}</small></p>", *lines])
-    if path is not None:
-        page = (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
-            f"<title>Explanation</title></head><body>{block}</body></html>\n"
-        )
-        Path(path).write_text(page, encoding="utf-8")
-    return block
+def _parts(model: Any) -> str:
+    """Show the engines of a joint model, and the model that follows on them."""
+    gain = model.joint_gain_
+    trained = f"joint training lowered the loss by {said(gain)}" if gain else "joint training changed nothing"
+    rows = [
+        [name_html(column if isinstance(column, str) else ", ".join(column)), " · ".join(_facts(engine))]
+        for column, engine in model.engines_.items()
+    ]
+    engines = table_html(["column", "its engine"], rows)
+    follow_on = f"<h4>{type(model.follow_on_).__name__} of the estimates</h4>{_features(model.follow_on_)}"
+    return facts_html([counted(len(rows), "engine"), trained]) + engines + follow_on
 
 
 def certificate_body(certificate: Any) -> str:
@@ -73,12 +120,10 @@ def certificate_body(certificate: Any) -> str:
     if not certificate.checks:
         return "<p>No constraints are declared.</p>"
     failed = sum(not check.holds for check in certificate.checks)
-    total = f"{len(certificate.checks):,}"
-    head = (
-        f"All {total} checks hold."
-        if not failed
-        else f'<span class="bad">{failed:,} of {total} checks fail.</span>'
-    )
+    total = len(certificate.checks)
+    head = "The one check holds." if total == 1 else f"All {total:,} checks hold."
+    if failed:
+        head = f'<span class="bad">{failed:,} of {total:,} checks fail.</span>'
     shown_checks = certificate.checks[:_MOST_CHECKS]
     rows = [
         [
@@ -90,26 +135,16 @@ def certificate_body(certificate: Any) -> str:
         ]
         for check in shown_checks
     ]
-    table = _table(["holds", "constraint", "of", "seen in", "largest violation"], rows, right={4})
-    return f"<p>{head}</p>{table}{_more(len(certificate.checks) - len(rows), 'checks')}"
+    table = table_html(["holds", "constraint", "of", "seen in", "largest violation"], rows, right={4})
+    return f"<p>{head}</p>{table}{more_html(len(certificate.checks) - len(rows), 'check')}"
 
 
-def name_html(name: Any, most: int = 40) -> str:
-    """Give a name as text that neither is read as HTML nor turns what stands around it."""
-    return f"<bdi>{html.escape(shown(name, most))}</bdi>"
-
-
-def shown_block(text: str, most: int = 2000) -> str:
-    """Shorten a text of several lines."""
-    return text if len(text) <= most else text[:most] + "…"
-
-
-def _facts(model: Any) -> str:
-    """Say in a line what was fitted."""
+def _facts(model: Any) -> list[str]:
+    """Say what was fitted."""
     facts = []
     if hasattr(model, "token_table_"):
-        facts.append(f"{len(model.token_table_):,} tokens")
-    facts.append(f"{len(model.binning_.features)} features, width {model.set_function_.width}")
+        facts.append(counted(len(model.token_table_), "token"))
+    facts.append(f"{counted(len(model.binning_.features), 'feature')}, width {model.set_function_.width}")
     if hasattr(model, "classes_"):
         classes = model.classes_.tolist()
         names = ", ".join(name_html(label, 20) for label in classes[:5])
@@ -118,8 +153,8 @@ def _facts(model: Any) -> str:
         last = model.history_[-1]
         key = "validation_loss" if "validation_loss" in last else "loss"
         best = min(row[key] for row in model.history_ if key in row)
-        facts.append(f"{len(model.history_):,} epochs, best {key.replace('_', ' ')} {best:.4g}")
-    return " · ".join(facts)
+        facts.append(f"{counted(len(model.history_), 'epoch')}, best {key.replace('_', ' ')} {best:.4g}")
+    return facts
 
 
 def _declared(feature: Any) -> str:
@@ -129,7 +164,7 @@ def _declared(feature: Any) -> str:
 
 
 def _direction(monotonic: Any) -> str:
-    return monotonic if isinstance(monotonic, str) else f"{len(monotonic)} ordered pairs"
+    return monotonic if isinstance(monotonic, str) else counted(len(monotonic), "ordered pair")
 
 
 def _range(curve: Any) -> str:
@@ -137,84 +172,3 @@ def _range(curve: Any) -> str:
         return f"{said(curve.keypoints[0])} to {said(curve.keypoints[-1])}"
     names = ", ".join(shown(category, 14) for category in curve.categories[:4])
     return names + (f", … ({len(curve.categories):,})" if len(curve.categories) > 4 else "")
-
-
-def _sparkline(curve: Any, width: int) -> str:
-    """Draw a calibrator in the size of a line of text: curves of numbers, points of categories."""
-    if curve.keypoints is None:
-        x = np.linspace(4, 86, max(curve.values.shape[1], 1))
-    else:
-        places = Scale.of(curve.keypoints).apart(curve.keypoints)
-        x = 1 + 88 * (places - places[0]) / (places[-1] - places[0])
-    drawn = []
-    for row, opacity in zip(curve.values[:width], (1.0, 0.75, 0.55, 0.4), strict=False):
-        points = [f"{a:.1f},{b:.1f}" for a, b in zip(x, 21 - 20 * np.clip(row, 0, 1), strict=False)]
-        if curve.keypoints is None:
-            path = " ".join(f"M{point}h0" for point in points)
-            style = 'stroke-width="5" stroke-linecap="round"'
-        else:
-            path, style = f"M{' L'.join(points)}", 'stroke-width="1.6"'
-        drawn.append(f'<path d="{path}" fill="none" stroke="{_UP}" {style} stroke-opacity="{opacity}"/>')
-    return f'<svg width="90" height="22" role="img" aria-label="calibrator">{"".join(drawn)}</svg>'
-
-
-def _explained(one: Any, number: int) -> str:
-    parts = contributions_of(one)
-    table = one.tokens
-    order = np.argsort(-np.abs(parts).sum(axis=1), kind="stable")[:_MOST_TOKENS]
-    texts = token_texts(one, 80)
-    shares, without = table["share"].to_pylist(), table["without"].to_pylist()
-    largest = float(np.abs(parts).max()) or 1.0
-    rows = [
-        [
-            f"<bdi>{html.escape(texts[place])}</bdi>",
-            ", ".join(f"{part:+.4f}" for part in parts[place]),
-            _bar(parts[place] / largest),
-            f"{shares[place]:.0%}",
-            "-" if without[place] is None else said(without[place]),
-        ]
-        for place in order.tolist()
-    ]
-    what = "" if one.label is None else f" for {name_html(one.label[0])}"
-    mean = ", ".join(f"{value:.4f}" for value in one.aggregate[0])
-    head = f"<h4>Set {number}: {said(float(one.prediction[0]))}{what}</h4>"
-    body = _table(["token", "contribution", "", "share", "prediction without it"], rows, right={1, 3, 4})
-    return f"{head}{body}{_more(len(parts) - len(rows), 'tokens')}<small>mean score {mean}</small>"
-
-
-def _bar(shares: Any) -> str:
-    """Draw contributions as bars to the left and right of a middle line."""
-    height = 12 / len(shares)
-    bars = "".join(
-        f'<rect x="{40 if share >= 0 else 40 + 40 * share:.1f}" y="{place * height:.1f}" '
-        f'width="{40 * abs(share):.1f}" height="{max(height - 1, 1):.1f}" fill="{_UP if share >= 0 else _DOWN}"/>'
-        for place, share in enumerate(shares)
-    )
-    line = '<line x1="40" x2="40" y1="-1" y2="13" stroke="#888"/>'
-    return f'<svg width="80" height="12" aria-hidden="true">{bars}{line}</svg>'
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
-    """Put cells, which are HTML already, into a table."""
-    places = set(right)
-
-    def cells(kind: str, row: Sequence[str]) -> str:
-        return "".join(
-            f'<{kind} class="n">{cell}</{kind}>' if place in places else f"<{kind}>{cell}</{kind}>"
-            for place, cell in enumerate(row)
-        )
-
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _details(summary: str, body: str) -> str:
-    return f"<details><summary>{summary}</summary>{body}</details>"
-
-
-def _more(n: int, what: str) -> str:
-    return f"<p><small>and {n:,} more {what}</small></p>" if n > 0 else ""
-
-
-def _block(lines: Iterable[str]) -> str:
-    return f'{_STYLE}<div class="clearset">{"".join(lines)}</div>'

@@ -4,26 +4,35 @@ import base64
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from clearset.artifact import check_target
+from clearset.artifact import check_target, write_file
 from clearset.explain._document import report_document
 
 SCRIPTS = (
     "evaluate.js",
     "tokens.js",
+    "typing.js",
     "elements.js",
     "charts.js",
+    "features.js",
+    "prediction.js",
     "sections.js",
+    "fields.js",
+    "tokenlist.js",
     "sets.js",
+    "combobox.js",
+    "editor.js",
+    "found.js",
+    "search.js",
     "items.js",
     "page.js",
 )
+STYLES = ("report.css", "screens.css")
 
 # What could end a script element or, in older browsers, a line of it; JSON reads the escapes back.
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
@@ -44,12 +53,7 @@ def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any
     target = Path(path)
     check_target(target)
     page = render_report(report_document(model, X, y))
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_text(page, encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_file(target, page.encode())
 
 
 def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
@@ -79,7 +83,7 @@ def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), conn
     """
     *before, last = (template(name) for name in SCRIPTS)
     code = [*before, *scripts, last]
-    style = template("report.css")
+    style = "".join(template(name) for name in STYLES)
     policy = (
         f"default-src 'none'; script-src {_hashes(code)}; style-src {_hashes([style])}; connect-src {connect}; "
         "base-uri 'none'; form-action 'none'"

@@ -2,32 +2,50 @@
 
 from typing import Any
 
+import pyarrow as pa
+
 from clearset.sets import SIZE
 
 _MOST_FEATURES = 3
 
 
 def shown(name: Any, most: int = 28) -> str:
-    """Give a name as text of one line: shortened, and without characters that turn or hide others."""
+    """Give a name as text of one line: without characters that turn or hide others, and cut in its middle.
+
+    Names that begin alike often differ at their end.
+    """
     if isinstance(name, str) and name == SIZE:
         return "number of tokens"
-    text = str(name)[: 4 * most]
+    text = str(name)
+    if len(text) > 8 * most:
+        text = text[: 4 * most] + text[-4 * most :]
     text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    if len(text) > most or len(str(name)) > 4 * most:
-        return text[: most - 1].rstrip() + "…"
-    return text
+    if len(text) > most:
+        end = most // 3
+        return f"{text[: most - 1 - end].rstrip()}…{text[-end:].lstrip()}"
+    return text or "(blank)"
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut the end off a text of one line."""
+    return text if len(text) <= most else text[: most - 1].rstrip(" ,…") + "…"
 
 
 def said(number: Any) -> str:
     """Give a number in a few digits."""
-    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
+    return f"{number:,.0f}" if 10_000 <= abs(number) < 1e9 else f"{number:.4g}"
+
+
+def counted(n: int, what: str) -> str:
+    """Say how many there are of something."""
+    return f"{n:,} {what}" if n == 1 or what.endswith("s") else f"{n:,} {what}s"
 
 
 def token_texts(explanation: Any, most: int) -> list[str]:
     """Say each token of one set in a few words: its items, or its features."""
     tokens = explanation.tokens["token"].to_pylist()
-    if any(isinstance(token, list) for token in tokens):
-        return ["no known token" if token is None else shown(" + ".join(token), most) for token in tokens]
+    if not pa.types.is_integer(explanation.tokens["token"].type):
+        return ["no known token" if token is None else _items(token, most) for token in tokens]
     table = explanation.tokens
     names = [name for name in explanation.features if name != SIZE] or [SIZE]
     if len(names) > _MOST_FEATURES and len(tokens) > 1:
@@ -35,9 +53,13 @@ def token_texts(explanation: Any, most: int) -> list[str]:
         names = [name for name in names if len(set(table[name].to_pylist())) > 1] or names
     columns = [table[name].to_pylist() for name in names]
     return [
-        "no token" if token is None else shown(", ".join(map(_said, names, row)), most)
+        "no token" if token is None else shortened(", ".join(map(_said, names, row)), most)
         for token, row in zip(tokens, zip(*columns, strict=True), strict=True)
     ]
+
+
+def _items(token: list[str], most: int) -> str:
+    return shortened(" + ".join(shown(item, max(most // len(token) - 3, 12)) for item in token), most)
 
 
 def _said(name: str, value: Any) -> str:

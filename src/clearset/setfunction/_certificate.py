@@ -59,7 +59,8 @@ class Certificate:
 
     def __repr__(self) -> str:
         failed = sum(not check.holds for check in self.checks)
-        return f"Certificate({len(self.checks):,} checks, {f'{failed:,} FAIL' if failed else 'all hold'})"
+        checks = "1 check" if len(self.checks) == 1 else f"{len(self.checks):,} checks"
+        return f"Certificate({checks}, {f'{failed:,} FAIL' if failed else 'all hold'})"
 
     def _repr_html_(self) -> str:
         # What draws stands above, and knows certificates; they do not need it.

@@ -1,7 +1,7 @@
 """Sets as data: declared features, readers of frames and arrays, keypoints and positions."""
 
 from ._binning import Binning
-from ._columns import is_frame
+from ._columns import is_frame, library_of
 from ._data import SetData
 from ._features import SIZE, Feature
 from ._frames import holds_lists, read_sets
@@ -23,6 +23,7 @@ __all__ = [
     "from_long",
     "holds_lists",
     "is_frame",
+    "library_of",
     "read_sets",
     "resolve_features",
 ]

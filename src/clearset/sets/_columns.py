@@ -60,6 +60,22 @@ def is_frame(X: object) -> bool:
     return isinstance(frame, nw.LazyFrame)
 
 
+def library_of(X: object) -> str:
+    """Tell whose frame or column `X` is: of pandas, of polars, or of pyarrow, which also stands for all else.
+
+    Examples
+    --------
+    >>> from clearset.sets import library_of
+    >>> library_of([[5, 4], [1]])
+    'pyarrow'
+    """
+    native = nw.from_native(X, allow_series=True, pass_through=True)
+    if not isinstance(native, nw.DataFrame | nw.Series):
+        return "pyarrow"
+    known = native.implementation
+    return "pandas" if known.is_pandas() else "polars" if known.is_polars() else "pyarrow"
+
+
 def as_frame(X: object) -> nw.DataFrame[Any]:
     """Return a narwhals view of a frame whose rows are in memory."""
     frame = nw.from_native(X, pass_through=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 from operator import index
 from typing import Any, Final, Literal
@@ -15,7 +15,7 @@ SIZE: Final = "cs.SIZE"
 Direction = Literal["increasing", "decreasing"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Feature:
     """A declared feature of the tokens or of the sets.
 
@@ -44,6 +44,8 @@ class Feature:
     (0.0, 500.0)
     >>> Feature("store", kind="categorical", monotonic=[("flea_market", "flagship")]).pairs
     (('flea_market', 'flagship'),)
+    >>> Feature("star_rating", monotonic="increasing")
+    Feature('star_rating', monotonic='increasing')
     """
 
     name: str
@@ -69,6 +71,11 @@ class Feature:
         self._set("keypoints", self._at_least_two("keypoints", self.keypoints))
         self._set("lattice_size", self._at_least_two("lattice_size", self.lattice_size))
         self._set("bounds", self._checked_bounds())
+
+    def __repr__(self) -> str:
+        declared = {field.name: (getattr(self, field.name), field.default) for field in fields(self)[1:]}
+        said = [f"{name}={value!r}" for name, (value, default) in declared.items() if value != default]
+        return f"Feature({', '.join([repr(self.name), *said])})"
 
     @property
     def direction(self) -> Literal[-1, 0, 1]:

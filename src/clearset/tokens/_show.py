@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from clearset.tokens._table import TokenTable
 
 _ROWS_OF_HTML = 10
+_LONGEST_CELL = 60
+_TABLE = '<table style="border-collapse:separate;border-spacing:.8em .2em">'
 _ORDERS = ("count", "weight", "size", "mean", "variance")
 
 
@@ -144,23 +146,32 @@ def text(table: TokenTable) -> str:
 
 
 def html(table: TokenTable) -> str:
-    """Show the most frequent tokens."""
-    rows = top(table, _ROWS_OF_HTML, "count")
-    names = [name for name in ("token", "size", "count", "mean", "low", "high") if name in rows.column_names]
-    if table.means.ndim == 2:
-        names = ["token", "size", "count"]
-    head = "".join(f"<th>{name}</th>" for name in names)
+    """Show the most frequent tokens, in the page's own colours."""
+    rows = top(table, _ROWS_OF_HTML, "count").to_pylist()
+    names = ["size", "count", "mean", "low", "high"]
+    if table.means.ndim == 2 and table.classes is not None:
+        names = ["size", "count", "share", "most often"]
+        for row in rows:
+            place = int(np.argmax(row["mean"]))
+            row |= {"share": row["mean"][place], "most often": str(table.classes[place])}
+    head = "".join(f"<th>{name}</th>" for name in ("token", *names))
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(_cell(row[name]))}</td>" for name in names) + "</tr>"
-        for row in rows.to_pylist()
+        f'<tr><td style="text-align:left">{_cell(", ".join(row["token"]))}</td>'
+        + "".join(f"<td>{_cell(row[name])}</td>" for name in names)
+        + "</tr>"
+        for row in rows
     )
-    return f"<p>{escape(text(table))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    left = len(table) - len(rows)
+    more = f"<p>and {left:,} more, which are less frequent</p>" if left else ""
+    return f"<p>{escape(text(table))}</p>{_TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(value)
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+    """Give a number in few digits, and a name in one line that turns nothing around it."""
+    if not isinstance(value, str):
+        return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+    start = "".join(each if each.isprintable() else " " for each in value[:_LONGEST_CELL])
+    return f"<bdi>{escape(start)}{'…' * (len(value) > _LONGEST_CELL)}</bdi>"
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
+from clearset.explain import tuning_html
 from clearset.tuning._domains import Domain, is_number
 from clearset.tuning._words import number_words, words
 
@@ -71,6 +72,9 @@ class Tuning:
             f"Tuning({type(self.best_estimator_).__name__}: {self.metric} {number_words(self.best_score_)} in trial "
             f"{self.best_trial_} of {len(self.trials)}, {chosen})"
         )
+
+    def _repr_html_(self) -> str:
+        return tuning_html(self)
 
     def ranked(self) -> list[Trial]:
         """Give the complete trials, the best first."""

@@ -171,6 +171,21 @@ def test_partial_dependence_without_examples(case):
         model.partial_dependence("length", label=label)
 
 
+@pytest.mark.parametrize("case", ["number", "three classes"])
+def test_partial_dependence_refuses_what_it_cannot_do(case):
+    model, label = model_of(case), None if case == "number" else "thai"
+    value = model.features_[0].name
+    for n in (0, 1, 2.0, True):
+        with pytest.raises(ValueError, match=f"n is {n}; a curve needs a whole number of at least 2"):
+            model.partial_dependence(value, n=n, label=label)
+    with pytest.raises(ValueError, match=f"Did you mean '{value}'"):
+        model.partial_dependence(value[:-1], label=label)
+    with pytest.raises(TypeError, match="for sets of numbers use SetRegressor"):
+        model.partial_dependence(value, np.zeros((3, 1)), label=label)
+    with pytest.raises(ValueError, match="X holds no sets"):
+        model.partial_dependence(value, [], label=label)
+
+
 def test_a_set_without_tokens_has_nothing_that_could_be_changed():
     model = model_of("two classes")
     dependence = model.partial_dependence("count", [[], ["i1", "i2"]])

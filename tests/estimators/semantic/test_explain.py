@@ -113,10 +113,10 @@ def test_a_set_without_tokens_has_one_row_with_a_null_token():
     assert [row["tokens"] for row in frame] == [0, 1, 0]
 
 
-def test_no_sets_no_rows():
-    explanation = model_of("number").explain(pa.array([], pa.list_(pa.string())))
-    assert len(explanation) == 0
-    assert explanation.to_frame().num_rows == 0
+@pytest.mark.parametrize("X", [[], pa.array([], pa.list_(pa.string()))])
+def test_no_sets_are_refused_as_set_models_do(X):
+    with pytest.raises(ValueError, match=r"X holds 0 sample\(s\), that is, no examples"):
+        model_of("number").explain(X)
 
 
 def test_the_papers_recipe():

@@ -10,9 +10,10 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._base import TokenScores
+from clearset.estimators._columns import column_names, numbers
 from clearset.estimators._dependence import DRAWN, drawn_slots
 from clearset.estimators._explain import assemble, calibrated
-from clearset.estimators._explanation import Explanation, column_names, joined, numbers
+from clearset.estimators._explanation import Explanation, joined
 from clearset.estimators._parameters import count_threads
 from clearset.estimators.semantic._changes import ChangeableTokens
 from clearset.estimators.semantic._covers import covered
@@ -37,6 +38,8 @@ PIECE_SCORES = 2_000_000
 def explain(estimator: "SemanticModel", X: Any, label: Any, *, effects: bool) -> Explanation:
     """Take the predictions of a fitted estimator apart."""
     found, reader = _prepared(estimator, X)
+    if not len(found.counts):
+        raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
     table = estimator.token_table_
     items, _ = read_details(X, estimator.setting_.details)
     spelled, covers = table.spelled(found.found.tokens), covered(table, items, found.found)

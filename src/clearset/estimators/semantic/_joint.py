@@ -31,6 +31,7 @@ from clearset.estimators.semantic._joint_examples import (
     part_of,
     read_frame,
 )
+from clearset.estimators.semantic._joint_explain import JointExplanation, explain_engine
 from clearset.estimators.semantic._joint_function import Estimate, JointSets, Part
 from clearset.estimators.semantic._joint_training import JointSchedule, train_jointly
 from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
@@ -304,7 +305,21 @@ class JointModel(DrawnTraining):
             owner.set_function_ = model
             owner.certificate_ = owner.verify()
 
-    def _estimated(self, X: Any) -> pa.Table:
+    def estimates(self, X: Any) -> pa.Table:
+        """Give what the follow-on model reads: the engines' estimates, and the dense columns beside them.
+
+        So the follow-on model can be looked into: ``model.follow_on_.report(path, model.estimates(X), y)``.
+
+        Parameters
+        ----------
+        X
+            A frame, as for `fit`.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row for each of X.
+        """
         check_is_fitted(self)
         frame = read_frame(X, self.engines_)
         known = [engine.transform(part_of(frame, column)) for column, engine in self.engines_.items()]
@@ -318,7 +333,7 @@ class JointModel(DrawnTraining):
         X
             A frame, as for `fit`.
         """
-        table = self._estimated(X)
+        table = self.estimates(X)
         return self.follow_on_.predict(table)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -330,7 +345,7 @@ class JointModel(DrawnTraining):
         X
             A frame, as for `fit`.
         """
-        table = self._estimated(X)
+        table = self.estimates(X)
         probabilities: FloatArray = self.follow_on_.predict_proba(table)
         return probabilities
 
@@ -342,8 +357,30 @@ class JointModel(DrawnTraining):
         X, y, sample_weight
             As for `fit`.
         """
-        table = self._estimated(X)
+        table = self.estimates(X)
         return float(self.follow_on_.score(table, y, sample_weight))
+
+    def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> JointExplanation:
+        """Say what the follow-on model makes of each row's estimates and dense features, and what made the estimates.
+
+        Parameters
+        ----------
+        X
+            A frame, as for `fit`.
+        label
+            Of several classes the one to explain; None takes each row's predicted class. The scores of two classes
+            always speak for the second.
+        effects
+            Whether to find out as well what a change of each feature would do, to the prediction and to the estimates.
+        """
+        table = self.estimates(X)
+        follow_on = self.follow_on_.explain(table, label, effects=effects)
+        frame = read_frame(X, self.engines_)
+        engines = {
+            column: explain_engine(engine, part_of(frame, column), follow_on.label, effects=effects)
+            for column, engine in self.engines_.items()
+        }
+        return JointExplanation(follow_on, engines)
 
     def verify(self) -> Certificate:
         """Check every declared constraint of the engines and of the follow-on model."""

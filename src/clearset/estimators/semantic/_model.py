@@ -1,5 +1,6 @@
 """A fitted token table with its set function, and what can be asked of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from clearset.estimators.semantic._storage import save_semantic
 from clearset.estimators.semantic._trial import occurrences
 from clearset.frozen import FrozenModel, say_prior
 from clearset.setfunction import Certificate, RefinedSetFunction, SetFunction, ShapeConstraints, certify
-from clearset.sets import Binning, Feature, Trust
+from clearset.sets import Binning, Feature, Trust, library_of
 from clearset.tokens import TokenTable
 
 
@@ -103,7 +104,7 @@ class SemanticModel(DrawnModel):
         >>> explanation.to_frame().select(["token", "covers"]).to_pydict()
         {'token': [['beer'], ['milk'], None], 'covers': [[0], [1], None]}
         """
-        return explain(self, X, label, effects=effects)
+        return replace(explain(self, X, label, effects=effects), frames=library_of(X))
 
     def partial_dependence(
         self, feature: str, X: Any = None, n: int = 50, *, label: Any = None

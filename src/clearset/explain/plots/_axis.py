@@ -6,15 +6,22 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.explain._spelling import shown
-from clearset.explain.plots._figure import DATA, LINE, MUTED, FloatArray
+from clearset.explain.plots._figure import DATA, LINE, MUTED, FloatArray, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BINS = 30
 _SKEWED = 30
+_TINY = 1e-280
+"""Less than which matplotlib takes for 0, unless the scale is logarithmic."""
+_NARROW = 1e-40
+"""The least ratio that an axis spans: what stands beside a longer one would be beyond the largest float."""
+_LARGEST = 1e307
 MOST_CATEGORIES = 16
-MISSING = 1.09
+MOST_SLANTED = 8
+"""Names of categories that there is room for unless they stand upright."""
+MISSING = 1.12
 """Where missing values stand beside a numeric axis, as a share of its length."""
 
 
@@ -27,10 +34,16 @@ class Scale(NamedTuple):
     @classmethod
     def of(cls, keypoints: FloatArray) -> "Scale":
         """Choose a scale: where the largest keypoint is far beyond the middle one, a logarithmic one."""
-        if keypoints[0] < 0 or keypoints[-1] <= _SKEWED * np.median(keypoints):
+        middle, largest = float(np.median(keypoints)), float(keypoints[-1])
+        if keypoints[0] > 0 and largest < _TINY:
+            return cls("log")
+        if keypoints[0] < 0 or largest <= _SKEWED * middle:
             return cls("linear")
-        smallest = 10.0 ** np.floor(np.log10(keypoints[keypoints > 0].min()))
-        return cls("log" if keypoints[0] > 0 else "symlog", smallest)
+        if keypoints[0] > 0 and largest * _NARROW < keypoints[0]:
+            return cls("log")
+        # What is far below the middle is nearly 0.
+        smallest = max(float(keypoints[keypoints > 0].min()), middle / 3, largest * _NARROW)
+        return cls("symlog", 10.0 ** np.floor(np.log10(smallest)))
 
     def apart(self, values: npt.ArrayLike) -> FloatArray:
         """Give places along the axis."""
@@ -58,11 +71,22 @@ class Scale(NamedTuple):
             options = {"linthresh": self.unit} if self.kind == "symlog" else {}
             getattr(axes, f"set_{which}scale")(self.kind, **options)
             axis = getattr(axes, f"{which}axis")
-            axis.set_major_formatter("{x:,g}")
+            axis.set_major_formatter(_power)
             axis.set_minor_formatter("")
+            axis.get_major_locator().set_params(numticks=5)
         first, last = self.apart(keypoints[[0, -1]])
         ends = np.array([first - margin * (last - first), last + margin * (last - first)])
-        getattr(axes, f"set_{which}lim")(*self.values(ends).tolist())
+        with np.errstate(over="ignore", under="ignore"):
+            low, high = np.clip(self.values(ends), -_LARGEST, _LARGEST).tolist()
+        if self.kind == "symlog":
+            low = max(low, -self.unit / 2)
+        # A margin below the smallest float is none.
+        getattr(axes, f"set_{which}lim")(low or float(keypoints[0]), high)
+
+
+def _power(number: float, _: int | None = None) -> str:
+    """Write a power of ten short."""
+    return f"{number:,g}".replace("e+", "e")
 
 
 def draw_numbers(
@@ -96,7 +120,7 @@ def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
     """Mark what a numeric feature's missing values become, beside its axis."""
     transform = axes.get_yaxis_transform()
     axes.plot(
-        [MISSING - 0.045] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False
+        [MISSING - 0.05] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False
     )
     for value, colour in zip(values.tolist(), colours, strict=True):
         axes.plot(
@@ -132,8 +156,12 @@ def choose_categories(
 
 def name_categories(axes: "Axes", names: list[str], which: str = "x") -> None:
     """Write categories along an axis."""
-    slanted = which == "x" and sum(len(name) for name in names) > 22
-    options: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    options: dict[str, Any] = {}
+    if which == "x" and sum(len(name) for name in names) > 22:
+        angle = 35 if len(names) <= MOST_SLANTED else 90
+        middle = "top" if angle < 90 else "center"
+        options = {"rotation": angle, "ha": "right", "va": middle, "rotation_mode": "anchor"}
     set_ticks = getattr(axes, f"set_{which}ticks")
-    set_ticks(range(len(names)), [shown(name, 16) for name in names], parse_math=False, **options)
+    texts = [fit(shown(name, 18), 1.4, 8.5) for name in names]
+    set_ticks(range(len(names)), texts, parse_math=False, **options)
     getattr(axes, f"set_{which}lim")(-0.6, len(names) - 0.4)

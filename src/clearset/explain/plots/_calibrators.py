@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from clearset.explain._spelling import shown
 from clearset.explain.plots._axis import (
+    MOST_SLANTED,
     Scale,
     choose_categories,
     draw_numbers,
@@ -24,6 +25,7 @@ from clearset.explain.plots._figure import (
     columns_for,
     dashes_of,
     name_axes,
+    need_matplotlib,
     new_panels,
     title,
 )
@@ -70,6 +72,7 @@ def plot_calibrators(
     >>> [panel.get_title(loc="left") for panel in figure.axes]
     ['stars', 'price']
     """
+    need_matplotlib()
     rows = rows_of(model, label)
     curves = model.calibrators()
     names = [features] if isinstance(features, str) else list(curves) if features is None else list(features)
@@ -78,7 +81,8 @@ def plot_calibrators(
     for name in names:
         model.binning_.slots_of(name)  # refuses an unknown feature, before any work
     columns = {} if X is None else columns_of(model, model.explain(X, label))
-    figure, panels = new_panels(len(names))
+    upright = any(len(curves[name].categories or ()) >= MOST_SLANTED for name in names)
+    figure, panels = new_panels(len(names), height=3.7 if upright else 2.7)
     for place, (axes, name) in enumerate(zip(panels, names, strict=True)):
         curve = curves[name]
         draw = _draw_numeric if curve.keypoints is not None else _draw_categories
@@ -103,6 +107,9 @@ def _add_legend(figure: "Figure", rows: Rows, *, with_data: bool) -> None:
     if 1 < len(rows.names) <= _MOST_IN_LEGEND:
         handles = [Line2D([], [], color=colour_of(n), ls=dashes_of(n), lw=2) for n in range(len(rows.names))]
         names = list(rows.names)
+    elif len(rows.names) > 1:
+        handles = [Line2D([], [], color=MUTED, lw=2)]
+        names = [f"{len(rows.names)} curves; name a class: label=…"]
     if with_data:
         handles.append(Patch(color=DATA))
         names.append("distribution of the tokens")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearset.explain._spelling import shown
-from clearset.explain.plots._axis import Scale, choose_categories, name_categories
-from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, new_panels, title
+from clearset.explain.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
+from clearset.explain.plots._figure import ACCENT, LINE, MUTED, name_axes, need_matplotlib, new_panels, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,15 +38,22 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
     >>> figure.axes[0].get_xlabel()
     'stars'
     """
-    figure, (axes,) = new_panels(1, width=5.0, height=3.4)
-    n_sets = len(dependence.sets)
+    need_matplotlib()
+    named = dependence.values.dtype == object
+    long = named and (
+        len(dependence.values) > MOST_SLANTED or max(map(len, map(str, dependence.values)), default=0) > 12
+    )
+    figure, (axes,) = new_panels(1, width=5.0, height=4.4 if long else 3.4)
+    n_sets, feature = len(dependence.sets), shown(dependence.feature, 40)
     chosen = np.sort(np.random.default_rng(0).permutation(n_sets)[: max(sets, 0)])
-    if dependence.values.dtype == object:
+    if named:
         kept = choose_categories(tuple(dependence.values), None, dependence.prediction)
         places = np.arange(len(kept))
         axes.plot(places, dependence.sets[chosen][:, kept].T, "_", ms=12, color=LINE, alpha=0.6, zorder=1)
         axes.plot(places, dependence.prediction[kept], "o", ms=8, color=ACCENT, zorder=3)
         name_categories(axes, [str(each) for each in dependence.values[kept]])
+        if len(kept) < len(dependence.values):
+            feature += f": {len(kept)} of {len(dependence.values):,} categories, the lowest and the highest"
     else:
         scale = Scale.of(dependence.values)
         scale.set_on(axes, "x", dependence.values, margin=0.02)
@@ -54,7 +61,12 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
         axes.plot(dependence.values, dependence.prediction, color=ACCENT, lw=2.4, zorder=3)
     axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
     said = "prediction" if dependence.label is None else f"probability of {shown(dependence.label)}"
-    name_axes(axes, shown(dependence.feature, 40), said)
-    title(axes, f"mean over {n_sets:,} sets" + (f", and {len(chosen)} of them" if len(chosen) else ""))
+    name_axes(axes, feature, said)
+    drawn = (
+        ""
+        if not len(chosen)
+        else f", and {f'{len(chosen)} of them' if len(chosen) < n_sets else 'each of them'}"
+    )
+    title(axes, f"mean over {n_sets:,} sets{drawn}" if n_sets > 1 else "one set")
     axes.title.set_color(MUTED)
     return figure

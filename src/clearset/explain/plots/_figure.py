@@ -1,5 +1,6 @@
 """Empty figures in one clean style, and text that is safe to put into them."""
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,20 @@ PALETTE = (ACCENT, OPPOSITE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564
 DATA, INK, MUTED, LINE = "#D9DEE4", "#24292F", "#6A737D", "#B8C0C8"
 
 
-def new_figure(width: float, height: float) -> "Figure":
-    """Make an empty figure of so many inches, that no window and no pyplot knows of."""
+def need_matplotlib() -> None:
+    """Raise ImportError, before any work, where there is nothing to draw with."""
     try:
-        from clearset.explain.plots._drawing import Drawing
+        import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError as error:
         raise ImportError(
             f"Plots need matplotlib, which is not installed ({error}). Run: pip install 'clearset[plot]'"
         ) from error
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Make an empty figure of so many inches, that no window and no pyplot knows of."""
+    from clearset.explain.plots._drawing import Drawing
+
     figure = Drawing(figsize=(width, height), layout="constrained", facecolor="white")
     figure.get_layout_engine().set(w_pad=0.09, h_pad=0.09)  # type: ignore[union-attr, call-arg]
     return figure
@@ -55,25 +62,65 @@ def clean(axes: "Axes") -> "Axes":
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(LINE)
     axes.tick_params(colors=MUTED, labelsize=8.5, length=3)
+    axes.locator_params(axis="x", nbins=6)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_offset_text().set(fontsize=8, color=MUTED)
     axes.set_axisbelow(True)
     return axes
 
 
 def title(axes: "Axes", text: str) -> None:
     """Put a title over the left end of a panel."""
+    text = fit(text, _room(axes)[0], 10.5)
     axes.set_title(text, loc="left", fontsize=10.5, color=INK, parse_math=False)
 
 
 def name_axes(axes: "Axes", x: str = "", y: str = "") -> None:
     """Name the two axes."""
-    axes.set_xlabel(x, fontsize=9, color=INK, parse_math=False)
-    axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
+    width, height = _room(axes)
+    # A name stands in the middle of its axis, which is off the page's by half of what ticks and their names take.
+    axes.set_xlabel(fit(x, width - 0.7, 9), fontsize=9, color=INK, parse_math=False)
+    axes.set_ylabel(fit(y, height - 0.7, 9), fontsize=9, color=INK, parse_math=False)
+
+
+def _room(axes: "Axes") -> tuple[float, float]:
+    """Give the inches that text along the two sides of a panel may take, its margins left out."""
+    figure, place = axes.get_figure(root=True), axes.get_subplotspec()
+    if figure is None or place is None:
+        raise TypeError("A panel stands in a grid.")
+    rows, columns = place.get_gridspec().get_geometry()
+    return figure.get_figwidth() / columns - 0.5, figure.get_figheight() / rows - 0.5
+
+
+def inches_of(text: str, size: float) -> float:
+    """Measure how wide a text in a font of so many points will be."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    if not text:
+        return 0.0
+    font = FontProperties(size=size)
+    return float(TextToPath().get_text_width_height_descent(text, font, ismath=False)[0]) / 72
+
+
+def fit(text: str, inches: float, size: float) -> str:
+    """Cut the end off a text that would be wider than so many inches."""
+    if inches_of(text, size) <= inches:
+        return text
+    kept = bisect(range(len(text)), inches, key=lambda n: inches_of(text[:n] + "…", size))
+    return text[: max(kept - 1, 0)].rstrip(" ,…") + "…"
 
 
 def add_legend(where: "Axes | Figure", handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
     """Add a legend; names must not begin with an underscore, which matplotlib would leave out."""
     legend = where.legend(
-        handles, names, fontsize=8, frameon=False, labelcolor=INK, handlelength=1.6, **options
+        handles,
+        [fit(name, 2.2, 8) for name in names],
+        fontsize=8,
+        frameon=False,
+        labelcolor=INK,
+        handlelength=1.6,
+        **options,
     )
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.explain.plots._figure import ACCENT, LINE, MUTED, OPPOSITE, add_legend, name_axes, new_panels
+from clearset.explain.plots._figure import (
+    ACCENT,
+    LINE,
+    MUTED,
+    OPPOSITE,
+    add_legend,
+    name_axes,
+    need_matplotlib,
+    new_panels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,6 +42,7 @@ def plot_history(model: Any) -> "Figure":
     >>> cs.explain.plot_history(model).axes[0].get_xlabel()
     'epoch'
     """
+    need_matplotlib()
     check_is_fitted(model)
     history = model.history_
     if not history:

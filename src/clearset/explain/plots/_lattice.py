@@ -8,8 +8,18 @@ import pyarrow as pa
 import torch
 
 from clearset.explain._spelling import said, shown
-from clearset.explain.plots._axis import MOST_CATEGORIES, Scale, name_categories
-from clearset.explain.plots._figure import ACCENT, INK, MUTED, FloatArray, name_axes, new_panels, title
+from clearset.explain.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
+from clearset.explain.plots._figure import (
+    ACCENT,
+    INK,
+    MUTED,
+    FloatArray,
+    fit,
+    name_axes,
+    need_matplotlib,
+    new_panels,
+    title,
+)
 from clearset.explain.plots._models import (
     column_of,
     columns_of,
@@ -37,6 +47,15 @@ class _Side(NamedTuple):
     slots: npt.NDArray[np.int32]
     fractions: FloatArray
     scale: Scale | None
+    n_categories: int = 0
+
+    @property
+    def title(self) -> str:
+        """What the axis is called."""
+        some = (
+            f" ({len(self.values)} of {self.n_categories:,})" if self.n_categories > len(self.values) else ""
+        )
+        return shown(self.name) + some
 
 
 def plot_lattice(model: Any, x: str, y: str, X: Any = None, *, label: Any = None) -> "Figure":
@@ -71,6 +90,7 @@ def plot_lattice(model: Any, x: str, y: str, X: Any = None, *, label: Any = None
     >>> cs.explain.plot_lattice(model, "stars", "price", products).axes[0].get_xlabel()
     'stars'
     """
+    need_matplotlib()
     rows_of(model, label)  # refuses an unknown class
     for name in (x, y):
         model.binning_.slots_of(name)  # refuses an unknown feature
@@ -79,20 +99,21 @@ def plot_lattice(model: Any, x: str, y: str, X: Any = None, *, label: Any = None
     if label is None and hasattr(model, "classes_") and len(model.classes_) > 2:
         label = model.classes_[0]
     columns = {} if X is None else columns_of(model, model.explain(X, label))
-    across, up = _side(model, x), _side(model, y)
+    across, up = _side(model, x, columns.get(x)), _side(model, y, columns.get(y))
     scores, others = surface(model, across, up, columns, column_of(model, label))
-    figure, panels = new_panels(width_of(model), columns=2, width=4.9, height=3.8)
+    upright = across.scale is None and len(across.values) > MOST_SLANTED
+    figure, panels = new_panels(width_of(model), columns=2, width=4.9, height=4.8 if upright else 3.8)
     for k, axes in enumerate(panels):
         _draw(figure, axes, across, up, scores[..., k])
         if across.scale is not None and up.scale is not None and columns:
             _draw_points(axes, numbers_in(columns[x]), numbers_in(columns[y]))
         _set_axis(axes, "x", across)
         _set_axis(axes, "y", up)
-        name_axes(axes, shown(x), shown(y))
+        name_axes(axes, across.title, up.title)
         if len(panels) > 1:
             title(axes, f"score {k + 1}")
     if others:
-        text = shown("others: " + ", ".join(others), 100)
+        text = fit("others: " + ", ".join(others), figure.get_figwidth() - 0.4, 8.5)
         figure.supxlabel(text, fontsize=8.5, color=INK, parse_math=False)
     return figure
 
@@ -122,15 +143,20 @@ def surface(
     return np.asarray(scores), others
 
 
-def _side(model: Any, name: str) -> _Side:
+def _side(model: Any, name: str, column: pa.ChunkedArray | None) -> _Side:
     binning = model.binning_
     place = [feature.name for feature in binning.features].index(name)
     keypoints, slots = binning.keypoints[place], binning.slots_of(name)
     if keypoints is None:
+        categories = binning.categories[place]
+        counts = np.zeros(len(categories), np.int64)
+        if column is not None:
+            counts = counts_in(column, categories)[:-1]
+        kept = choose_categories(categories, counts, counts.astype(np.float64))
         # Without any category there is only "missing".
-        names = [str(each) for each in binning.categories[place]][:MOST_CATEGORIES] or ["missing"]
-        found = np.arange(slots.start, slots.start + len(names), dtype=np.int32)
-        return _Side(name, np.array(names, dtype=object), found, np.zeros(len(names)), None)
+        names = [str(categories[each]) for each in kept] or ["missing"]
+        found = (slots.start + (kept if len(kept) else np.zeros(1))).astype(np.int32)
+        return _Side(name, np.array(names, dtype=object), found, np.zeros(len(names)), None, len(categories))
     scale = Scale.of(keypoints)
     values = np.unique(np.concatenate([keypoints, scale.between(keypoints[0], keypoints[-1], _STEPS)]))
     found, fractions = binning.place(name, values, np.float64)

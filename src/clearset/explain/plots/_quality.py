@@ -16,6 +16,7 @@ from clearset.explain.plots._figure import (
     add_legend,
     colour_of,
     name_axes,
+    need_matplotlib,
     new_panels,
     title,
 )
@@ -58,6 +59,7 @@ def plot_quality(model: Any, X: Any, y: Any) -> "Figure":
     >>> [panel.get_ylabel() for panel in figure.axes]
     ['observed', 'observed less predicted']
     """
+    need_matplotlib()
     check_is_fitted(model)
     labels = np.asarray(column_or_1d(y))
     if not len(labels):
@@ -158,6 +160,8 @@ def reliability(spoken: FloatArray, true: npt.NDArray[np.bool_]) -> tuple[FloatA
 
 
 def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray[Any]) -> "Figure":
+    from matplotlib.patches import Patch
+
     if outputs.ndim == 2:
         # How far the output of the true class is above that of the best other one.
         places = np.searchsorted(classes, labels)
@@ -167,13 +171,14 @@ def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray
         outputs, name = own - others.max(axis=1), "output of the true class above the best other"
     else:
         name = f"output for {shown(classes[1])}"
-    figure, (axes,) = new_panels(1, width=5.4, height=3.4)
+    figure, (axes,) = new_panels(1, width=6.4, height=3.4)
     edges = (
         np.linspace(outputs.min(), outputs.max(), 31)
         if np.ptp(outputs)
         else np.array([-0.5, 0.5]) + outputs[0]
     )
-    handles, names = [], []
+    handles: list[Any] = []
+    names = []
     for place, label in enumerate(classes[:_MOST_CLASSES]):
         _, _, patches = axes.hist(
             outputs[labels == label], edges.tolist(), histtype="step", lw=1.8, color=colour_of(place)
@@ -182,5 +187,8 @@ def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray
         names.append(f"class {shown(label)}")
     axes.axvline(0, color=MUTED, lw=1, ls="--")
     name_axes(axes, name, "sets")
-    add_legend(axes, handles, names)
+    if len(classes) > _MOST_CLASSES:
+        handles.append(Patch(alpha=0))
+        names.append(f"{len(classes) - _MOST_CLASSES:,} more not drawn")
+    add_legend(figure, handles, names, loc="outside right upper")
     return figure

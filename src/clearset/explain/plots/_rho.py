@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearset.explain.plots._figure import ACCENT, DATA, LINE, FloatArray, name_axes, new_panels, title
+from clearset.explain.plots._figure import (
+    ACCENT,
+    DATA,
+    LINE,
+    FloatArray,
+    name_axes,
+    need_matplotlib,
+    new_panels,
+    title,
+)
 from clearset.explain.plots._models import (
     apply_rho,
     column_of,
@@ -51,6 +60,7 @@ def plot_rho(model: Any, X: Any = None, *, label: Any = None) -> "Figure":
     >>> cs.explain.plot_rho(model, products).axes[0].get_ylabel()
     'prediction'
     """
+    need_matplotlib()
     rows_of(model, label)  # refuses an unknown class
     width, column = width_of(model), column_of(model, label)
     if label is None and hasattr(model, "classes_") and len(model.classes_) > 2:

@@ -13,7 +13,10 @@ from clearset.explain.plots._figure import (
     OPPOSITE,
     FloatArray,
     clean,
+    fit,
+    inches_of,
     name_axes,
+    need_matplotlib,
     new_figure,
     title,
 )
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_CHARACTERS = 58
+_SMALL = 8.5
+# In inches: the widest name of a token, and a number beside a bar.
+_WIDEST_NAME, _NUMBER = 4.0, 0.62
 
 
 def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
@@ -51,6 +57,7 @@ def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
     >>> len(figure.axes[0].patches)  # three tokens and their mean
     4
     """
+    need_matplotlib()
     if isinstance(tokens, bool) or not isinstance(tokens, int | np.integer) or tokens < 1:
         raise ValueError(f"tokens is {tokens!r}; name at least 1 token.")
     if not len(explanation):
@@ -62,18 +69,20 @@ def plot_waterfall(explanation: Any, *, tokens: int = 10) -> "Figure":
     label = None if one.label is None else one.label[0]
     curve = None if not curves else one.rho[label if label in one.rho else next(iter(one.rho))]
     sizes = [3.2 if width == 1 else 2.8] * width + ([2.1] if curve is not None else [])
-    figure = new_figure(3.4 + sum(sizes), 1.5 + 0.32 * (len(names) + 1))
+    names = [fit(name, _WIDEST_NAME, _SMALL) for name in names]
+    beside = max(inches_of(name, _SMALL) for name in (*names, "mean score"))
+    figure = new_figure(beside + 0.5 + sum(sizes), 1.5 + 0.32 * (len(names) + 1))
     grid = figure.add_gridspec(1, len(sizes), width_ratios=sizes)
     for k in range(width):
         axes = clean(figure.add_subplot(grid[k]))
-        _draw_bars(axes, bars[:, k], float(one.aggregate[0, k]))
+        _draw_bars(axes, bars[:, k], float(one.aggregate[0, k]), sizes[k] - 0.5)
         _name_rows(axes, names if k == 0 else None, len(names))
         name_axes(axes, "contribution to the mean score" if width == 1 else f"contribution to score {k + 1}")
     if curve is not None:
         _draw_rho(clean(figure.add_subplot(grid[width])), curve, one)
     what = "Prediction:" if label is None else f"Prediction for class {shown(label)}:"
     figure.suptitle(
-        f"{what} {said(float(one.prediction[0]))}",
+        fit(f"{what} {said(float(one.prediction[0]))}", figure.get_figwidth() - 0.2, 12),
         x=0.01,
         ha="left",
         fontsize=12,
@@ -99,7 +108,8 @@ def _most_important(texts: list[str], parts: FloatArray, most: int) -> tuple[lis
     return names, np.vstack([parts[named], parts[rest].sum(axis=0)])
 
 
-def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float) -> None:
+def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float, inches: float) -> None:
+    """Draw bars from left to right on an axis of about so many inches, and their numbers beside them."""
     ends = np.cumsum(bars)
     starts = ends - bars
     n = len(bars)
@@ -109,13 +119,16 @@ def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float) -> None:
     for row in range(n):
         axes.plot([ends[row]] * 2, [row - 0.33, row + 1.33], color=LINE, lw=0.8, zorder=1)
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
-    room = 0.3 * ((high - low) or 1.0)
     # Numbers stand to the left of what is taken away, and to the right of what is added.
-    axes.set_xlim(low - (room if (bars < 0).any() or aggregate < 0 else room / 6), high + room)
-    offset = 0.02 * ((high - low) or 1.0)
-    for row, (bar, start, end) in enumerate(
-        zip([*bars, aggregate], [*starts, 0.0], [*ends, aggregate], strict=True)
-    ):
+    values = [*bars, aggregate]
+    left, right = (
+        _NUMBER if any(sided) else 0.12 for sided in ([v < 0 for v in values], [v >= 0 for v in values])
+    )
+    unit = ((high - low) or 1.0) / (inches - left - right)
+    axes.set_xlim(low - left * unit, high + right * unit)
+    axes.locator_params(axis="x", nbins=4)
+    offset = 0.04 * unit
+    for row, (bar, start, end) in enumerate(zip(values, [*starts, 0.0], [*ends, aggregate], strict=True)):
         side = max(start, end) + offset if bar >= 0 else min(start, end) - offset
         axes.text(
             side, row, f"{bar:+.3g}" if row < n else f"{bar:.3g}", va="center", fontsize=8, color=INK,
@@ -129,7 +142,8 @@ def _name_rows(axes: "Axes", names: list[str] | None, n: int) -> None:
     if names is None:
         axes.set_yticks([])
     else:
-        axes.set_yticks(range(n + 1), [*names, "mean score"], parse_math=False, color=INK)
+        texts = [*names, "mean score"]
+        axes.set_yticks(range(n + 1), texts, parse_math=False, color=INK, fontsize=_SMALL)
     axes.set_ylim(n + 0.6, -0.6)
     axes.axhline(n - 0.5, color=LINE, lw=0.8)
     axes.spines["left"].set_visible(False)

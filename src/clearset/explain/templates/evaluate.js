@@ -4,6 +4,10 @@
 const Evaluate = (() => {
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
+  /* How far a value is on the way from one to another. Halved first: the difference of two finite numbers may
+     overflow, that of their halves cannot. */
+  const share = (value, from, to) => (value / 2 - from / 2) / (to / 2 - from / 2);
+
   /* Where a value stands in its feature's calibrator: [slot, fraction on the way to the next slot]. */
   function place(feature, value) {
     const keypoints = feature.keypoints;
@@ -18,9 +22,7 @@ const Evaluate = (() => {
       if (keypoints[middle] <= inside) low = middle;
       else high = middle - 1;
     }
-    /* Halved first: the difference of two finite numbers may overflow, that of their halves cannot. */
-    const start = keypoints[low] / 2;
-    return [feature.first + low, (inside / 2 - start) / (keypoints[low + 1] / 2 - start)];
+    return [feature.first + low, share(inside, keypoints[low], keypoints[low + 1])];
   }
 
   function read(table, [slot, fraction]) {
@@ -60,7 +62,12 @@ const Evaluate = (() => {
     let start = 0;
     for (const subset of subsets) {
       const own = subset.map((d) => sizes[d]);
-      sum += lattice(vertices[row], start, own, subset.map((d) => inputs[d]));
+      sum += lattice(
+        vertices[row],
+        start,
+        own,
+        subset.map((d) => inputs[d]),
+      );
       start += own.reduce((product, size) => product * size, 1);
     }
     return sum / subsets.length;
@@ -99,12 +106,13 @@ const Evaluate = (() => {
     }
     const chosen = largest(outputs);
     if (link === "margin") return { estimates: outputs, chosen };
-    const parts = link === "shares" ? outputs.map(sigmoid) : outputs.map((x) => Math.exp(x - outputs[chosen]));
+    const parts =
+      link === "shares" ? outputs.map(sigmoid) : outputs.map((x) => Math.exp(x - outputs[chosen]));
     const sum = parts.reduce((a, b) => a + b, 0);
     return { estimates: parts.map((part) => part / sum), chosen };
   }
 
-  /* The tokens of a set as phi reads them: whole-set values are the same in all, no token is one all missing. */
+  /* The tokens of a set as phi reads them: whole-set values the same in all; no token is one all missing. */
   function rows(model, set) {
     const tokens = set.tokens.length ? set.tokens : [model.features.map(() => null)];
     const of = { size: () => set.tokens.length, set: (_, d) => set.set[d], token: (token, d) => token[d] };
@@ -121,11 +129,31 @@ const Evaluate = (() => {
   function fromScores(model, scores) {
     const { width, outputs: n } = model.function;
     const means = mean(scores);
-    const outputs = Array.from({ length: n }, (_, c) => rho(model, means.slice(c * width, (c + 1) * width), c));
+    const outputs = Array.from({ length: n }, (_, c) =>
+      rho(model, means.slice(c * width, (c + 1) * width), c),
+    );
     return { scores, means, outputs, ...predicted(model, outputs) };
   }
 
-  const evaluate = (model, set) => fromScores(model, rows(model, set).map((token) => phi(model, token)));
+  const evaluate = (model, set) =>
+    fromScores(
+      model,
+      rows(model, set).map((token) => phi(model, token)),
+    );
 
-  return { place, read, calibrated, score, phi, rho, curve, mean, predicted, rows, fromScores, evaluate };
+  return {
+    share,
+    place,
+    read,
+    calibrated,
+    score,
+    phi,
+    rho,
+    curve,
+    mean,
+    predicted,
+    rows,
+    fromScores,
+    evaluate,
+  };
 })();

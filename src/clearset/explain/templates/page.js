@@ -2,25 +2,65 @@
 /* The page, from the document that stands in it. */
 (() => {
   const model = JSON.parse(document.getElementById("document").textContent);
-  const what = !model.classes ? "a number" : model.classes.length === 2 ? "which of two classes it is" : `which of ${model.classes.length} classes it is`;
-  const parts = model.semantic ? "tokens, combinations of its items that a table knows" : "tokens";
-  const whole = !model.semantic || model.tokens.items.length === model.tokens.n_tokens;
-  const lead = `This model ${model.classes ? "tells" : "predicts"} ${what}, from a set of ${parts}. Every token gets ${model.function.width > 1 ? `${model.function.width} scores` : "a score"}; ` +
-    `${model.function.width > 1 ? "their averages are" : "the average is"} turned into the prediction. Nothing else happens${whole ? ", and all of it is on this page" : ""}.`;
+  const { classes, semantic, tokens } = model;
+  const { width } = model.function;
+
+  /* What the model reads, and what its tokens are. */
+  function read() {
+    if (!semantic) return ["a set", "the things in the set, each with its features"];
+    if (Typing.isText(model)) return ["a text", "the words, and runs of words, that it has met before"];
+    const alone = tokens.tokeniser.kind === "items";
+    return [
+      "a set of items",
+      `the items${alone ? "" : ", and combinations of items,"} that it has met before`,
+    ];
+  }
+
+  function lead() {
+    const [what, its] = read();
+    const which = classes && (classes.length === 2 ? "two" : classes.length);
+    const task = classes
+      ? `tells which of ${which} classes ${what} belongs to`
+      : `predicts a number from ${what}`;
+    const scores = width > 1 ? `${width} scores` : "a score";
+    const whole = !semantic || tokens.items.length === tokens.n_tokens;
+    return (
+      `This model ${task}. Its tokens are ${its}. Each token gets ${scores}, the scores are averaged, and ` +
+      `the ${width > 1 ? "averages become" : "average becomes"} the prediction. ` +
+      `Nothing else happens${whole ? ", and all of it is on this page" : ""}.`
+    );
+  }
+
   const holds = model.certificate.every((check) => check.holds);
   const facts = [
-    `${model.features.length} ${model.features.length === 1 ? "feature" : "features"}`,
-    `width ${model.function.width}`,
-    model.semantic && `${model.tokens.n_tokens.toLocaleString("en")} tokens`,
-    model.loss.replaceAll("_", " "),
+    count(model.features.length, "feature"),
+    width > 1 && `${width} scores per token`,
+    semantic && count(tokens.n_tokens, "token"),
+    `trained for ${model.loss.replaceAll("_", " ")}`,
     model.certificate.length > 0 && (holds ? "✓ all promises hold" : "✗ a promise fails"),
   ];
-  const sections = [...(model.semantic ? Items : Sets).build(model), ...(model.served ? Explorer.sections(model) : []), Sections.promises(model), Sections.quality(model), Sections.training(model)].filter(Boolean);
+  const sections = [
+    ...(semantic ? Items : Sets).build(model),
+    ...(model.served ? Explorer.sections(model) : []),
+    Sections.promises(model),
+    Sections.quality(model),
+    Sections.training(model),
+  ].filter(Boolean);
   const links = sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
-  replace(document.getElementById("head"),
-    h("h1", null, model.estimator), h("p", { class: "lead" }, lead),
-    h("ul", { class: "facts" }, facts.filter(Boolean).map((fact) => h("li", null, fact))),
-    h("nav", { "aria-label": "Sections" }, links));
+  replace(
+    document.getElementById("head"),
+    h("h1", null, model.estimator),
+    h("p", { class: "lead" }, lead()),
+    h(
+      "ul",
+      { class: "facts" },
+      facts.filter(Boolean).map((fact) => h("li", null, fact)),
+    ),
+    h("nav", { "aria-label": "Sections" }, links),
+  );
   replace(document.getElementById("main"), sections);
-  replace(document.getElementById("foot"), h("p", null, "Made by clearset. ", model.served ? "The server knows the whole model; its JSON interface is described in /openapi.json." : "The page is complete: it needs no network, and sends nothing anywhere."));
+  const origin = model.served
+    ? "The server knows the whole model; its JSON interface is described in /openapi.json."
+    : "The page is complete: it needs no network, and sends nothing anywhere.";
+  replace(document.getElementById("foot"), h("p", null, "Made by clearset. ", origin));
 })();

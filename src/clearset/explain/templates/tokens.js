@@ -53,16 +53,7 @@ const Tokens = (() => {
     });
   }
 
-  /* What a person types, as items: words of a text, or items between commas. */
-  function split(model, text) {
-    const { tokeniser, own } = model.tokens;
-    if (tokeniser.kind === "ngrams" && tokeniser.split === null) {
-      return text.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word);
-    }
-    const between = tokeniser.kind === "ngrams" ? /\s+/ : /[,;\n]/;
-    const items = text.split(between).map((item) => item.trim()).filter((item) => item);
-    return own ? items.map((item) => item.split(" + ").join(BETWEEN)) : items;
-  }
+  const knows = (model, item) => index(model).codes.has(item);
 
   /* All occurrences of tokens among the codes, as {token: [places of its items, ...]}. */
   function walk(root, codes, inOrder) {
@@ -93,7 +84,9 @@ const Tokens = (() => {
       bySize.get(sizes[token]).push(token);
     }
     for (const size of [...bySize.keys()].sort((a, b) => b - a)) {
-      const open = bySize.get(size).filter((token) => found.get(token).some((at) => at.some((p) => !covered.has(p))));
+      const open = bySize
+        .get(size)
+        .filter((token) => found.get(token).some((at) => at.some((p) => !covered.has(p))));
       open.forEach((token) => found.get(token).forEach((places) => places.forEach((p) => covered.add(p))));
       kept.push(...open);
     }
@@ -137,7 +130,10 @@ const Tokens = (() => {
       }
     }
     const total = weight + shrinkage;
-    return { priors, means: sums.map((sum, c) => (total > 0 ? (sum + shrinkage * priors[c]) / total : priors[c])) };
+    return {
+      priors,
+      means: sums.map((sum, c) => (total > 0 ? (sum + shrinkage * priors[c]) / total : priors[c])),
+    };
   }
 
   /* A token's value for each column: as counted, and with its learned correction. */
@@ -146,7 +142,11 @@ const Tokens = (() => {
     const odds = model.tokens.value === "log_odds";
     const estimate = shrunk.map((mean, c) => (odds ? logit(mean) - logit(priors[c]) : mean));
     const amounts = index(model).refined.get(token);
-    return { estimate, refined: amounts ? estimate.map((value, c) => value + amounts[c]) : estimate, corrected: !!amounts };
+    return {
+      estimate,
+      refined: amounts ? estimate.map((value, c) => value + amounts[c]) : estimate,
+      corrected: !!amounts,
+    };
   }
 
   function detail(model, token, example, name) {
@@ -190,7 +190,9 @@ const Tokens = (() => {
     const rows = shown.map((token) => {
       const others = features(model, token, example, found);
       const value = token < 0 ? null : values(model, token);
-      const scores = Array.from({ length: n }, (_, c) => Evaluate.phi(model, [value && value.refined[c], ...others]));
+      const scores = Array.from({ length: n }, (_, c) =>
+        Evaluate.phi(model, [value && value.refined[c], ...others]),
+      );
       return { token, value, others, scores };
     });
     const means = Array.from({ length: n }, (_, c) => Evaluate.mean(rows.map((row) => row.scores[c])));
@@ -210,5 +212,5 @@ const Tokens = (() => {
     return inOrder || own ? parts : parts.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
-  return { BETWEEN, learn, split, find, means, values, features, columns, evaluate, spell };
+  return { BETWEEN, learn, knows, find, means, values, features, columns, evaluate, spell };
 })();

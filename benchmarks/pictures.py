@@ -1,0 +1,83 @@
+"""The pictures of the README, from models trained here: a report, a waterfall, and the explorer in a browser."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Page, sync_playwright
+
+import clearset as cs
+from benchmarks.explorer import RECIPE, recipes_model
+from clearset.datasets import load_puzzles
+from clearset.explain import report_document
+from clearset.serve import create_app
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+FEATURES = [
+    cs.Feature("star_rating", monotonic="increasing"),
+    cs.Feature("word_count"),
+    cs.Feature(cs.SIZE, monotonic="increasing"),
+]
+
+
+def photograph(address: str, name: str, prepare: Callable[[Page], Any], height: int) -> None:
+    """Open a page, do something there, and keep what is seen then."""
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path="/usr/bin/chromium")
+        page = browser.new_page(viewport={"width": 1200, "height": height})
+        page.goto(address)
+        prepare(page)
+        page.screenshot(path=IMAGES / name)
+        browser.close()
+
+
+def puzzles() -> None:
+    """Show a model of puzzles' sales, which is free enough to bend at four stars, and one product."""
+    data = load_puzzles()
+    model = cs.SetRegressor(
+        FEATURES, loss="absolute_error", early_stopping=False, smoothness=1, random_state=0
+    ).fit(*data.training)
+    examples = report_document(model, *data.test)["examples"]
+    few = [place for place, example in enumerate(examples) if len(example["tokens"]) <= 10]
+    # Of these, the product whose reviews have the most different stars, and then the most reviews, tells most.
+    place = max(few, key=lambda i: (len({t[0] for t in examples[i]["tokens"]}), len(examples[i]["tokens"])))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        model.report(path, *data.test)
+        photograph(
+            path.as_uri(), "report.png", lambda page: page.select_option("#example", index=place), 1300
+        )
+    product = int(examples[place]["name"].removeprefix("Set "))
+    model.explain(data.test.X.slice(product, 1)).plot().savefig(IMAGES / "waterfall.png", dpi=100)
+
+
+def recipes() -> None:
+    """Type a recipe into the explorer of a model of recipes."""
+    model, test = recipes_model()
+    server = uvicorn.Server(uvicorn.Config(create_app(model, *test), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.1)
+    port = server.servers[0].sockets[0].getsockname()[1]
+
+    def cook(page: Page) -> None:
+        page.get_by_role("button", name="Empty").click()
+        for item in RECIPE:
+            page.keyboard.type(item)
+            page.keyboard.press("Enter")
+        page.wait_for_load_state("networkidle")
+
+    photograph(f"http://localhost:{port}", "explorer.png", cook, 1000)
+    server.should_exit = True
+    thread.join()
+
+
+if __name__ == "__main__":
+    puzzles()
+    recipes()

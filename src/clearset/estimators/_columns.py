@@ -1,0 +1,65 @@
+"""Columns of the tables that explanations hold: what they are called, and the rows of single sets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+FloatArray = npt.NDArray[np.float64]
+
+# Further columns of an explanation's frame, which features have to give way to.
+RESERVED = (
+    "set", "label", "token", "estimate", "refined", "statistics", "covers", "score", "contribution", "share", "without"
+)  # fmt: skip
+CALIBRATED = " (calibrated)"
+
+
+def column_names(features: Sequence[str], suffix: str) -> list[str]:
+    """Name the columns of features: as the feature, with a suffix where another column is called so."""
+    taken, names = set(RESERVED), []
+    for feature in features:
+        name = feature
+        while {name, name + CALIBRATED} & taken:
+            name += suffix
+        taken |= {name, name + CALIBRATED}
+        names.append(name)
+    return names
+
+
+def numbers(values: FloatArray) -> pa.Array:
+    """Give numbers as an Arrow column, null where NaN."""
+    return pa.array(values, mask=np.isnan(values))
+
+
+def lists(values: FloatArray) -> pa.Array:
+    """Give the rows of a matrix as an Arrow column of lists, or of numbers where there is one column."""
+    if values.shape[1] == 1:
+        return pa.array(values[:, 0])
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+
+
+def rows_of_sets(table: pa.Table, places: npt.NDArray[np.int64]) -> pa.Table:
+    """Give the rows of some sets, which are counted from 0 again.
+
+    Parameters
+    ----------
+    table
+        Its first column, ``set``, is the number of each row's set; rows stand set after set.
+    places
+        The numbers of the sets to give, in the order to give them in.
+    """
+    numbers = table["set"].to_numpy()
+    starts, stops = (np.searchsorted(numbers, places, side) for side in ("left", "right"))
+    sizes = stops - starts
+    # Within each run of rows the distance to the run's first one is added to where the set begins.
+    firsts = np.cumsum(sizes) - sizes
+    rows = np.arange(sizes.sum()) + np.repeat(starts - firsts, sizes)
+    chosen = table.take(pa.array(rows))
+    return chosen.set_column(0, "set", pa.array(np.repeat(np.arange(len(places)), sizes)))
+
+
+def renumbered(table: pa.Table, shift: int) -> pa.Table:
+    """Count the sets of a table from another number."""
+    return table.set_column(0, "set", pc.add(table["set"], shift))

@@ -1,0 +1,152 @@
+"use strict";
+/* What the model says of a set, and where the average of the scores stands. */
+const Prediction = (() => {
+  /* The prediction: a number, or a bar for each class; `choose` makes the bars buttons. */
+  function figure(model, { estimates, chosen }, explained, choose) {
+    const heading = h("h3", null, "Prediction");
+    if (!model.classes) {
+      const value = { class: "figure", id: "prediction", "data-value": estimates[0] };
+      return [heading, h("output", value, show(estimates[0]))];
+    }
+    const shares = model.link !== "margin";
+    const order = estimates.map((_, c) => c);
+    if (estimates.length > 2) order.sort((a, b) => estimates[b] - estimates[a]);
+    const rest = order.slice(8);
+    const row = (c) =>
+      h(
+        choose ? "button" : "div",
+        {
+          type: choose && "button",
+          class: c === explained ? "class current" : "class",
+          "aria-pressed": choose ? String(c === explained) : null,
+          onclick: choose && (() => choose(c)),
+        },
+        label(model.classes[c], 40),
+        shares && Charts.bar(estimates[c]),
+        h("span", { class: "number" }, shares ? show.share(estimates[c]) : show(estimates[c], 3)),
+      );
+    return [
+      heading,
+      h(
+        "output",
+        { class: "figure", id: "prediction", "data-value": estimates[chosen], "data-class": chosen },
+        label(model.classes[chosen], 60),
+      ),
+      h(
+        "div",
+        { class: "classes" },
+        order.slice(0, 8).map(row),
+        rest.length > 0 &&
+          h(
+            "details",
+            { open: rest.includes(explained) },
+            h("summary", null, `${rest.length} more`),
+            rest.map(row),
+          ),
+      ),
+    ];
+  }
+
+  /* What is known of an example, beside what is predicted. */
+  const known = (said) =>
+    said !== null &&
+    h(
+      "p",
+      { class: "note" },
+      "label of this example: ",
+      h("strong", null, typeof said === "number" ? show(said) : label(said, 40)),
+    );
+
+  /* Of several classes one is looked at. */
+  const explained = (what, name) =>
+    h(
+      "p",
+      { class: "note" },
+      `${what} are those of `,
+      h("strong", null, label(name, 40)),
+      "; choose another class above.",
+    );
+
+  /* Where the average stands: on rho's curve for width 1, else a bar for each average. */
+  function aggregate(model, means, output, column) {
+    return model.function.width > 1 ? bars(means) : onCurve(model, means[0], output, column);
+  }
+
+  function bars(means) {
+    const row = (mean, k) =>
+      h(
+        "div",
+        null,
+        h("span", null, `score ${k + 1}`),
+        Charts.scores([mean]),
+        h("span", { class: "number" }, show.signed(mean)),
+      );
+    return [h("h3", null, "Average scores"), h("div", { class: "averages" }, means.map(row))];
+  }
+
+  function outputUnit(model) {
+    if (model.classes) return model.link === "margin" ? "margin" : "log-odds";
+    return model.link === "exp" ? "logarithm of the prediction" : "prediction";
+  }
+
+  function onCurve(model, mean, output, column) {
+    const unit = outputUnit(model);
+    const at = Array.from({ length: 81 }, (_, i) => -1 + i / 40);
+    const average = h("strong", { id: "average", "data-value": mean }, show.signed(mean));
+    return [
+      h("h3", null, "Average score ", average),
+      Charts.curves({
+        lines: [at.map((x) => [x, Evaluate.rho(model, [x], column)])],
+        x: [-1, 1],
+        points: [[mean, output]],
+        title: `${unit} by average score`,
+        yTitle: unit,
+        height: 180,
+      }),
+      h(
+        "p",
+        { class: "note" },
+        `The point is this set: its average score across, the ${unit} that follows from it up.`,
+      ),
+    ];
+  }
+
+  /* The prediction once more, at the foot of small screens, where it stays in sight. */
+  const dock = (model, { estimates, chosen }) =>
+    h(
+      "div",
+      { class: "dock", "aria-hidden": "true" },
+      h("span", null, "Prediction"),
+      h("strong", null, model.classes ? label(model.classes[chosen], 24) : show(estimates[0])),
+      model.classes &&
+        model.link !== "margin" &&
+        h("span", { class: "number" }, show.share(estimates[chosen])),
+    );
+
+  /* What screen readers hear when the prediction changes; the element stays, its text changes. */
+  const status = h("p", { class: "hidden", role: "status" });
+  const announce = (model, { estimates, chosen }) => {
+    const said = model.classes ? named(model.classes[chosen], 60) : show(estimates[0]);
+    status.textContent = `Prediction ${said}`;
+  };
+
+  /* All of it. `means` are those of the class that is looked at, `column`; `choose` hears of another, and
+     `what` is shown of it elsewhere; `label` is what is known of the example. */
+  function parts(model, result, means, { column, label: said, what, choose }) {
+    announce(model, result);
+    const curve = model.function.outputs > 1 ? column : 0;
+    return [
+      dock(model, result),
+      h(
+        "div",
+        null,
+        figure(model, result, choose ? column : result.chosen, choose),
+        known(said),
+        choose && explained(what, model.classes[column]),
+      ),
+      h("div", { class: "averaged" }, aggregate(model, means, result.outputs[column], curve)),
+    ];
+  }
+
+  return { parts, status };
+})();
