@@ -98,7 +98,7 @@ def test_items_and_classes(baskets: Path, tmp_path: Path, capsys: pytest.Capture
     [
         (["--output", "out.xlsx"], "neither .csv, .parquet nor .json"),
         (["--effects"], "JSON only"),
-        (["--label", "1"], "the labels are numbers"),
+        (["--label", "1"], "the model has no classes"),
         (["--column", "items"], "models of items"),
     ],
 )
@@ -115,3 +115,55 @@ def test_a_key_called_as_a_column(folder: Path, tmp_path: Path, capsys: pytest.C
     arguments = ["explain", str(folder / "regressor"), str(tmp_path / "t.parquet"), "--by", "share"]
     assert main([*arguments, "--output", str(tmp_path / "out.csv")]) == 1
     assert "named 'share'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [("nigth", "Did you mean 'night'?"), ("zz", "There are: day, night, none."), ("", "--label is ''")],
+)
+def test_unknown_classes(baskets: Path, capsys: pytest.CaptureFixture[str], label: str, message: str) -> None:
+    assert main(["explain", str(baskets / "model"), str(baskets / "baskets.csv"), "--label", label]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_the_first_of_two_classes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(folder / "classifier"), str(folder / "classes.parquet"), "--label"]
+    assert main([*arguments, "high"]) == 1
+    assert "speak for the second, 'low'" in capsys.readouterr().err
+    assert main([*arguments, "low", "--sets", "1"]) == 0
+
+
+def test_missing_keys_and_values_in_json(folder: Path, tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "product": [1.0, float("nan"), None],
+            "star_rating": [[5.0, float("nan")], [], [None]],
+            "num_helpful": [[1.0, 2.0], [], [3.0]],
+            "price": [1.0, float("nan"), None],
+        }
+    )
+    pa.parquet.write_table(table, tmp_path / "sets.parquet")
+    out = tmp_path / "out.json"
+    arguments = ["explain", str(folder / "regressor"), str(tmp_path / "sets.parquet"), "--by", "product"]
+    assert main([*arguments, "--output", str(out)]) == 0
+    sets = json.loads(out.read_text("utf-8"), parse_constant=pytest.fail)["sets"]
+    assert [each["key"] for each in sets] == [1.0, None, None]
+    assert sets[0]["tokens"][1]["star_rating"] is None
+
+
+def test_items_of_a_long_table(baskets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {"basket": [7, 7, 8], "items": ["bread;milk", "beer", ""]}
+    pa.csv.write_csv(pa.table(rows), tmp_path / "long.csv")
+    assert main(["explain", str(baskets / "model"), str(tmp_path / "long.csv"), "--by", "basket"]) == 0
+    out = capsys.readouterr().out
+    expected = cs.load(baskets / "model").explain([["bread", "milk", "beer"], []])
+    assert f"basket 7: prediction of {expected.label[0]} {expected.prediction[0]:.4g}" in out
+    assert f"basket 8: prediction of {expected.label[1]} {expected.prediction[1]:.4g}" in out
+
+
+def test_nothing_that_is_read_is_replaced(baskets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (baskets / "baskets.csv").read_bytes()
+    data = str(baskets / "baskets.csv")
+    assert main(["explain", str(baskets / "model"), data, "--output", data]) == 1
+    assert "it is what is read" in capsys.readouterr().err
+    assert (baskets / "baskets.csv").read_bytes() == before

@@ -41,6 +41,17 @@ def test_a_report_of_items(tmp_path: Path) -> None:
     assert metrics_in(path)
 
 
+@pytest.mark.parametrize("name", ["report.pdf", "report.html.zip", "report.json"])
+def test_other_kinds_of_files(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main(["report", str(folder / "regressor"), "-o", str(tmp_path / name)]) == 1
+    assert "would hold HTML. End its name with .html" in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+    for other in ("report", "r.HTM"):
+        assert main(["report", str(folder / "regressor"), "-o", str(tmp_path / other)]) == 0
+
+
 def test_options_for_data_need_data(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder / "regressor"), "--label", "sales"]) == 1
     assert "no DATA" in capsys.readouterr().err

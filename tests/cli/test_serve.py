@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,18 @@ pytest.importorskip("uvicorn")
 
 def ask(address: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address, data)  # noqa: S310
+    request = urllib.request.Request(address, data, {"Content-Type": "application/json"})  # noqa: S310
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
         return answer.read().decode()
+
+
+@contextmanager
+def ending(process: "subprocess.Popen[str]") -> Iterator[None]:
+    """End a process whatever happens, for a test would wait for it."""
+    try:
+        yield
+    finally:
+        process.kill()
 
 
 def test_it_serves_until_it_is_interrupted(folder: Path) -> None:
@@ -31,9 +42,12 @@ def test_it_serves_until_it_is_interrupted(folder: Path) -> None:
     command += [str(folder / "regressor"), "--data", str(folder / "sets.parquet"), "--label", "sales"]
     command += ["--compare", str(folder / "regressor"), "--port", "0"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as started:
+    with (
+        subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        ) as started,
+        ending(started),
+    ):
         assert started.stdout is not None
         address = started.stdout.readline().split()[0]
         assert address.startswith("http://127.0.0.1:")
@@ -63,10 +77,30 @@ def test_a_port_in_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["--compare", "x"], "--data"),
         (["--label", "sales"], "--data"),
         (["--host", "no.such.host.invalid"], "no address"),
+        (["--data", "nothing.csv"], "there is no such file"),
+        (["--data", "{folder}/long.csv"], "--by"),
+        (["--data", "{folder}/sets.parquet", "--label", "sold"], "no column 'sold'"),
+        (["--data", "{folder}/classes.parquet", "--label", "level"], "must hold numbers"),
+        (["--data", "{folder}/sets.parquet", "--compare", "nothing"], "Cannot read 'nothing'"),
+        (
+            ["--data", "{folder}/sets.parquet", "--compare", "{folder}/classifier"],
+            "cannot be compared with a SetRegressor",
+        ),
     ],
 )
 def test_wrong_calls(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
-    assert main(["serve", str(folder / "regressor"), *arguments]) == 1
-    assert said in capsys.readouterr().err
+    filled = [each.format(folder=folder) for each in arguments]
+    assert main(["serve", str(folder / "regressor"), "--port", "0", *filled]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+def test_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in ("nothing", str(folder / "long.csv")):
+        assert main(["serve", path, "--port", "0"]) == 1
+        error = capsys.readouterr().err
+        assert f"'{path}'" in error
+        assert len(error.splitlines()) == 1

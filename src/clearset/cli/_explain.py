@@ -50,10 +50,11 @@ def explain(
     if output is not None:
         check_target(output, model, data)
     fitted = cs.load(model)
+    wanted = None if label is None else _class_named(fitted, label)
     table, X = read_for(fitted, data, by, names_in(set_columns), column or [], separator)
     if output is None:
         table, X = table.slice(0, sets), X.slice(0, sets)
-    explanation = fitted.explain(X, _class_named(fitted, label), effects=effects)
+    explanation = fitted.explain(X, wanted, effects=effects)
     keys = None if by is None else table[by].combine_chunks()
     if output is None:
         print(
@@ -78,10 +79,26 @@ def _check_output(output: Path | None, effects: bool) -> None:
         raise ValueError("--effects are written to JSON only. Give a file: --output explanation.json.")
 
 
-def _class_named(model: Any, label: str | None) -> Any:
-    """Return the class that is written so; what is not one, the model refuses."""
-    names = {str(each): each for each in getattr(model, "classes_", [])}
-    return label if label is None else names.get(label, label)
+def _class_named(model: Any, label: str) -> Any:
+    """Return the class that is written so."""
+    from clearset.cli._tables import did_you_mean
+
+    if not hasattr(model, "classes_"):
+        raise ValueError(
+            f"--label is {label!r}, but the model has no classes: it predicts a number. Leave it out."
+        )
+    classes = model.classes_.tolist()
+    names = {str(each): each for each in classes}
+    if label not in names:
+        raise ValueError(
+            f"--label is {label!r}, which is no class of the model. {did_you_mean(label, names)}"
+        )
+    if len(classes) == 2 and label == str(classes[0]):
+        raise ValueError(
+            f"--label is {label!r}, the first of two classes; explanations speak for the second, {classes[1]!r}, and "
+            "what is added to the one is taken from the other. Leave it out."
+        )
+    return names[label]
 
 
 def _write(explanation: Any, keys: "tuple[str, pa.Array] | None", path: Path) -> None:
@@ -94,7 +111,7 @@ def _write(explanation: Any, keys: "tuple[str, pa.Array] | None", path: Path) ->
         document = explanation.to_json()
         if keys is not None:
             for each, key in zip(document["sets"], keys[1].to_pylist(), strict=True):
-                each["key"] = key
+                each["key"] = None if key != key else key  # NaN is no JSON
         path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False, default=str), "utf-8")
         return
     frame = explanation.to_frame()

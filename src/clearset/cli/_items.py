@@ -109,13 +109,20 @@ def _is_text(column: "pa.ChunkedArray", separator: str) -> bool:
 
 
 def _split(column: "pa.ChunkedArray", separator: str) -> "pa.ChunkedArray":
-    """Split texts into lists of items; lists stay as they are, and an empty text has no items."""
+    """Split texts into lists of items; an empty text has no items, and a list of texts those of all of them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    from clearset.sets._arrow import is_string, unnest
+    from clearset.sets._ragged import offsets_from_sizes
+
+    texts, lengths = unnest(column)
+    if not is_string(texts.type):
         return column
-    lists = pc.split_pattern(column.combine_chunks(), separator)
+    lists = pc.split_pattern(texts.cast(pa.large_string()).combine_chunks(), separator)
     items = pc.utf8_trim_whitespace(lists.values)
     items = pc.if_else(pc.equal(items, ""), None, items)  # nulls in lists are left out when they are read
-    return pa.chunked_array([pa.ListArray.from_arrays(lists.offsets, items)])
+    offsets = lists.offsets.cast(pa.int64())
+    if lengths is not None:  # the rows of a long table, grouped
+        offsets = offsets.take(pa.array(offsets_from_sizes(lengths)))
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, items)])

@@ -34,6 +34,8 @@ def report(
 
     if data is None and (label or by or set_columns or column or separator):
         raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
+    if output.suffix.lower() not in (".html", ".htm", ""):
+        raise ValueError(f"'{output}' would hold HTML. End its name with .html.")
     check_target(output, model, data)
     fitted = cs.load(model)
     X, y = None, None

@@ -4,20 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clearset.serve._answers import CLASS, EXPLANATION, HEALTH, KNOWN, MODEL, PREDICTION, TOKENS
+from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
 from clearset.serve._search import MOST_ROWS, ORDERS
 
-_NUMBERS = {"type": "array", "items": {"type": "number"}}
 _SETS = {
     "type": "array",
     "minItems": 1,
     "description": (
-        "Models of sets: objects with the features, each a list with a value for each token or one value for the "
-        "whole set, null where missing. Semantic models: texts, lists of items, pairs of such lists where the model "
-        "reads two columns, or objects with its columns."
+        "/api/model has the schema of one set as its 'set'. Models of sets: objects with the features, each a list "
+        "with a value for each token or one value for the whole set; null or left out is missing, and a set of which "
+        "nothing is given is empty. Semantic models: lists of texts; also texts where the model reads words; pairs of "
+        "lists where it reads two columns; or objects with its columns."
     ),
     "items": {"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}]},
     "examples": [[{"stars": [5, 4, None], "price": 12.5}], [["salt", "water"]], ["a text"]],
 }
+_ABOUT = f"""\
+Requests with a body are JSON, as application/json, of {MOST_BYTES:,} bytes at most; pages of other sites may not send \
+any. A prediction has at most {MOST_PREDICTED:,} numbers and {MOST_TOKENS:,} tokens; an explanation, and the tokens of \
+a set, at most {MOST_EXPLAINED:,} rows: one for each set, each token and, with effects, each feature of each token. \
+What asks for more is refused with status 413. Every error is an object with one member, error: a sentence."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,13 @@ class Endpoint:
     summary
         What it gives.
     answer
-        The members of the answer, as JSON schemas.
+        The answer, as a JSON schema.
     query
         Parameters in the address, as JSON schemas.
     body, required
         Members of the body, as JSON schemas, and which of them must be there.
+    works
+        Whether the answer takes work.
     """
 
     method: str
@@ -48,6 +57,7 @@ class Endpoint:
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
+    works: bool = True
 
 
 ENDPOINTS = (
@@ -56,16 +66,7 @@ ENDPOINTS = (
         "/api/predict",
         "predict",
         "Predict sets.",
-        answer={
-            "predictions": {"type": "array", "description": "A class or a number for each set."},
-            "classes": {"type": "array", "description": "What the columns of the probabilities are."},
-            "probabilities": {"type": "array", "items": _NUMBERS},
-            "estimates": {
-                "type": "array",
-                "items": _NUMBERS,
-                "description": "In place of predictions, of a SemanticFeatureEngine.",
-            },
-        },
+        answer=PREDICTION,
         body={"sets": _SETS},
         required=("sets",),
     ),
@@ -74,27 +75,13 @@ ENDPOINTS = (
         "/api/explain",
         "explain",
         "Take the predictions for sets apart: what every token is, its score, and what it adds.",
-        answer={
-            "features": {"type": "array", "items": {"type": "string"}},
-            "rho": {"type": "array", "items": {"type": "object"}},
-            "sets": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "label": {},
-                        "prediction": {"type": ["number", "null"]},
-                        "output": {"type": ["number", "null"]},
-                        "aggregate": _NUMBERS,
-                        "tokens": {"type": "array", "items": {"type": "object"}},
-                        "effects": {"type": "array", "items": {"type": "object"}},
-                    },
-                },
-            },
-        },
+        answer=EXPLANATION,
         body={
             "sets": _SETS,
-            "label": {"description": "The class to explain; by default the one predicted."},
+            "label": {
+                "anyOf": [CLASS, {"type": "null"}],
+                "description": "The class to explain, as /api/model has it; by default the one predicted.",
+            },
             "effects": {"type": "boolean", "description": "Whether to find what a change would do."},
         },
         required=("sets",),
@@ -103,29 +90,28 @@ ENDPOINTS = (
         "GET",
         "/api/model",
         "model",
-        "Say what the model is: features, classes, parameters, and its certificate.",
-        answer={
-            "estimator": {"type": "string"},
-            "semantic": {"type": "boolean"},
-            "width": {"type": "integer"},
-            "features": {"type": "array", "items": {"type": "object"}},
-            "classes": {"type": ["array", "null"], "items": {"type": "string"}},
-            "certificate": {"type": "array", "items": {"type": "object"}},
-        },
+        "Say what the model is: what sets it reads, features, classes, parameters, and its certificate.",
+        answer=MODEL,
+        works=False,
     ),
     Endpoint(
         "GET",
         "/api/tokens",
         "tokens",
         "Search the token table of a semantic model.",
-        answer={
-            "n": {"type": "integer", "description": "How many tokens were found."},
-            "tokens": {"type": "array", "items": {"type": "object"}, "description": "One page of them."},
-        },
+        answer=TOKENS,
         query={
-            "search": {"type": "string", "description": "Words that a token must hold, or parts of such."},
+            "search": {
+                "type": "string",
+                "description": (
+                    "Words that a token must hold, or parts of such, in any case; spaces and commas separate them."
+                ),
+            },
             "by": {"type": "string", "enum": list(ORDERS), "default": ORDERS[0]},
-            "label": {"type": "string", "description": "The class, of more than two, whose values count."},
+            "label": {
+                "type": "string",
+                "description": "The class, of more than two, whose values count: a text, or a number as in JSON.",
+            },
             "offset": {"type": "integer", "minimum": 0, "default": 0},
             "limit": {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": 20},
         },
@@ -135,13 +121,11 @@ ENDPOINTS = (
         "/api/known",
         "known",
         "Give the tokens of one set of items, with all that is known of them, as the page holds tokens.",
-        answer={"vocabulary": {"type": "array", "items": {"type": "string"}}, "items": {"type": "array"}},
+        answer=KNOWN,
         body={"items": {"type": "array", "items": {"type": "string"}}},
         required=("items",),
     ),
-    Endpoint(
-        "GET", "/healthz", "health", "Say that the server is there.", answer={"status": {"const": "ok"}}
-    ),
+    Endpoint("GET", "/healthz", "health", "Say that the server is there.", answer=HEALTH, works=False),
 )
 
 
@@ -153,7 +137,7 @@ def describe(version: str) -> dict[str, Any]:
             "operationId": endpoint.name,
             "summary": endpoint.summary,
             "responses": {
-                "200": _content("The answer.", {"type": "object", "properties": dict(endpoint.answer)}),
+                "200": _content("The answer.", endpoint.answer),
                 "default": {"$ref": "#/components/responses/Error"},
             },
         }
@@ -174,7 +158,12 @@ def describe(version: str) -> dict[str, Any]:
     error = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "clearset", "summary": "A model of sets, and why it says so.", "version": version},
+        "info": {
+            "title": "clearset",
+            "summary": "A model of sets, and why it says so.",
+            "description": _ABOUT,
+            "version": version,
+        },
         "paths": paths,
         "components": {"responses": {"Error": _content("What was wrong, in a sentence.", error)}},
     }

@@ -38,7 +38,7 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
         ready(f"http://{shown}:{listener.getsockname()[1]}/")
         config = uvicorn.Config(
             app,
-            log_level="error",
+            log_level="critical",  # the application itself writes down what fails
             access_log=False,
             lifespan="off",
             server_header=False,

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from clearset.explain._plain import number
 from clearset.explain._tokens import described_tokens
+from clearset.serve._limits import MOST_EXPLAINED, TooLargeError, find_within
 from clearset.tokens import Coded, EncodedSets
 from clearset.tokens._vocabulary import places_in
 
@@ -38,7 +39,7 @@ class TokenSearch:
             values[places >= 0] += corrections.amounts[places[places >= 0]]
         self._values = values
         spelled = self._table.spelled(np.arange(len(self._table)))
-        self._texts = pc.utf8_lower(pc.binary_join(spelled, pa.scalar(" ", pa.large_string())))
+        self._texts = _folded(pc.binary_join(spelled, pa.scalar(" ", pa.large_string())))
         # What a table finds out when it is first asked, it should know before anybody waits for it.
         self._stated = dict(
             zip(("mean", "low", "high"), (self._table.means, *self._table.intervals), strict=True)
@@ -52,7 +53,8 @@ class TokenSearch:
         Parameters
         ----------
         text
-            Words, or parts of such, in any case.
+            Words, or parts of such, in any case, between spaces or commas. An item that has a comma in it holds the
+            words on both of its sides.
         by
             One of `ORDERS`.
         column
@@ -62,7 +64,7 @@ class TokenSearch:
         """
         found = self._ranked(by, column)
         # The longest word leaves the fewest tokens for the others to be looked for in.
-        words = sorted(set(text.lower().replace(",", " ").split()), key=len, reverse=True)
+        words = sorted(set(_folded(pa.scalar(text)).as_py().replace(",", " ").split()), key=len, reverse=True)
         if len(words) > _MOST_WORDS:
             raise ValueError(f"'search' has {len(words)} words. Look for {_MOST_WORDS} at most.")
         for place, word in enumerate(words):
@@ -77,7 +79,9 @@ class TokenSearch:
         places = places_in(pa.array(items, pa.large_string()), table.vocabulary)
         codes = places if table.tokeniser.in_order else np.unique(places[places >= 0])
         encoded = EncodedSets(Coded(codes, np.array([0, len(codes)])), np.array([len(items)]))
-        found = table.find(encoded, cover=bool(self._model.setting_.cover), threads=1)
+        found = find_within(table, encoded, bool(self._model.setting_.cover), MOST_EXPLAINED)
+        if found is None:
+            raise TooLargeError(f"The set has more than {MOST_EXPLAINED:,} tokens. Give fewer items.")
         return described_tokens(self._model, np.unique(found.tokens).astype(np.int64))
 
     def _rank(self, by: str, column: int) -> npt.NDArray[np.int32]:
@@ -106,3 +110,8 @@ class TokenSearch:
             }
             for place, token in enumerate(spelled)
         ]
+
+
+def _folded(text: Any) -> Any:
+    """Lower texts as Arrow does, letter by letter; the sigma at the end of words is another letter then."""
+    return pc.replace_substring(pc.utf8_lower(text), pattern="\u03c2", replacement="\u03c3")

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from clearset.explain import render_report, report_document
+from clearset.serve._classes import Classes
 from clearset.serve._compare import comparison
+from clearset.serve._kinds import named
+from clearset.serve._limits import MOST_EXPLAINED, check_explanation, check_prediction, most_predicted
 from clearset.serve._search import MOST_ROWS, ORDERS, TokenSearch
-from clearset.serve._sets import read_json_sets
+from clearset.serve._sets import JSONSets
 
-_OF_MODEL = ("estimator", "semantic", "loss", "classes", "trusts", "certificate", "parameters")
+_OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "parameters")
 _OF_FEATURE = ("name", "keypoints", "categories", "monotonic", "shape", "scope")
 _OF_TOKENS = ("tokeniser", "setting", "cover", "value", "n_tokens", "n_examples")
 
@@ -35,11 +38,15 @@ class Service:
     ) -> None:
         if other is not None and X is None:
             raise ValueError("Two models are compared on examples, but there are none. Give some.")
-        self._model = model
+        if other is not None:
+            _check_alike(other, model)
+        self._model, self._sets, self._classes = model, JSONSets(model), Classes(model)
         document = report_document(model, X, y) | {"served": True}
         if other is not None:
             document["comparison"] = comparison(other, model, X, y, name)
         self._about = {key: document[key] for key in _OF_MODEL}
+        self._about["classes"] = self._classes.values
+        self._about["set"] = self._sets.schema()
         self._about["width"] = document["function"]["width"]
         self._about["features"] = [{key: f[key] for key in _OF_FEATURE} for f in document["features"]]
         if document["semantic"]:
@@ -60,13 +67,14 @@ class Service:
 
     def predict(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Predict sets."""
-        X = read_json_sets(self._model, asked.get("sets"))
+        X = self._sets.read(asked.get("sets"), most_predicted(self._model))
+        check_prediction(self._model, X)
         with self._lock:
             if not hasattr(self._model, "predict"):
                 return {"estimates": np.asarray(self._model.transform(X)).tolist()}
             found = {"predictions": np.asarray(self._model.predict(X)).tolist()}
             if hasattr(self._model, "predict_proba"):
-                found["classes"] = self._model.classes_.tolist()
+                found["classes"] = self._classes.values
                 found["probabilities"] = self._model.predict_proba(X).tolist()
         return found
 
@@ -74,9 +82,10 @@ class Service:
         """Take predictions apart."""
         effects = asked.get("effects", False)
         if not isinstance(effects, bool):
-            raise ValueError(f"'effects' must be true or false; received {str(effects)[:100]!r}.")
-        label = self._class(asked.get("label"))
-        X = read_json_sets(self._model, asked.get("sets"))
+            raise ValueError(f"'effects' must be true or false; received {named(effects)}.")
+        label = self._classes.explained(asked.get("label"))
+        X = self._sets.read(asked.get("sets"), MOST_EXPLAINED)
+        check_explanation(self._model, X, effects)
         with self._lock:
             explanation = self._model.explain(X, label, effects=effects)
         document: dict[str, Any] = explanation.to_json()
@@ -90,17 +99,14 @@ class Service:
             raise ValueError(f"'by' is {by[:100]!r}; choose one of: {', '.join(ORDERS)}.")
         offset = _whole("offset", asked.get("offset", "0"), 0, 2**31 - 1)
         limit = _whole("limit", asked.get("limit", "20"), 1, MOST_ROWS)
-        column = 0
-        classes = self._classes()
-        if len(classes) > 2:
-            column = 0 if asked.get("label") is None else classes.index(self._class(asked["label"]))
+        column = self._classes.column(asked.get("label"))
         return search(asked.get("search", ""), by, column, offset, limit)
 
     def known(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Describe the tokens of one set, as the page holds tokens."""
         items = asked.get("items")
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise ValueError("'items' must be a list of texts.")
+            raise ValueError('\'items\' must be a list of texts, such as ["salt", "water"].')
         return self._table().known(items)
 
     def _table(self) -> TokenSearch:
@@ -108,18 +114,17 @@ class Service:
             raise ValueError("This model reads sets of numbers and categories; it has no token table.")
         return self._search
 
-    def _classes(self) -> list[Any]:
-        return self._model.classes_.tolist() if hasattr(self._model, "classes_") else []
 
-    def _class(self, label: Any) -> Any:
-        """Return the class that is written so."""
-        if label is None:
-            return None
-        names = {str(each): each for each in self._classes()}
-        if str(label) not in names:
-            known = f"The classes are: {', '.join(names)[:1000]}." if names else "The model has no classes."
-            raise ValueError(f"There is no class {str(label)[:100]!r}. {known}")
-        return names[str(label)]
+def _check_alike(other: Any, model: Any) -> None:
+    """Refuse models that cannot be compared, before the work."""
+    for one in (model, other):
+        if not hasattr(one, "predict"):
+            raise ValueError(f"A {type(one).__name__} does not predict, so that there is nothing to compare.")
+    if any(hasattr(other, name) != hasattr(model, name) for name in ("token_table_", "classes_")):
+        raise ValueError(
+            f"A {type(other).__name__} cannot be compared with a {type(model).__name__}. Both must read the same sets "
+            "and predict the same labels."
+        )
 
 
 def _whole(name: str, text: str, low: int, high: int) -> int:

@@ -1,108 +1,120 @@
 """Sets as JSON has them, in the form that models read."""
 
-from collections.abc import Mapping, Sequence
+import json
 from typing import Any
 
 import pyarrow as pa
 
+from clearset.serve._items import ItemSets
+from clearset.serve._kinds import check_names, column, named
+from clearset.serve._limits import TooLargeError
 from clearset.sets import SIZE
-from clearset.tokens import Cross, Difference
 
 
-def read_json_sets(model: Any, sets: Any) -> Any:
-    """Give sets as the model reads them.
+class JSONSets:
+    """Reads the sets of a model out of requests.
 
     Parameters
     ----------
     model
-        A fitted model.
-    sets : list
-        Of models of sets: objects with the features, a list with a value for each token, or one value for the whole
-        set; null or left out is missing. Of semantic models: texts, lists of items, pairs of such lists where the model
-        reads two columns, or objects with its columns.
+        A fitted one.
     """
-    if not isinstance(sets, list) or not sets:
-        raise ValueError(f"'sets' must be a list with at least one set; received {_named(sets)}.")
-    return _items(model, sets) if hasattr(model, "token_table_") else _features(model, sets)
+
+    def __init__(self, model: Any) -> None:
+        self._reader = ItemSets(model) if hasattr(model, "token_table_") else _FeatureSets(model)
+
+    def schema(self) -> dict[str, Any]:
+        """Describe one set as a JSON schema."""
+        return self._reader.schema()
+
+    def read(self, sets: Any, most: int) -> Any:
+        """Give sets, of which there may be so many, as the model reads them."""
+        if not isinstance(sets, list) or not sets:
+            raise ValueError(f"'sets' must be a list with at least one set; received {named(sets)}.")
+        if len(sets) > most:
+            raise TooLargeError(f"'sets' has {len(sets):,} sets. Send {most:,} at most at a time.")
+        return self._reader.read(sets)
 
 
-def _items(model: Any, sets: list[Any]) -> Any:
-    kinds = {type(one) for one in sets}
-    if len(kinds) > 1 or not kinds <= {str, list, dict}:
-        found = ", ".join(sorted({_named(one) for one in sets}))
-        raise ValueError(
-            f"'sets' must hold texts only, or lists of items only, or objects only; received {found}."
+class _FeatureSets:
+    """Reads objects with features: each a list with a value for each token, or one value for the whole set."""
+
+    def __init__(self, model: Any) -> None:
+        names = list(getattr(model, "feature_names_in_", []))
+        self._names = names or [feature.name for feature in model.features_ if feature.name != SIZE]
+        fitted = zip([feature.name for feature in model.features_], model.binning_.categories, strict=True)
+        # Categories are all texts or all numbers.
+        self._of_texts = {
+            name for name, found in fitted if found is not None and any(map(_is_text, found or [""]))
+        }
+        # How many tokens a set has is not known where none of its features is a list.
+        self._usual_size = 1 if model.sets_of_one_ else 0
+        first = self._names[0]
+        self._example = json.dumps(
+            {first[:100]: ["a", "b"] if first in self._of_texts else [1.5, 2]}, ensure_ascii=False
         )
-    if kinds == {dict}:
-        names = list(getattr(model, "feature_names_in_", [])) or list(sets[0])
-        for place, one in enumerate(sets):
-            _check_names(one, names, place)
-        return pa.table({name: _column(name, [one.get(name) for one in sets], None) for name in names})
-    if isinstance(model.token_table_.tokeniser, Cross | Difference):
-        if any(len(one) != 2 for one in sets):
-            raise ValueError("The model reads two columns. Give every set as a pair: [left, right].")
-        return [tuple(one) for one in sets]
-    return sets
 
+    def schema(self) -> dict[str, Any]:
+        members = {}
+        for name in self._names:
+            kinds = ["string"] if name in self._of_texts else ["number", "boolean"]
+            members[name] = {"type": [*kinds, "array", "null"], "items": {"type": [*kinds, "null"]}}
+        return {
+            "type": "object",
+            "properties": members,
+            "additionalProperties": False,
+            "description": "Features: lists with a value for each token, or one value for the whole set.",
+        }
 
-def _features(model: Any, sets: list[Any]) -> pa.Table:
-    names = list(getattr(model, "feature_names_in_", []))
-    names = names or [feature.name for feature in model.features_ if feature.name != SIZE]
-    categories = dict(zip([f.name for f in model.features_], model.binning_.categories, strict=True))
-    for place, one in enumerate(sets):
+    def read(self, sets: list[Any]) -> pa.Table:
+        sizes = [self._size(one, place) for place, one in enumerate(sets)]
+        listed = {name for one in sets for name, value in one.items() if isinstance(value, list)}
+        if not listed and not self._usual_size:
+            listed = set(self._names)  # nothing is known of any set
+        columns = {}
+        for name in self._names:
+            values = [one.get(name) for one in sets]
+            if name in listed:
+                values = [
+                    [None] * size if value is None else value
+                    for value, size in zip(values, sizes, strict=True)
+                ]
+                self._check_lists(name, values)
+            columns[name] = column(name, values, texts=name in self._of_texts, lists=name in listed)
+        return pa.table(columns)
+
+    def _size(self, one: Any, place: int) -> int:
+        """Count the tokens of a set."""
         if not isinstance(one, dict):
             raise ValueError(
-                f"Set {place} must be an object of features, such as {{{names[0]!r}: [1.5, 2]}}; "
-                f"received {_named(one)}."
+                f"Set {place} is {named(one)}; it must be an object of features, such as {self._example}."
             )
-        _check_names(one, names, place)
-    sizes = [_size(one, place) for place, one in enumerate(sets)]
-    listed = {name for one in sets for name, value in one.items() if isinstance(value, list)}
-    columns = {}
-    for name in names:
-        values = [one.get(name) for one in sets]
-        if name in listed:
-            values = [
-                [None] * (size or 0) if value is None else value
-                for value, size in zip(values, sizes, strict=True)
-            ]
-            if not all(isinstance(value, list) for value in values):
-                raise ValueError(
-                    f"Feature {name!r} is a list in one set and a single value in another. Give it one form."
-                )
-        columns[name] = _column(name, values, None if categories.get(name) is not None else pa.float64())
-    return pa.table(columns)
+        check_names(one, self._names, place)
+        if odd := [name for name, value in one.items() if isinstance(value, dict)]:
+            raise ValueError(
+                f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token."
+            )
+        sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}
+        if len(set(sizes.values())) > 1:
+            said = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
+            raise ValueError(
+                f"The lists of set {place} differ in length: {said}. Give one value for each token, null if missing."
+            )
+        if not sizes and not self._usual_size and any(value is not None for value in one.values()):
+            raise ValueError(
+                f"Set {place} has no list, so that the number of its tokens is not known. Give features of tokens as "
+                f"lists, such as {self._example}; [] for a set without tokens."
+            )
+        return next(iter(sizes.values()), self._usual_size)
+
+    @staticmethod
+    def _check_lists(name: str, values: list[Any]) -> None:
+        single = next((place for place, value in enumerate(values) if not isinstance(value, list)), None)
+        if single is not None:
+            raise ValueError(
+                f"{name!r} is a single value in set {single} and a list in another. Give it one form in all sets."
+            )
 
 
-def _size(one: Mapping[str, Any], place: int) -> int | None:
-    sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}
-    if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
-        raise ValueError(
-            f"The lists of set {place} differ in length: {said}. Give one value for each token, null if missing."
-        )
-    return next(iter(sizes.values()), None)
-
-
-def _check_names(one: Mapping[str, Any], names: Sequence[str], place: int) -> None:
-    if unknown := [name for name in one if name not in names]:
-        raise ValueError(
-            f"Set {place} has {unknown[0][:100]!r}, which the model does not know. It reads: {', '.join(names)[:1000]}."
-        )
-
-
-def _column(name: str, values: list[Any], kind: pa.DataType | None) -> pa.Array:
-    if kind is not None and any(isinstance(value, list) for value in values):
-        kind = pa.list_(kind)
-    try:
-        return pa.array(values, kind)
-    except (pa.ArrowException, TypeError, OverflowError) as error:
-        wanted = "values of one kind" if kind is None else "numbers, or null for missing"
-        raise ValueError(f"Feature {name!r} must hold {wanted}: {error}") from error
-
-
-def _named(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
-    if value == []:
-        return "an empty list"
-    return names.get(type(value), "a number")
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)

@@ -187,7 +187,13 @@ class TokenIndex:
         return Coded(codes, offsets)
 
     def find(
-        self, coded: Coded, views: NDArray[np.uint8] | None = None, *, cover: bool = True, threads: int = 1
+        self,
+        coded: Coded,
+        views: NDArray[np.uint8] | None = None,
+        *,
+        cover: bool = True,
+        threads: int = 1,
+        most: int = MAX_TOKENS,
     ) -> Found:
         """Find the tokens of each example.
 
@@ -203,6 +209,8 @@ class TokenIndex:
             is the places of the items that are covered. False keeps all tokens.
         threads : int, default=1
             Threads; the result does not depend on them.
+        most : int, default=MAX_TOKENS
+            Of all examples together; where there are more, the search ends with a `TokenLimitError`.
 
         Returns
         -------
@@ -217,19 +225,19 @@ class TokenIndex:
         if not len(self):
             return Found(np.zeros(0, np.int32), np.zeros(coded.n_rows + 1, np.int64))
         found = (
-            _reference.find(self, coded, views, cover, MAX_TOKENS)
+            _reference.find(self, coded, views, cover, most)
             if _native is None
-            else self._find_natively(coded, views, cover, threads)
+            else self._find_natively(coded, views, cover, threads, most)
         )
         if found is None:
             raise TokenLimitError(
-                f"The examples have more than {MAX_TOKENS:,} tokens together. Find them in parts, or make the table "
+                f"The examples have more than {most:,} tokens together. Find them in parts, or make the table "
                 "smaller (a higher MinCount, a stricter MaxInterval)."
             )
         return found
 
     def _find_natively(
-        self, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, threads: int
+        self, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, threads: int, most: int
     ) -> Found | None:
         found = _native.find_tokens(
             np.ascontiguousarray(coded.codes, np.int32),
@@ -242,7 +250,7 @@ class TokenIndex:
             self.n_codes,
             self.joining.kind == "ngrams",
             cover,
-            MAX_TOKENS,
+            most,
             threads,
         )
         return None if found is None else Found(*found)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.tokens import _show
-from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64
+from clearset.tokens._coded import MAX_TOKENS, Coded, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counting import Counted, available_threads, count_tokens, prior_of, token_nodes
 from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
@@ -274,6 +274,7 @@ class TokenTable:
         cover: bool = True,
         views: npt.NDArray[Any] | None = None,
         threads: int | None = None,
+        most: int = MAX_TOKENS,
     ) -> Found:
         """Find the tokens of examples.
 
@@ -287,6 +288,8 @@ class TokenTable:
             After `cross_fit`: 0 for the tokens of the table, fold + 1 for those known without the fold.
         threads : int, optional
             Threads; by default all cores.
+        most : int, optional
+            Of all examples together; where there are more, the search ends with a `TokenLimitError`.
 
         Returns
         -------
@@ -305,7 +308,7 @@ class TokenTable:
         if views is not None:
             views = np.asarray(views).astype(np.uint8)
         nodes, offsets = self.index.find(
-            encoded.coded, views, cover=cover and not own, threads=available_threads(threads)
+            encoded.coded, views, cover=cover and not own, threads=available_threads(threads), most=most
         )
         if isinstance(self.tokeniser, OwnTokeniser) and cover:
             parts = self.tokeniser.parts_of(self.vocabulary)

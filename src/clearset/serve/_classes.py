@@ -1,0 +1,62 @@
+"""The classes of a model as JSON has them: numbers, truth values or texts, the same in all answers."""
+
+import json
+from typing import Any
+
+
+class Classes:
+    """Finds classes by what requests call them.
+
+    Parameters
+    ----------
+    model
+        A fitted model, with or without classes.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._classes: list[Any] = model.classes_.tolist() if hasattr(model, "classes_") else []
+        self.values: list[Any] | None = [_plain(each) for each in self._classes] or None
+        # One output speaks for two classes, and a value of the table for the second.
+        self._several = len(self._classes) > 2
+
+    def explained(self, label: Any) -> Any:
+        """Give the class that a request wants explained; None where it leaves that open."""
+        if label is None:
+            return None
+        place = self._place(label)
+        if place == 0 and not self._several:
+            second = json.dumps((self.values or [])[1], ensure_ascii=False)
+            raise ValueError(
+                f"'label' is the first of two classes, but explanations speak for the second, {second[:100]}: what is "
+                "added to the one is taken from the other. Leave 'label' out."
+            )
+        return self._classes[place]
+
+    def column(self, text: str | None) -> int:
+        """Give the column of the class that a query names, where there is one for each class; 0 otherwise."""
+        place = 0 if text is None else self._place(self._spelled(text))
+        return place if self._several else 0
+
+    def _spelled(self, text: str) -> Any:
+        """Read a class as a query spells it: texts as they are, other values as in JSON."""
+        if self.values is None or text in self.values:
+            return text
+        try:
+            return json.loads(text.lower())  # Python's True as well
+        except (ValueError, RecursionError):
+            return text
+
+    def _place(self, label: Any) -> int:
+        for place, value in enumerate(self.values or []):
+            # To Python, but not in JSON, true is 1.
+            if value == label and isinstance(value, bool) == isinstance(label, bool):
+                return place
+        known = json.dumps(self.values, ensure_ascii=False)
+        allowed = "The model has no classes; leave 'label' out."
+        if self.values is not None:
+            allowed = f"The classes are {known[:1000]}; write one of them just so."
+        raise ValueError(f"There is no class {json.dumps(label, ensure_ascii=False)[:100]}. {allowed}")
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,63 @@
+"""What stands before every answer: who may ask, and the headers that go with it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from clearset.serve._json import refusal
+
+_HEADERS = (
+    (b"content-security-policy", b"frame-ancestors 'none'"),  # the page has its own policy in it besides
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+_READING = ("GET", "HEAD")
+
+
+class Gate:
+    """Refuses what pages of other sites send, and adds headers to every response.
+
+    Parameters
+    ----------
+    app
+        What answers.
+    hosts
+        The names that this machine may be called by; None for any. Another site could make its own name mean
+        this machine.
+    """
+
+    def __init__(self, app: Any, hosts: Sequence[str] | None) -> None:
+        self._app = app
+        self._hosts = None if hosts is None else {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+            await send(message)
+
+        refused = self._refused(scope) if scope["type"] == "http" else None
+        await (refused or self._app)(scope, receive, send_with_headers)
+
+    def _refused(self, scope: Any) -> Any:
+        """Give the response to what is not let through."""
+        headers = {name.lower(): value.decode("latin-1").lower() for name, value in scope["headers"]}
+        host, origin = headers.get(b"host", ""), headers.get(b"origin")
+        if self._hosts is not None and _without_port(host) not in self._hosts:
+            return refusal(
+                f"This server is not called {host[:100]!r}. Ask it as one of: {', '.join(sorted(self._hosts))}.",
+                400,
+            )
+        if origin is not None and scope["method"] not in _READING and origin.partition("://")[2] != host:
+            return refusal(
+                f"Pages of another site, {origin[:100]!r}, may not ask this server. Ask from its own page, or from a "
+                "program, which sends no Origin.",
+                403,
+            )
+        return None
+
+
+def _without_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return name if name and port.isdecimal() else host

@@ -1,0 +1,63 @@
+"""JSON as it comes in and goes out."""
+
+import json
+from typing import Any
+
+from clearset.serve._extras import need
+
+_PIECE = 100
+
+
+class _WordError(ValueError):
+    """A word of other notations that JSON does not have."""
+
+
+def parsed(body: bytes) -> dict[str, Any]:
+    """Read the body of a request."""
+
+    def refuse(word: str) -> None:
+        raise _WordError(f"{word} is not JSON. Write null for a missing value.")
+
+    try:
+        asked = json.loads(body, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"The body is not JSON: {error}.") from error
+    except RecursionError as error:
+        raise ValueError("The body is nested too deeply.") from error
+    except (_WordError, UnicodeError):
+        raise
+    except ValueError as error:  # Python's advice on the digits of whole numbers
+        raise ValueError(
+            "A number of the body has too many digits. Write it shorter, as in 1e300."
+        ) from error
+    if not isinstance(asked, dict):
+        raise ValueError('The body must be a JSON object, such as {"sets": [...]}.')
+    return asked
+
+
+def written(value: dict[str, Any]) -> bytes:
+    """Write plain data; what JSON does not know, such as a date, as text."""
+    members = (f"{_text(name)}:{_in_pieces(entry)}" for name, entry in value.items())
+    return f"{{{','.join(members)}}}".encode(errors="replace")
+
+
+def _in_pieces(value: Any) -> str:
+    """Write long lists piece by piece: nothing else runs in Python while JSON is written."""
+    if not isinstance(value, list) or len(value) <= _PIECE:
+        return _text(value)
+    pieces = (_text(value[start : start + _PIECE])[1:-1] for start in range(0, len(value), _PIECE))
+    return f"[{','.join(pieces)}]"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
+
+
+def answer(text: bytes, status: int = 200, headers: Any = None) -> Any:
+    """Respond with JSON that is written already."""
+    return need("starlette.responses").Response(text, status, headers, media_type="application/json")
+
+
+def refusal(message: str, status: int, headers: Any = None) -> Any:
+    """Respond with an error in a sentence."""
+    return answer(written({"error": " ".join(message.split())[:2000]}), status, headers)

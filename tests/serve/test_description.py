@@ -1,0 +1,74 @@
+"""The OpenAPI description: it names every route, and every answer is as it says."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import clearset as cs
+from clearset.serve import create_app
+
+from .schemas import fits
+
+
+@pytest.fixture(scope="module")
+def engine() -> Any:
+    texts = ["ripe cherry", "thin and sour", "ripe plum", "sour finish"] * 10
+    options: dict[str, Any] = {"width": 2, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    return cs.SemanticFeatureEngine(cs.NGrams(2), **options).fit(texts, [94.0, 82.0, 92.0, 84.0] * 10)
+
+
+def answers(connected: Any, sets: list[Any], items: list[str] | None) -> Iterator[tuple[str, str, Any]]:
+    """Ask for everything that a model has an answer to."""
+    asked: list[tuple[str, Any]] = [("/api/predict", {"sets": sets}), ("/api/explain", {"sets": sets})]
+    asked.append(("/api/explain", {"sets": sets, "effects": True}))
+    if items is not None:
+        asked.append(("/api/known", {"items": items}))
+        yield "/api/tokens", "get", connected.get("/api/tokens")
+    for path, body in asked:
+        yield path, "post", connected.post(path, json=body)
+    for path in ("/api/model", "/healthz"):
+        yield path, "get", connected.get(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "sets", "items"),
+    [
+        ("regressor", [{"stars": [5, None], "store": ["online", "market"], "price": 3}, {}], None),
+        ("cook", [["salt", "water"], ["no such thing"], []], ["salt", "water", "sugar"]),
+        ("engine", ["ripe cherry", ""], ["ripe", "cherry"]),
+    ],
+)
+def test_every_answer_is_as_described(
+    request: pytest.FixtureRequest, client: Any, name: str, sets: list[Any], items: list[str] | None
+) -> None:
+    connected = client(create_app(request.getfixturevalue(name)))
+    paths = connected.get("/openapi.json").json()["paths"]
+    for path, method, answer in answers(connected, sets, items):
+        assert answer.status_code == 200, answer.text
+        schema = paths[path][method]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert set(schema["required"]) <= set(answer.json()) <= set(schema["properties"])
+        assert fits(answer.json(), schema), (path, answer.json())
+
+
+def test_members_that_are_not_described_would_be_seen(client: Any, cook: Any) -> None:
+    connected = client(create_app(cook))
+    described = connected.get("/openapi.json").json()["paths"]["/api/explain"]["post"]["responses"]["200"]
+    schema = described["content"]["application/json"]["schema"]
+    answer = connected.post("/api/explain", json={"sets": [["salt"]]}).json()
+    assert fits(answer, schema)
+    answer["sets"][0]["more"] = 1
+    assert not fits(answer, schema)
+    del answer["sets"][0]["more"], answer["sets"][0]["tokens"][0]["score"]
+    assert not fits(answer, schema)
+
+
+def test_the_description_names_every_route(client: Any, regressor: Any) -> None:
+    app = create_app(regressor)
+    described = client(app).get("/openapi.json").json()
+    assert described["openapi"].startswith("3.1")
+    routes = {(route.path, method) for route in app.routes for method in route.methods - {"HEAD"}}
+    named = {(path, method.upper()) for path, each in described["paths"].items() for method in each}
+    assert named == {route for route in routes if route[0] not in ("/", "/openapi.json")}
+    assert described["paths"]["/api/explain"]["post"]["requestBody"]["required"]
+    assert "20,000 rows" in described["info"]["description"]

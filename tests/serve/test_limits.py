@@ -1,0 +1,111 @@
+"""How much is answered: what is too much is refused before the work, and nobody waits for others."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+
+import clearset as cs
+from clearset.serve import _limits, _search, create_app
+from clearset.serve._json import written
+
+
+@pytest.fixture
+def never(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Give what lets a model fail if it works at all."""
+
+    def forbid(model: Any) -> None:
+        for name in ("explain", "predict", "predict_proba"):
+            monkeypatch.setattr(model, name, lambda *_, **__: pytest.fail("worked"), raising=False)
+
+    return forbid
+
+
+@pytest.mark.parametrize(
+    ("effects", "most", "status"), [(False, 5, 200), (False, 4, 413), (True, 14, 200), (True, 13, 413)]
+)
+def test_rows_of_explanations_of_sets(
+    client: Any, regressor: Any, monkeypatch: pytest.MonkeyPatch, effects: bool, most: int, status: int
+) -> None:
+    monkeypatch.setattr(_limits, "MOST_EXPLAINED", most)
+    sets = [{"stars": [5, 4, 3]}, {"stars": []}]  # 2 sets, 3 tokens, of 3 features each
+    answer = client(create_app(regressor)).post("/api/explain", json={"sets": sets, "effects": effects})
+    assert answer.status_code == status, answer.text
+    if status == 413:
+        assert "Send fewer or smaller sets" in answer.json()["error"]
+        assert ("'effects'" in answer.json()["error"]) == effects
+
+
+def test_tokens_are_counted_before_the_work(client: Any, never: Any) -> None:
+    sets = [[f"{k}" for k in range(40)]] * 3
+    options: dict[str, Any] = {"refine": False, "epochs": 1, "random_state": 0, "n_jobs": 1}
+    model = cs.SemanticClassifier(cs.Subsets(3), [cs.MinCount(1)], **options).fit(sets, ["a", "b", "a"])
+    app, n_tokens = create_app(model), len(model.token_table_)
+    assert n_tokens > 10_000
+    connected = client(app)
+    assert connected.post("/api/explain", json={"sets": sets[:1]}).status_code == 200
+    never(model)
+    answer = connected.post("/api/explain", json={"sets": sets})
+    assert answer.status_code == 413
+    assert "more than 20,000" in answer.json()["error"]
+    answer = connected.post("/api/explain", json={"sets": sets[:1], "effects": True})
+    assert answer.status_code == 413
+
+
+def test_predictions(client: Any, cook: Any, never: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = client(create_app(cook))
+    never(cook)
+    monkeypatch.setattr(_limits, "MOST_PREDICTED", 3)
+    answer = connected.post("/api/predict", json={"sets": [["salt"], ["water"]]})  # of two classes
+    assert (answer.status_code, "2 sets. Send 1 at most" in answer.json()["error"]) == (413, True)
+    monkeypatch.setattr(_limits, "MOST_TOKENS", 1)
+    answer = connected.post("/api/predict", json={"sets": [["salt", "water", "grapefruit juice"]]})
+    assert (answer.status_code, "more than 1 tokens" in answer.json()["error"]) == (413, True)
+
+
+def test_known_tokens(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    connected, items = client(create_app(cook)), ["salt", "water", "grapefruit juice"]
+    monkeypatch.setattr(_search, "MOST_EXPLAINED", 2)
+    assert connected.post("/api/known", json={"items": items}).status_code == 200
+    monkeypatch.setattr(_search, "MOST_EXPLAINED", 1)
+    answer = connected.post("/api/known", json={"items": items})
+    assert (answer.status_code, "Give fewer items" in answer.json()["error"]) == (413, True)
+
+
+def test_health_does_not_wait_for_work(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, begun, go_on = create_app(cook), Event(), Event()
+    predict = cook.predict
+
+    def wait(X: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return predict(X)
+
+    monkeypatch.setattr(cook, "predict", wait, raising=False)
+    n = 60  # more than there are threads
+    with client(app) as connected, ThreadPoolExecutor(n + 1) as pool:
+        asked = [pool.submit(connected.post, "/api/predict", json={"sets": [["salt"]]}) for _ in range(n)]
+        try:
+            assert begun.wait(60)
+            for path in ("/healthz", "/api/model"):
+                assert pool.submit(connected.get, path).result(20).status_code == 200
+            assert not any(each.done() for each in asked)
+        finally:
+            go_on.set()
+        assert [each.result().status_code for each in asked] == [200] * n
+
+
+def test_long_answers_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"a": [[k, "ü", None] for k in range(250)], "b": {"c": [1.5] * 300}, "d": [], "e": 'x"y'}
+    assert json.loads(written(value)) == value
+    longest, dumps = [0], json.dumps
+
+    def count(part: Any, **options: Any) -> str:
+        longest[0] = max(longest[0], len(part) if isinstance(part, list) else 0)
+        return dumps(part, **options)
+
+    monkeypatch.setattr(json, "dumps", count)
+    assert written(value) == dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    assert longest[0] == 100

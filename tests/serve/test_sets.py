@@ -1,0 +1,155 @@
+"""Sets in requests: which forms a model reads, and what is said of others."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import clearset as cs
+from clearset.serve._sets import JSONSets
+
+from .schemas import fits
+
+MOST = 100
+OPTIONS: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def words() -> Any:
+    texts = ["ripe cherry", "thin and sour", "ripe plum", "sour finish"] * 10
+    return cs.SemanticRegressor(cs.NGrams(2), **OPTIONS).fit(texts, [94.0, 82.0, 92.0, 84.0] * 10)
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Any:
+    sets = [(["a"], ["x"]), (["b"], ["x", "y"]), (["a", "b"], ["y"]), (["b"], [])] * 10
+    return cs.SemanticRegressor(cs.Cross(), **OPTIONS).fit(sets, [1.0, 2.0, 3.0, 4.0] * 10)
+
+
+@pytest.fixture(scope="module")
+def named_pairs() -> Any:
+    frame = pa.table(
+        {"shop": [["x"], ["y"]] * 10, "year": ["1", "2"] * 10, "goods": [["a"], ["b", "a"]] * 10}
+    )
+    return cs.SemanticRegressor(cs.Cross("goods", "shop"), **OPTIONS).fit(frame, [1.0, 2.0] * 10)
+
+
+@pytest.fixture(scope="module")
+def cast() -> Any:
+    frame = pa.table(
+        {"cast": [["ann"], ["bob"], ["ann", "bob"]] * 10, "pay": [[1.0], [2.0], [3.0, 1.0]] * 10}
+    )
+    details: dict[str, Any] = {"details": ["pay"], "features": ["mean_label", "pay"]}
+    return cs.SemanticRegressor(cs.Items(), **details, **OPTIONS).fit(frame, [1.0, 2.0, 3.0] * 10)
+
+
+@pytest.mark.parametrize("sets", [[{}], [{"stars": None}], [{"stars": []}], [{}, {"stars": [3]}]])
+def test_a_set_of_which_nothing_is_known_is_empty(regressor: Any, sets: list[Any]) -> None:
+    empty = pa.table({"stars": [[1.0], []], "store": [["market"], []], "price": pa.array([1.0, None])})
+    assert regressor.predict(JSONSets(regressor).read(sets, MOST))[0] == regressor.predict(empty)[1]
+
+
+def test_a_row_of_a_plain_table_is_one_token() -> None:
+    model = cs.SetRegressor(epochs=2, random_state=0, n_jobs=1).fit(
+        pa.table({"a": [0.0, 1.0, 2.0, None], "b": [1.0, 0.0, 2.0, 1.0]}), [0.0, 1.0, 4.0, 2.0]
+    )
+    read = partial(JSONSets(model).read, most=MOST)
+    expected = model.predict(pa.table({"a": [2.0, None], "b": pa.array([None, None], pa.float64())}))
+    assert model.predict(read([{"a": 2}, {}])).tolist() == expected.tolist()
+    assert model.predict(read([{"a": [2]}, {}])).tolist() == expected.tolist()
+    assert model.predict(read([{"a": True}]))[0] == model.predict(read([{"a": 1}]))[0]
+    assert model.predict(read([{"a": 2**60}]))[0] == model.predict(read([{"a": 2.0**60}]))[0]
+
+
+def test_categories_that_are_numbers() -> None:
+    frame = pa.table(
+        {"kind": [[1, 2], [2], [3, 1], [3]] * 5, "on": [[True, False], [True], [True] * 2, [False]] * 5}
+    )
+    features = [cs.Feature("kind", kind="categorical"), cs.Feature("on", kind="categorical")]
+    model = cs.SetRegressor(features, epochs=2, random_state=0, n_jobs=1).fit(frame, [1.0, 2.0, 3.0, 4.0] * 5)
+    read = partial(JSONSets(model).read, most=MOST)
+    sets = [{"kind": [1.0, 2], "on": [True, False]}, {"kind": [None], "on": [True]}]
+    expected = model.predict(pa.table({"kind": [[1, 2], [None]], "on": [[True, False], [True]]}))
+    assert model.predict(read(sets)).tolist() == expected.tolist()
+    with pytest.raises(ValueError, match="Set 1 has a text in 'kind', which must hold numbers"):
+        read([{"kind": [1]}, {"kind": ["1"]}])
+
+
+def test_texts_and_lists_of_words(words: Any) -> None:
+    read = partial(JSONSets(words).read, most=MOST)
+    assert words.predict(read(["Ripe CHERRY!", ""])).tolist() == words.predict(["Ripe CHERRY!", ""]).tolist()
+    lists = [["ripe", "cherry"], []]
+    assert words.predict(read(lists)).tolist() == words.predict(lists).tolist()
+
+
+def test_pairs(pairs: Any, named_pairs: Any) -> None:
+    sets = [[["a"], ["x"]], [[], ["y", "z"]]]
+    asked = [(left, right) for left, right in sets]
+    assert pairs.predict(JSONSets(pairs).read(sets, MOST)).tolist() == pairs.predict(asked).tolist()
+    frame = pa.table({"shop": [["x"], []], "year": ["1", "1"], "goods": [["a"], ["b"]]})
+    expected = named_pairs.predict(frame).tolist()
+    read = partial(JSONSets(named_pairs).read, most=MOST)
+    assert named_pairs.predict(read([[["a"], ["x"]], [["b"], []]])).tolist() == expected
+    assert named_pairs.predict(read(frame.to_pylist())).tolist() == expected
+    assert named_pairs.predict(read([{"goods": ["a"], "shop": ["x"]}, {"goods": ["b"]}])).tolist() == expected
+
+
+def test_details_may_be_missing(cast: Any) -> None:
+    frame = pa.table(
+        {"cast": [["ann", "bob"], []], "pay": pa.array([[None, None], []], pa.list_(pa.float64()))}
+    )
+    for one in ({"cast": ["ann", "bob"]}, {"cast": ["ann", "bob"], "pay": None}, ["ann", "bob"]):
+        assert cast.predict(JSONSets(cast).read([one, {}], MOST)).tolist() == cast.predict(frame).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "sets", "said"),
+    [
+        ("cook", ["salt"], "Set 0 is a text; the model reads lists of texts"),
+        ("cook", [["salt"], [1, 2]], "Set 1 is a list with a number in it"),
+        ("cook", [[None]], "a list with null in it"),
+        ("cook", [[["salt"]]], "a list with a list in it"),
+        ("cook", [None], "Set 0 is null"),
+        ("cook", [{"items": ["salt"]}], "Set 0 is an object"),
+        ("words", [3], "Set 0 is a number; the model reads texts, or lists of words"),
+        ("words", ["ripe", ["ripe"]], "Set 0 is a text and set 1 a list of words"),
+        ("pairs", ["ab"], "Set 0 is a text; the model reads pairs of lists"),
+        ("pairs", [["a", "b"]], "Set 0 has a text as part 1 of its pair"),
+        ("pairs", [[None, None]], "Set 0 is a list of 2 with null"),
+        ("pairs", [[["a"], ["x"], ["y"]]], "Set 0 is a list of 3"),
+        ("pairs", [[["a"], [1]]], "a list with a number in it as part 2"),
+        ("named_pairs", [{"goods": "a"}], "Set 0 has a text as 'goods'"),
+        ("named_pairs", [{"good": ["a"]}], "'good', which the model does not know"),
+        ("cast", [{"cast": ["ann"], "pay": [1, 2]}], "2 values as 'pay'"),
+        ("cast", [{"cast": ["ann"], "pay": 1}], "a number as 'pay'"),
+        ("cast", [{"cast": ["ann"], "pay": ["x"]}], "a text in 'pay', which must hold numbers"),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_set(request: pytest.FixtureRequest, name: str, sets: list[Any], said: str) -> None:
+    with pytest.raises(ValueError, match="Set") as caught:
+        JSONSets(request.getfixturevalue(name)).read(sets, MOST)
+    assert said in str(caught.value)
+    assert "command line" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["cook", "words", "pairs", "named_pairs", "cast", "regressor"])
+def test_the_schema_says_what_is_read(request: pytest.FixtureRequest, name: str) -> None:
+    model = request.getfixturevalue(name)
+    sets = JSONSets(model)
+    fitting = 0
+    for value in [
+        "ripe", ["salt"], [], [1], [None], None, 3, [["a"], ["x"]], [["a"], [1]], [[], [], []], ["a", "b"],
+        {}, {"goods": ["a"]}, {"goods": "a"}, {"cast": ["ann"], "pay": [1]}, {"cast": None}, {"stars": [1, None]},
+        {"stars": None}, {"stars": ["five"]}, {"stars": [1], "price": 3}, {"stars": {}}, {"store": ["market"]},
+    ]:  # fmt: skip
+        try:
+            read = sets.read([value], MOST)
+        except ValueError:
+            read = None
+        assert fits(value, sets.schema()) == (read is not None), value
+        fitting += read is not None
+        if read is not None:
+            assert np.isfinite(model.predict(read)).all() if name != "cook" else len(model.predict(read)) == 1
+    assert fitting
