@@ -214,6 +214,7 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
         parts[0].features,
         {label: curves[label] for label in sorted(curves)},
         None if parts[0].effects is None else one_table("effects"),
+        parts[0].frames,
     )
 
 

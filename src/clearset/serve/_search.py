@@ -38,8 +38,9 @@ class TokenSearch:
             places = corrections.places(len(self._table))
             values[places >= 0] += corrections.amounts[places[places >= 0]]
         self._values = values
-        spelled = self._table.spelled(np.arange(len(self._table)))
-        self._texts = _folded(pc.binary_join(spelled, pa.scalar(" ", pa.large_string())))
+        # Words are looked for in the items, which are few, and not in the tokens, which may be millions.
+        self._items = self._table.items_of(np.arange(len(self._table)))
+        self._texts = _folded(self._table.vocabulary)
         # What a table finds out when it is first asked, it should know before anybody waits for it.
         self._stated = dict(
             zip(("mean", "low", "high"), (self._table.means, *self._table.intervals), strict=True)
@@ -63,15 +64,19 @@ class TokenSearch:
             Which of the tokens found.
         """
         found = self._ranked(by, column)
-        # The longest word leaves the fewest tokens for the others to be looked for in.
-        words = sorted(set(_folded(pa.scalar(text)).as_py().replace(",", " ").split()), key=len, reverse=True)
+        words = set(_folded(pa.scalar(text)).as_py().replace(",", " ").split())
         if len(words) > _MOST_WORDS:
             raise ValueError(f"'search' has {len(words)} words. Look for {_MOST_WORDS} at most.")
-        for place, word in enumerate(words):
-            texts = self._texts.take(pa.array(found)) if place else self._texts
-            holds = pc.match_substring(texts, word).to_numpy(zero_copy_only=False)
-            found = found[holds if place else holds[found]]
+        for word in words:
+            found = found[self._holding(word)[found]]
         return {"n": len(found), "tokens": self._rows(found[offset : offset + limit], column)}
+
+    def _holding(self, word: str) -> npt.NDArray[np.bool_]:
+        """Tell which tokens have an item with a word in it."""
+        items = pc.match_substring(self._texts, word).to_numpy(zero_copy_only=False)
+        if not items.any():
+            return np.zeros(len(self._table), bool)
+        return np.asarray(np.logical_or.reduceat(items[self._items.codes], self._items.offsets[:-1]))
 
     def known(self, items: list[str]) -> dict[str, Any]:
         """Describe the tokens of one set, as the document of the page does."""

@@ -45,6 +45,8 @@ def test_the_prediction_is_the_models(case):
     model = model_of(case)
     explanation = model.explain(FRAME)
     assert len(explanation) == N
+    for part in (explanation.follow_on, *explanation.engines.values()):
+        assert isinstance(part.to_frame(), pl.DataFrame)  # as FRAME is
     if case == "number":
         assert explanation.label is None
         np.testing.assert_allclose(explanation.prediction, model.predict(FRAME), atol=1e-9)
@@ -75,7 +77,7 @@ def test_what_the_follow_on_model_reads_is_what_the_engines_explain(case):
         for row in engine.tokens.to_pylist():
             sums[row["set"]] += row["contribution"]
         np.testing.assert_allclose(sums, engine.aggregate[:, 0], atol=1e-9)
-    tokens = explanation.engines["items"].to_frame()
+    tokens = explanation.engines["items"].tokens
     found = [
         {
             token

@@ -37,7 +37,7 @@ from clearset.estimators.semantic._joint_training import JointSchedule, train_jo
 from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
 from clearset.estimators.semantic._trial import Trial
 from clearset.setfunction import Certificate, Loss, SetFunction
-from clearset.sets import Feature
+from clearset.sets import Feature, library_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -374,7 +374,7 @@ class JointModel(DrawnTraining):
             Whether to find out as well what a change of each feature would do, to the prediction and to the estimates.
         """
         table = self.estimates(X)
-        follow_on = self.follow_on_.explain(table, label, effects=effects)
+        follow_on = replace(self.follow_on_.explain(table, label, effects=effects), frames=library_of(X))
         frame = read_frame(X, self.engines_)
         engines = {
             column: explain_engine(engine, part_of(frame, column), follow_on.label, effects=effects)
