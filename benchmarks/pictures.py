@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import uvicorn
-from playwright.sync_api import Page, sync_playwright
 
 import clearset as cs
+from benchmarks._browser import opened, served
 from benchmarks.explorer import RECIPE, recipes_model
 from clearset.datasets import load_puzzles
 from clearset.explain import report_document
@@ -23,17 +18,6 @@ FEATURES = [
     cs.Feature("word_count"),
     cs.Feature(cs.SIZE, monotonic="increasing"),
 ]
-
-
-def photograph(address: str, name: str, prepare: Callable[[Page], Any], height: int) -> None:
-    """Open a page, do something there, and keep what is seen then."""
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium")
-        page = browser.new_page(viewport={"width": 1200, "height": height})
-        page.goto(address)
-        prepare(page)
-        page.screenshot(path=IMAGES / name)
-        browser.close()
 
 
 def puzzles() -> None:
@@ -49,9 +33,9 @@ def puzzles() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         model.report(path, *data.test)
-        photograph(
-            path.as_uri(), "report.png", lambda page: page.select_option("#example", index=place), 1300
-        )
+        with opened(path.as_uri(), height=1300) as page:
+            page.select_option("#example", index=place)
+            page.screenshot(path=IMAGES / "report.png")
     product = int(examples[place]["name"].removeprefix("Set "))
     model.explain(data.test.X.slice(product, 1)).plot().savefig(IMAGES / "waterfall.png", dpi=100)
 
@@ -59,23 +43,13 @@ def puzzles() -> None:
 def recipes() -> None:
     """Type a recipe into the explorer of a model of recipes."""
     model, test = recipes_model()
-    server = uvicorn.Server(uvicorn.Config(create_app(model, *test), port=0, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.1)
-    port = server.servers[0].sockets[0].getsockname()[1]
-
-    def cook(page: Page) -> None:
+    with served(create_app(model, *test)) as address, opened(address) as page:
         page.get_by_role("button", name="Empty").click()
         for item in RECIPE:
             page.keyboard.type(item)
             page.keyboard.press("Enter")
         page.wait_for_load_state("networkidle")
-
-    photograph(f"http://localhost:{port}", "explorer.png", cook, 1000)
-    server.should_exit = True
-    thread.join()
+        page.screenshot(path=IMAGES / "explorer.png")
 
 
 if __name__ == "__main__":

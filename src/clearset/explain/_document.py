@@ -8,14 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 from clearset.explain._examples import Examples, ItemExamples, SetExamples
 from clearset.explain._plain import entries, numbers
 from clearset.explain._quality import quality
-from clearset.explain._tokens import table_histogram, token_document
+from clearset.explain._tokens import MOST_BYTES, table_histogram, token_document
 from clearset.sets import SIZE
 from clearset.tokens import PER_SET
 
 _LONGEST_PARAMETER = 400
 
 
-def report_document(model: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
+def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = True) -> dict[str, Any]:
     """Describe a fitted model as plain data, ready for `json`.
 
     Parameters
@@ -26,12 +26,14 @@ def report_document(model: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         Sets, as for `fit`: for histograms, and for examples to begin with.
     y
         Their labels: for the quality.
+    tokens
+        Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
 
     Returns
     -------
     dict
         ``features`` with their keypoints or categories, ``function`` with all parameters, ``link`` from outputs to
-        predictions, ``certificate``, ``history``, ``parameters``; of a token table ``tokens``, as many as fit; from X
+        predictions, ``certificate``, ``history``, ``parameters``; of a token table ``tokens``; from X
         and y ``examples``, each feature's ``histogram``, ``quality``.
 
     Examples
@@ -70,7 +72,8 @@ def report_document(model: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     for check, held in zip(document["certificate"], model.certificate_.checks, strict=True):
         check["holds"] = held.holds
     if semantic:
-        document["tokens"] = token_document(model, None if data is None else data.tokens_shown())
+        wanted = data.tokens_shown() if tokens and data is not None else None
+        document["tokens"] = token_document(model, wanted, MOST_BYTES if tokens else 0)
     return document
 
 

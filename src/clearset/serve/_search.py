@@ -47,6 +47,7 @@ class TokenSearch:
         )
         self.known([])
         self._ranked = lru_cache(_KEPT_ORDERS)(self._rank)
+        self._ranked(ORDERS[0], 0)
 
     def __call__(self, text: str, by: str, column: int, offset: int, limit: int) -> dict[str, Any]:
         """Give the tokens that hold every word of a text, page by page.

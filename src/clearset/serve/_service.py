@@ -41,7 +41,7 @@ class Service:
         if other is not None:
             _check_alike(other, model)
         self._model, self._sets, self._classes = model, JSONSets(model), Classes(model)
-        document = report_document(model, X, y) | {"served": True}
+        document = report_document(model, X, y, tokens=False) | {"served": True}
         if other is not None:
             document["comparison"] = comparison(other, model, X, y, name)
         self._about = {key: document[key] for key in _OF_MODEL}

@@ -59,12 +59,12 @@ const Items = (() => {
     let asked = 0;
     function renew() {
       const number = ++asked;
-      update();
-      if (!server) return;
-      server.known(state.example.items).then((more) => {
-        Tokens.learn(model, more);
-        if (number === asked) update();
-      }, server.failed);
+      if (!server) return update();
+      editor.mark(state.example.items, new Set());
+      server
+        .known(state.example.items)
+        .then((more) => Tokens.learn(model, more), server.failed)
+        .then(() => number === asked && update());
     }
 
     function explain(column) {
