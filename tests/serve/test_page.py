@@ -185,3 +185,26 @@ def test_suggestions_and_items_with_commas_come_from_the_whole_table(
     page.keyboard.press("Enter")
     wait_for(page, ".chip", 4)
     assert page.locator(".chip").last.inner_text().startswith("Oil, corn")
+
+
+def test_the_page_holds_no_tokens_and_people_may_type_faster_than_the_server_answers(
+    cook: Any, opened: Any
+) -> None:
+    page = opened(cook)
+    document = page.evaluate("JSON.parse(document.getElementById('document').textContent).tokens")
+    assert (document["items"], document["vocabulary"]) == ([], [])
+    assert document["n_tokens"] == len(cook.token_table_)
+    # The first answers come last.
+    page.evaluate("""() => {
+      const ask = window.fetch;
+      let wait = 600;
+      window.fetch = (...asked) => new Promise((done) => setTimeout(done, (wait -= 100))).then(() => ask(...asked));
+    }""")
+    page.locator("#items").focus()
+    for item in RECIPE[:4]:
+        page.keyboard.type(item)
+        page.keyboard.press("Enter")
+    wait_for(page, ".chip", 4)
+    wait_for(page, "table.found tbody tr", 2)
+    page.wait_for_load_state("networkidle")
+    assert number(page, "#prediction") == pytest.approx(cook.predict_proba([RECIPE[:4]])[0].max(), abs=1e-9)
