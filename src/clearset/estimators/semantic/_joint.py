@@ -9,14 +9,13 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._drawn import DrawnTraining
 from clearset.estimators._input import check_weights, read_more_sets
-from clearset.estimators._parameters import check_integer, check_number, count_threads, make_rng
+from clearset.estimators._parameters import count_threads, make_rng
 from clearset.estimators._progress import progress_bar
 from clearset.estimators._regressor import SetRegressor
 from clearset.estimators.semantic._crossing import Crossing
@@ -30,11 +29,12 @@ from clearset.estimators.semantic._joint_examples import (
     names_of,
     part_of,
     read_frame,
+    split_examples,
 )
 from clearset.estimators.semantic._joint_explain import JointExplanation, explain_engine
 from clearset.estimators.semantic._joint_function import Estimate, JointSets, Part
+from clearset.estimators.semantic._joint_parameters import check_joint_parameters, prepared
 from clearset.estimators.semantic._joint_training import JointSchedule, train_jointly
-from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
 from clearset.estimators.semantic._trial import Trial
 from clearset.setfunction import Certificate, Loss, SetFunction
 from clearset.sets import Feature, library_of
@@ -149,13 +149,19 @@ class JointModel(DrawnTraining):
         groups
             One group for each, such as a customer: examples of one group share a fold, and validation.
         """
-        self._check()
+        check_joint_parameters(self)
         rng = make_rng(self.random_state)
-        follow_on = self._prepared(self.follow_on, rng)
-        examples = self._read(X, y, sample_weight, groups, follow_on, rng)
+        follow_on = prepared(self.follow_on, self.follow_on, rng)
+        frame = read_frame(X, self.engines)
+        labels = follow_on._numbers(y, len(frame), reset=True)
+        weights = check_weights(sample_weight, len(frame))
+        stratify = isinstance(follow_on, SetClassifier)
+        examples = split_examples(
+            frame, y, labels, weights, groups, self.validation_fraction, rng, stratify=stratify
+        )
         self.engines_, trials, columns = {}, [], []
         for column, engine in self.engines.items():
-            self.engines_[column] = self._prepared(engine, rng)
+            self.engines_[column] = prepared(engine, self.follow_on, rng)
             trial, known = fit_engine(self.engines_[column], column, examples)
             trials.append(trial)
             columns.append(known)
@@ -164,69 +170,6 @@ class JointModel(DrawnTraining):
         if examples.has_validation and self.epochs:
             self._train_jointly(trials, columns, examples, rng)
         return self
-
-    def _check(self) -> None:
-        parameters = self.get_params(deep=False)
-        if not isinstance(self.engines, Mapping) or not self.engines:
-            raise TypeError(
-                f"engines must be a dict of a SemanticFeatureEngine for each column; received {self.engines!r}."
-            )
-        for column, engine in self.engines.items():
-            if not isinstance(engine, SemanticFeatureEngine):
-                raise TypeError(
-                    f"The engine of {column!r} must be a SemanticFeatureEngine; received {engine!r}."
-                )
-            if engine.refine:
-                raise ValueError(
-                    f"The engine of {column!r} has refine={engine.refine!r}, but corrections would tell the follow-on "
-                    "model the labels of the examples. Set refine=False."
-                )
-        if not isinstance(self.follow_on, SetRegressor | SetClassifier):
-            raise TypeError(
-                f"follow_on must be a SetRegressor or SetClassifier; received {self.follow_on!r}."
-            )
-        for name, lowest in (("epochs", 0), ("patience", 1), ("verbose", 0)):
-            check_integer(parameters, name, lowest)
-        if self.batch_size != "auto":
-            check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
-        check_number(parameters, "learning_rate", 0.0, float("inf"))
-        if self.validation_fraction is not None:
-            check_number(parameters, "validation_fraction", 0.0, 1.0)
-
-    def _prepared(self, part: Any, rng: np.random.Generator) -> Any:
-        """Copy a part, with what the whole decides for it."""
-        part, seed = clone(part), int(rng.integers(2**31 - 1))
-        if part.random_state is None:
-            part.set_params(random_state=seed)
-        if isinstance(part, SemanticFeatureEngine):
-            loss = "squared_error" if isinstance(self.follow_on, SetRegressor) else "log_loss"
-            part.set_params(refine=False, loss=part.loss or loss)
-        return part
-
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, follow_on: Any, rng: np.random.Generator
-    ) -> JointExamples:
-        frame = read_frame(X, self.engines)
-        weights = check_weights(sample_weight, len(frame))
-        labels = follow_on._numbers(y, len(frame), reset=True)
-        kept = np.flatnonzero(weights)
-        grouped, classes = read_groups(groups, len(frame), kept), isinstance(follow_on, SetClassifier)
-        training, validation = hold_out(
-            labels[kept], grouped, self.validation_fraction, rng, stratify=classes
-        )
-        if classes:
-            # A class that nothing is known of yet cannot be validated on.
-            known = np.isin(labels[kept][validation], labels[kept][training])
-            training, validation = np.append(training, validation[~known]), validation[known]
-        order = kept[np.concatenate([training, validation])]
-        return JointExamples(
-            nw.from_native(take_examples(X, order), eager_only=True),
-            np.asarray(y)[order],
-            labels[order],
-            weights[order],
-            None if groups is None else np.asarray(groups)[order],
-            len(training),
-        )
 
     def _fit_follow_on(self, follow_on: Any, columns: Sequence[FloatArray], examples: JointExamples) -> None:
         """Fit the follow-on model on estimates, which it rises with, and on dense features."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.estimators.semantic._engine import SemanticFeatureEngine
-from clearset.estimators.semantic._sources import take_examples
+from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
 from clearset.estimators.semantic._trial import Trial
 from clearset.frozen import estimates
 
@@ -42,6 +42,50 @@ class JointExamples:
     def validation(self) -> npt.NDArray[np.int64]:
         """Numbers of the examples for validation."""
         return np.arange(self.n_training, len(self.y))
+
+
+def split_examples(
+    frame: nw.DataFrame[Any],
+    y: Any,
+    labels: FloatArray,
+    weights: FloatArray,
+    groups: Any,
+    fraction: float | None,
+    rng: np.random.Generator,
+    *,
+    stratify: bool,
+) -> JointExamples:
+    """Hold some rows out for validation, and leave those without weight.
+
+    Parameters
+    ----------
+    frame
+        All rows.
+    y, labels, weights, groups
+        Their labels as given and as numbers, their weights, and what belongs together.
+    fraction
+        Share to validate on.
+    rng
+        Says which.
+    stratify
+        Whether labels are classes.
+    """
+    kept = np.flatnonzero(weights)
+    grouped = read_groups(groups, len(frame), kept)
+    training, validation = hold_out(labels[kept], grouped, fraction, rng, stratify=stratify)
+    if stratify:
+        # A class that nothing is known of yet cannot be validated on.
+        known = np.isin(labels[kept][validation], labels[kept][training])
+        training, validation = np.append(training, validation[~known]), validation[known]
+    order = kept[np.concatenate([training, validation])]
+    return JointExamples(
+        nw.from_native(take_examples(frame.to_native(), order), eager_only=True),
+        np.asarray(y)[order],
+        labels[order],
+        weights[order],
+        None if groups is None else np.asarray(groups)[order],
+        len(training),
+    )
 
 
 def fit_engine(
