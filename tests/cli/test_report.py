@@ -55,3 +55,12 @@ def test_other_kinds_of_files(
 def test_options_for_data_need_data(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder / "regressor"), "--label", "sales"]) == 1
     assert "no DATA" in capsys.readouterr().err
+
+
+def test_a_title(folder: Path, tmp_path: Path) -> None:
+    assert (
+        main(["report", str(folder / "regressor"), "-o", str(tmp_path / "r.html"), "--title", "Sales & <b>"])
+        == 0
+    )
+    page = (tmp_path / "r.html").read_text()
+    assert '"title":"Sales \\u0026 \\u003cb\\u003e"' in page

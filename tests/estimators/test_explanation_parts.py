@@ -92,3 +92,15 @@ def test_partial_dependence_says_what_it_is():
     shown = repr(model.partial_dependence("x" * 10_000, frame[:1], n=2))
     assert shown.endswith("2 values, 1 set)")
     assert len(shown) < 100
+
+
+def test_dependence_says_what_it_is_the_mean_over() -> None:
+    products = pa.table({"stars": [[5.0, 4.0], [1.0], [2.0]]})
+    model = cs.SetRegressor(random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
+    given, drawn = model.partial_dependence("stars", products), model.partial_dependence("stars")
+    assert (given.made_up, given.said_of) == (False, "3 sets")
+    assert (drawn.made_up, drawn.said_of) == (True, f"{len(drawn.sets)} made-up sets of one token")
+    for dependence in (given, drawn):
+        assert dependence.said_of in repr(dependence)
+        assert f"mean over {dependence.said_of}" in dependence._repr_html_()
+        assert dependence.plot().axes[0].get_title(loc="left").startswith(f"mean over {dependence.said_of}")

@@ -20,6 +20,9 @@ def report(
     label: Annotated[
         str | None, typer.Option(help="Column of DATA with the labels, to see how good it is.")
     ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="What stands above the report; by default the kind of model.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
     set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
     column: Annotated[
@@ -41,5 +44,5 @@ def report(
     X, y = None, None
     if data is not None:
         X, y = read_labelled(fitted, data, label, by, set_columns, column or [], separator)
-    fitted.report(output, X, y)
+    fitted.report(output, X, y, title=title)
     print(f"The report is in {output}.")

@@ -17,7 +17,6 @@ from clearset.estimators._dependence import (
     dependence_of,
     label_of_dependence,
 )
-from clearset.estimators._display import display
 from clearset.estimators._drawn import DrawnModel
 from clearset.estimators._explain import draw_sets, explain_sets, place_sets
 from clearset.estimators._explanation import Explanation
@@ -276,9 +275,9 @@ class SetEstimator(DrawnModel, ABC):
         binning.slots_of(feature)  # refuses an unknown feature, before any work
         label = label_of_dependence(getattr(self, "classes_", None), label)
         if X is None:
-            return dependence_of([draw_sets(self, label)], feature, label, binning, n)
-        pieces = _pieces(read_more_sets(self, X))
-        return dependence_of((place_sets(self, piece, label) for piece in pieces), feature, label, binning, n)
+            return dependence_of([draw_sets(self, label)], feature, label, binning, n, made_up=True)
+        pieces = (place_sets(self, piece, label) for piece in _pieces(read_more_sets(self, X)))
+        return dependence_of(pieces, feature, label, binning, n, made_up=False)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Give the curves of phi's calibrators, by feature."""
@@ -309,22 +308,6 @@ class SetEstimator(DrawnModel, ABC):
         """
         check_is_fitted(self)
         save_estimator(self, path)
-
-    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
-        """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
-
-        Parameters
-        ----------
-        path
-            Where to, such as ``report.html``; an existing file is replaced only once the new one is complete.
-        X
-            Sets, as for `fit`: the report shows how their values are distributed, and has some of them to
-            begin with.
-        y
-            Their labels: the report says how good the model is on them. Best are sets it was not fitted on.
-        """
-        check_is_fitted(self)
-        display().write_report(self, path, X, y)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")

@@ -37,6 +37,8 @@ class PartialDependence:
         ``(n,)``: the mean prediction over the sets.
     sets
         ``(B, n)``: the prediction for each set.
+    made_up
+        Whether these are no sets of anybody's, but of one token whose features were drawn each by itself.
 
     Examples
     --------
@@ -57,10 +59,16 @@ class PartialDependence:
     values: npt.NDArray[Any]
     prediction: FloatArray
     sets: FloatArray
+    made_up: bool = False
 
     def __repr__(self) -> str:
-        numbers = f"{counted(len(self.values), 'value')}, {counted(len(self.sets), 'set')}"
-        return f"PartialDependence({reprlib.repr(self.feature)}, {numbers})"
+        return f"PartialDependence({reprlib.repr(self.feature)}, {counted(len(self.values), 'value')}, {self.said_of})"
+
+    @property
+    def said_of(self) -> str:
+        """What the mean is taken over, in words."""
+        made_up = "made-up set" if self.made_up else "set"
+        return counted(len(self.sets), made_up) + (" of one token" if self.made_up else "")
 
     def _repr_html_(self) -> str:
         return str(display().dependence_html(self))
@@ -77,7 +85,7 @@ class PartialDependence:
 
 
 def dependence_of(
-    pieces: Iterable[ChangeableSets], feature: str, label: Any, binning: Binning, n: int
+    pieces: Iterable[ChangeableSets], feature: str, label: Any, binning: Binning, n: int, *, made_up: bool
 ) -> PartialDependence:
     """Let one feature go through its values, for sets in pieces."""
     slots = binning.slots_of(feature)
@@ -97,7 +105,7 @@ def dependence_of(
         raise ValueError(
             "X holds no sets, and there is no mean of nothing. Give at least one, or leave X out."
         )
-    return PartialDependence(feature, label, values, curves.mean(axis=0), curves)
+    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, made_up)
 
 
 def label_of_dependence(classes: npt.NDArray[Any] | None, label: Any) -> Any:

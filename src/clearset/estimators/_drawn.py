@@ -5,6 +5,7 @@ from typing import Any
 
 from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from clearset.estimators._display import display
 
@@ -91,3 +92,20 @@ class DrawnModel(DrawnTraining):
             Of several classes the one whose score is drawn, the first by default.
         """
         return display().plot_lattice(self, x, y, X, label=label)
+
+    def report(self, path: Any, X: Any = None, y: Any = None, *, title: str | None = None) -> None:
+        """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to, such as ``report.html``; an existing file is replaced only once the new one is complete.
+        X
+            Sets, as for `fit`: the report shows how their values are distributed, and has some of them to begin with.
+        y
+            Their labels: the report says how good the model is on them. Best are sets that it was not fitted on.
+        title
+            What stands above it, such as "Sales of puzzles"; None: the estimator's name.
+        """
+        check_is_fitted(self)
+        display().write_report(self, path, X, y, title=title)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearset.explain._html import UP, bar_svg, block_html, more_html, name_html, table_html, write_page
-from clearset.explain._spelling import counted, said, shown, token_texts
+from clearset.explain._spelling import said, shown, token_texts
 from clearset.explain.plots._axis import Scale
 from clearset.explain.plots._waterfall import contributions_of
 
@@ -27,14 +27,14 @@ def joint_explanation_html(explanation: Any, path: str | PathLike[str] | None = 
         what = "" if row.label is None else f" for {name_html(row.label[0])}"
         lines.append(f"<h4>Row {number}: {said(float(row.prediction[0]))}{what}</h4>{_read(row.follow_on)}")
         for name, part in zip(row.names, row.engines.values(), strict=True):
-            lines.append(_explained(part, f"Estimate of {name_html(name)}"))
+            lines.append(_explained(part, f"Estimate of {name_html(name)}", "estimate"))
     return _finished(explanation, lines, "row", path)
 
 
 def dependence_html(dependence: Any) -> str:
     """Show how predictions depend on one feature."""
     said_of = "" if dependence.label is None else f": probability of {name_html(dependence.label)}"
-    over = f"mean over {counted(len(dependence.sets), 'set')}"
+    over = f"mean over {dependence.said_of}"
     lines = [f"<h4>{name_html(dependence.feature)}{said_of}</h4><p><small>{over}</small></p>"]
     if dependence.values.dtype != object:
         return block_html([*lines, _curve(dependence.values, dependence.prediction)])
@@ -55,7 +55,7 @@ def _finished(explanation: Any, lines: list[str], what: str, path: str | PathLik
     return block
 
 
-def _explained(one: Any, heading: str) -> str:
+def _explained(one: Any, heading: str, what_it_gives: str = "prediction") -> str:
     """Show what each token of one set adds."""
     parts = contributions_of(one)
     table = one.tokens
@@ -76,7 +76,9 @@ def _explained(one: Any, heading: str) -> str:
     what = "" if one.label is None else f" for {name_html(one.label[0])}"
     mean = ", ".join(f"{value:.4f}" for value in one.aggregate[0])
     head = f"<h4>{heading}: {said(float(one.prediction[0]))}{what}</h4>"
-    body = table_html(["token", "contribution", "", "share", "prediction without it"], rows, right={1, 3, 4})
+    body = table_html(
+        ["token", "contribution", "", "share", f"{what_it_gives} without it"], rows, right={1, 3, 4}
+    )
     return f"{head}{body}{more_html(len(parts) - len(rows), 'token')}<small>mean score {mean}</small>"
 
 

@@ -16,7 +16,6 @@ from clearset.estimators._dependence import (
     dependence_of,
     label_of_dependence,
 )
-from clearset.estimators._display import display
 from clearset.estimators._drawn import DrawnModel
 from clearset.estimators._explanation import Explanation
 from clearset.estimators._parameters import count_threads
@@ -129,7 +128,7 @@ class SemanticModel(DrawnModel):
         binning.slots_of(feature)  # refuses an unknown feature, before any work
         label = label_of_dependence(getattr(self, "classes_", None), label)
         pieces = [drawn(self, label)] if X is None else changeable(self, X, label)
-        return dependence_of(pieces, feature, label, binning, n)
+        return dependence_of(pieces, feature, label, binning, n, made_up=X is None)
 
     def phi(self, X: Any) -> TokenScores:
         """Score every token; the mean over an example's tokens is what rho turns into the output.
@@ -173,22 +172,6 @@ class SemanticModel(DrawnModel):
         """
         check_is_fitted(self)
         save_semantic(self, path)
-
-    def report(self, path: Any, X: Any = None, y: Any = None) -> None:
-        """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
-
-        Parameters
-        ----------
-        path
-            Where to, such as ``report.html``; an existing file is replaced only once the new one is complete.
-        X
-            Examples, as for `fit`: the report shows how their values are distributed, and has some of them to
-            begin with.
-        y
-            Their labels: the report says how good the model is on them. Best are examples it was not fitted on.
-        """
-        check_is_fitted(self)
-        display().write_report(self, path, X, y)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "set_function_")

@@ -67,6 +67,6 @@ def plot_partial_dependence(dependence: Any, *, sets: int = 50) -> "Figure":
         if not len(chosen)
         else f", and {f'{len(chosen)} of them' if len(chosen) < n_sets else 'each of them'}"
     )
-    title(axes, f"mean over {n_sets:,} sets{drawn}" if n_sets > 1 else "one set")
+    title(axes, f"mean over {dependence.said_of}{drawn}" if n_sets > 1 else "one set")
     axes.title.set_color(MUTED)
     return figure
