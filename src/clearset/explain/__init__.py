@@ -2,7 +2,13 @@
 
 from clearset.explain._document import report_document
 from clearset.explain._explained import dependence_html, explanation_html, joint_explanation_html
-from clearset.explain._notebook import certificate_html, churn_html, model_html, tuning_html
+from clearset.explain._notebook import (
+    certificate_html,
+    churn_html,
+    model_html,
+    token_table_html,
+    tuning_html,
+)
 from clearset.explain._render import render_report, write_report
 from clearset.explain.plots import (
     plot_calibrators,
@@ -30,6 +36,7 @@ __all__ = [
     "plot_waterfall",
     "render_report",
     "report_document",
+    "token_table_html",
     "tuning_html",
     "write_report",
 ]

@@ -15,7 +15,7 @@ from clearset.explain._html import (
 )
 from clearset.explain._spelling import counted, said, shown
 
-_MOST_FEATURES, _MOST_CHECKS, _MOST_TRIALS = 30, 50, 10
+_MOST_FEATURES, _MOST_CHECKS, _MOST_TOKENS, _MOST_TRIALS = 30, 50, 10, 10
 
 
 def model_html(model: Any) -> str:
@@ -33,6 +33,27 @@ def model_html(model: Any) -> str:
 def certificate_html(certificate: Any) -> str:
     """Show a certificate."""
     return block_html([certificate_body(certificate)])
+
+
+def token_table_html(table: Any) -> str:
+    """Show the most frequent tokens of a table."""
+    rows = table.top(_MOST_TOKENS, "count").to_pylist()
+    names = ["size", "count", "mean", "low", "high"]
+    if table.means.ndim == 2 and table.classes is not None:
+        names = ["size", "count", "share", "most often"]
+        for row in rows:
+            place = max(range(len(row["mean"])), key=row["mean"].__getitem__)
+            row |= {"share": row["mean"][place], "most often": str(table.classes[place])}
+    cells = [
+        [
+            " + ".join(name_html(item) for item in row["token"]),
+            *(name_html(row[name]) if isinstance(row[name], str) else said(row[name]) for name in names),
+        ]
+        for row in rows
+    ]
+    right = {place for place, name in enumerate(names, 1) if name != "most often"}
+    lines = [f"<p>{html.escape(repr(table))}</p>", table_html(["token", *names], cells, right)]
+    return block_html([*lines, more_html(len(table) - len(rows), "tokens, less frequent")])
 
 
 def churn_html(churn: Any) -> str:

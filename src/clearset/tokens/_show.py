@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,6 @@ from clearset.tokens._tokenisers import items_in
 if TYPE_CHECKING:
     from clearset.tokens._table import TokenTable
 
-_ROWS_OF_HTML = 10
-_LONGEST_CELL = 60
-_TABLE = '<table style="border-collapse:separate;border-spacing:.8em .2em">'
 _ORDERS = ("count", "weight", "size", "mean", "variance")
 
 
@@ -143,35 +139,6 @@ def text(table: TokenTable) -> str:
         f"TokenTable({table.tokeniser!r}, {len(table):,} tokens of {len(table.vocabulary):,} items, "
         f"from {table.n_examples:,} examples of {label}{left_out})"
     )
-
-
-def html(table: TokenTable) -> str:
-    """Show the most frequent tokens, in the page's own colours."""
-    rows = top(table, _ROWS_OF_HTML, "count").to_pylist()
-    names = ["size", "count", "mean", "low", "high"]
-    if table.means.ndim == 2 and table.classes is not None:
-        names = ["size", "count", "share", "most often"]
-        for row in rows:
-            place = int(np.argmax(row["mean"]))
-            row |= {"share": row["mean"][place], "most often": str(table.classes[place])}
-    head = "".join(f"<th>{name}</th>" for name in ("token", *names))
-    body = "".join(
-        f'<tr><td style="text-align:left">{_cell(", ".join(row["token"]))}</td>'
-        + "".join(f"<td>{_cell(row[name])}</td>" for name in names)
-        + "</tr>"
-        for row in rows
-    )
-    left = len(table) - len(rows)
-    more = f"<p>and {left:,} more, which are less frequent</p>" if left else ""
-    return f"<p>{escape(text(table))}</p>{_TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-def _cell(value: Any) -> str:
-    """Give a number in few digits, and a name in one line that turns nothing around it."""
-    if not isinstance(value, str):
-        return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
-    start = "".join(each if each.isprintable() else " " for each in value[:_LONGEST_CELL])
-    return f"<bdi>{escape(start)}{'…' * (len(value) > _LONGEST_CELL)}</bdi>"
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:
