@@ -15,7 +15,9 @@ from clearset.tokens import PER_SET
 _LONGEST_PARAMETER = 400
 
 
-def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = True) -> dict[str, Any]:
+def report_document(
+    model: Any, X: Any = None, y: Any = None, *, tokens: bool = True, title: str | None = None
+) -> dict[str, Any]:
     """Describe a fitted model as plain data, ready for `json`.
 
     Parameters
@@ -28,6 +30,8 @@ def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = 
         Their labels: for the quality.
     tokens
         Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
+    title
+        What the page is called; by default as the estimator is.
 
     Returns
     -------
@@ -51,6 +55,7 @@ def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = 
     data = None if X is None else _read(model, X, y)
     semantic = hasattr(model, "token_table_")
     document: dict[str, Any] = {
+        "title": title or type(model).__name__,
         "estimator": type(model).__name__,
         "semantic": semantic,
         "features": [_feature(model, d, data) for d in range(len(model.features_))],

@@ -33,6 +33,7 @@
 
   const holds = model.certificate.every((check) => check.holds);
   const facts = [
+    model.title !== model.estimator && model.estimator,
     count(model.features.length, "feature"),
     width > 1 && `${width} scores per token`,
     semantic && count(tokens.n_tokens, "token"),
@@ -49,7 +50,7 @@
   const links = sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
   replace(
     document.getElementById("head"),
-    h("h1", null, model.estimator),
+    h("h1", null, label(model.title, 200)),
     h("p", { class: "lead" }, lead()),
     h(
       "ul",

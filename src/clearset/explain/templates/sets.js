@@ -85,17 +85,11 @@ const Sets = (() => {
       const fixed = (i) => feature.scope === "token" && i !== state.selected;
       const curve = (value) => {
         const changed = rows.map((row, i) => (fixed(i) ? scores[i] : moved(row, value)));
-        const { estimates } = Evaluate.fromScores(model, changed);
-        return [model.classes && model.classes.length === 2 ? estimates[1] : estimates[c]];
+        return [Prediction.followedIn(model, Evaluate.fromScores(model, changed), c)];
       };
-      return Features.card(feature, { curve, current: current(feature, d), unit: followed(c), between: 16 });
+      const unit = Prediction.followed(model, c);
+      return Features.card(feature, { curve, current: current(feature, d), unit, between: 16 });
     };
-
-    function followed(c) {
-      if (!model.classes) return "prediction";
-      const name = named(model.classes[model.classes.length === 2 ? 1 : c], 24);
-      return `${model.link === "margin" ? "margin" : "probability"} of ${name}`;
-    }
 
     const modes = ["How it is read", "Effect on this prediction"].map((text, i) =>
       h("button", { type: "button", "aria-pressed": String(i === 0), onclick: () => mode(i) }, text),
