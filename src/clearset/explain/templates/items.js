@@ -86,12 +86,17 @@ const Items = (() => {
       const rows = Found.ranked(known, state.column);
       if (!rows.some((row) => row.token === state.token)) state.token = rows.length ? rows[0].token : null;
       editor.mark(state.example.items, unknown);
+      const left = Tokens.without(model, state.example, result);
+      const followed = (said) => Prediction.followedIn(model, said, state.column);
       const empty = state.example.items.length ? "No known token is in it" : "Empty";
       replace(
         found,
         Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
         rows.length > 0
-          ? Found.list(model, rows, state, choose)
+          ? [
+              Found.list(model, rows, state, { choose, without: left && ((row) => followed(left(row))) }),
+              Prediction.columnsNote(model, result, state.column, !!left),
+            ]
           : h("p", { class: "note" }, `${empty}: the model says what it would say of nothing.`),
       );
       const c = state.column;

@@ -78,7 +78,7 @@ const Prediction = (() => {
         "div",
         null,
         h("span", null, `score ${k + 1}`),
-        Charts.scores([mean]),
+        Charts.scores([mean], Charts.largest(means)),
         h("span", { class: "number" }, show.signed(mean)),
       );
     return [h("h3", null, "Average scores"), h("div", { class: "averages" }, means.map(row))];
@@ -100,6 +100,25 @@ const Prediction = (() => {
     model.classes ? ofClass(model, model.link === "margin" ? "margin" : "probability", c) : "prediction";
   const followedIn = (model, { estimates }, c) => estimates[spoken(model, c)];
   const isShare = ({ classes, link }) => !!classes && link !== "margin";
+
+  /* Predictions without each token, as cells of one column; null for the only one. */
+  function leftOut(model, values) {
+    const shown = isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
+    return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
+  }
+
+  /* What the columns of tokens say. */
+  function columnsNote(model, result, c, compared) {
+    const now = followedIn(model, result, c);
+    const said = isShare(model) ? show.share(now, 2) : show(now, 5);
+    return h(
+      "p",
+      { class: "note columns" },
+      model.function.width === 1 &&
+        "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
+      compared && `“Without it” is the ${followed(model, c)} if this token were not there; now it is ${said}.`,
+    );
+  }
 
   function onCurve(model, mean, output, c) {
     const unit = outputUnit(model, c);
@@ -161,5 +180,5 @@ const Prediction = (() => {
     ];
   }
 
-  return { parts, status, followed, followedIn, isShare };
+  return { parts, status, followed, followedIn, leftOut, columnsNote };
 })();

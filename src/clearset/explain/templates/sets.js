@@ -44,7 +44,7 @@ const Sets = (() => {
     function update() {
       const result = Evaluate.evaluate(model, state.set);
       const c = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
-      list.update(result, c * width, ({ outputs, estimates }) => (model.classes ? outputs[c] : estimates[0]));
+      list.update(result, c);
       const means = result.means.slice(c * width, (c + 1) * width);
       const said = { column: c, label: state.label, what: "Scores", choose: multi && explain };
       replace(panel, Prediction.parts(model, result, means, said));
