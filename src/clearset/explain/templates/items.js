@@ -4,6 +4,9 @@ const Items = (() => {
   const LEADS = {
     text: "Type a text: the model scores the words, and runs of words, that it knows.",
     items: "Put items together: the model scores the items, and combinations of items, that it knows.",
+    own:
+      "Put tokens together: the model scores those that it knows. What makes tokens of an example is code of its " +
+      "own, which this page does not have: type each token as that code makes it.",
   };
 
   function build(model) {
@@ -124,13 +127,14 @@ const Items = (() => {
       );
     }
 
-    const start = model.examples.length > 0 && [h("label", { for: "example" }, "Start from"), picker];
+    const heading = h("label", { for: "example" }, "Start from");
+    const start = model.examples.length > 0 && [heading, picker, Sections.chosen(model)];
     const empty = h("button", { type: "button", onclick: () => (load(-1), editor.focus()) }, "Empty");
     const sections = [
       Sections.section(
         "try",
         "Try it",
-        LEADS[text ? "text" : "items"],
+        LEADS[tokens.own ? "own" : text ? "text" : "items"],
         h("div", { class: "toolbar" }, start, empty),
         server ? null : partly(tokens),
         h(

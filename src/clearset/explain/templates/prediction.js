@@ -73,13 +73,14 @@ const Prediction = (() => {
   }
 
   function bars(means) {
+    const shown = show.column(means, { digits: 3, signed: true });
     const row = (mean, k) =>
       h(
         "div",
         null,
         h("span", null, `score ${k + 1}`),
         Charts.scores([mean], Charts.largest(means)),
-        h("span", { class: "number" }, show.signed(mean)),
+        h("span", { class: "number" }, shown[k]),
       );
     return [h("h3", null, "Average scores"), h("div", { class: "averages" }, means.map(row))];
   }
@@ -101,16 +102,19 @@ const Prediction = (() => {
   const followedIn = (model, { estimates }, c) => estimates[spoken(model, c)];
   const isShare = ({ classes, link }) => !!classes && link !== "margin";
 
+  /* Predictions of one column. */
+  const written = (model, values) =>
+    isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
+
   /* Predictions without each token, as cells of one column; null for the only one. */
   function leftOut(model, values) {
-    const shown = isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
+    const shown = written(model, values);
     return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
   }
 
   /* What the columns of tokens say. */
   function columnsNote(model, result, c, compared) {
-    const now = followedIn(model, result, c);
-    const said = isShare(model) ? show.share(now, 2) : show(now, 5);
+    const [said] = written(model, [followedIn(model, result, c)]);
     return h(
       "p",
       { class: "note columns" },
@@ -180,5 +184,5 @@ const Prediction = (() => {
     ];
   }
 
-  return { parts, status, followed, followedIn, leftOut, columnsNote };
+  return { parts, status, followed, followedIn, written, leftOut, columnsNote };
 })();

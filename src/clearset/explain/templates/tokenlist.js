@@ -3,8 +3,9 @@
 const TokenList = (() => {
   const MOST_TOKENS = 100;
 
-  /* `state` has the set and which token is selected; `changed()` hears of other values. */
-  function build(model, state, changed) {
+  /* `state` has the set and which token is selected; `changed()` hears of what is to be shown, `own()` of what people
+     change in the set. */
+  function build(model, state, changed, own) {
     const { features } = model;
     const width = model.function.width;
     const shared = h("div", { class: "shared" });
@@ -17,6 +18,7 @@ const TokenList = (() => {
       get: () => values[d],
       set: (value) => {
         values[d] = value;
+        own();
         changed();
       },
     });
@@ -32,11 +34,13 @@ const TokenList = (() => {
 
     function insert(i, token) {
       state.set.tokens.splice(i, 0, token);
+      own();
       select(i);
     }
 
     function remove(i) {
       state.set.tokens.splice(i, 1);
+      own();
       select(i);
     }
 
@@ -101,14 +105,14 @@ const TokenList = (() => {
     /* Show what became of the values: `result` of the set, for the class that is looked at. */
     function update(result, c) {
       const first = model.function.outputs > 1 ? c * width : 0;
-      const own = heads.map((_, i) => result.scores[i].slice(first, first + width));
-      const largest = Charts.largest(own);
+      const scored = heads.map((_, i) => result.scores[i].slice(first, first + width));
+      const largest = Charts.largest(scored);
       const numbers = show.column(
-        own.map(([score]) => score),
+        scored.map(([score]) => score),
         { digits: 3, signed: true },
       );
       const parts = show.column(
-        own.map(([score]) => score / result.scores.length),
+        scored.map(([score]) => score / result.scores.length),
         { digits: 3, signed: true },
       );
       const without = Evaluate.without(model, state.set, result);
@@ -121,7 +125,8 @@ const TokenList = (() => {
           summary,
           features.map((feature, d) => feature.scope === "token" && valued(feature, token[d])),
         );
-        replace(scores, Charts.scores(own[i], largest), h("span", { class: "number" }, width === 1 ? numbers[i] : ""));
+        const shown = h("span", { class: "number" }, width === 1 ? numbers[i] : "");
+        replace(scores, Charts.scores(scored[i], largest), shown);
         part.textContent = parts[i];
         replace(cell, left[i]);
       });
