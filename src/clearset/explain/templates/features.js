@@ -44,18 +44,20 @@ const Features = (() => {
   const valued = (feature, value) =>
     feature.categories ? label(feature.categories[value], 30) : show(value);
 
-  /* What a feature can do: from the lowest to the highest, with as many digits as tell them apart. */
-  function moves(feature, [[x, low], [y, high]], written) {
-    const [from, to] = written([low, high]);
+  /* What a feature can do: from the lowest to the highest. */
+  function moves(feature, [[x, low], [y, high]], write) {
+    const [from, to] = [write(low), write(high)];
     if (from === to) return h("p", { class: "note moves" }, "hardly moves it");
     const end = (text, value) => [h("strong", null, text), " (at ", valued(feature, value), ")"];
     return h("p", { class: "note moves" }, "moves it from ", end(from, x), " to ", end(to, y));
   }
 
-  /* One feature as a card: `curve(value)` gives the heights of its lines at a value; `more` stands under it. */
-  function card(feature, { curve, current, marks = [], range, unit, between = 0, more }) {
-    const heights = (value) => curve(value).map((y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3));
-    const said = (value) => heights(value).join(", ");
+  const short = (y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3);
+
+  /* One feature as a card: `curve(value)` gives the heights of its lines at a value, `write` a height as text; `more`
+     stands under it. */
+  function card(feature, { curve, current, marks = [], range, unit, between = 0, write = short, more }) {
+    const said = (value) => curve(value).map(write).join(", ");
     const note = h("p", { class: "note" }, "missing gives ", said(null));
     if (current !== undefined && current !== null) {
       const text = valued(feature, current);
@@ -66,7 +68,7 @@ const Features = (() => {
       { class: "card feature" },
       h("figcaption", null, label(title(feature), 60), ...declared(feature)),
       feature.categories
-        ? rows(feature, { curve, current, range })
+        ? rows(feature, { curve, current, range, write })
         : drawn(feature, { curve, current, marks, range, unit, between }),
       more,
       note,
@@ -91,7 +93,7 @@ const Features = (() => {
     });
   }
 
-  function rows(feature, { curve, current, range }) {
+  function rows(feature, { curve, current, range, write }) {
     const counts = feature.histogram ? feature.histogram.counts : null;
     const shown = listed(feature);
     const most = counts ? Math.max(...shown.map((place) => counts[place]), 1) : 1;
@@ -121,7 +123,7 @@ const Features = (() => {
                 h("span", { class: "place", style: { left: `${(100 * (value - low)) / (high - low)}%` } }),
               ),
           ),
-          h("span", { class: "number" }, all.get(place).length > 1 ? "" : show(all.get(place)[0], 3)),
+          h("span", { class: "number" }, all.get(place).length > 1 ? "" : write(all.get(place)[0])),
         ),
       ),
       left > 0 && h("p", { class: "note" }, `and ${left.toLocaleString("en")} more`),

@@ -119,7 +119,11 @@ const Prediction = (() => {
       "p",
       { class: "note columns" },
       model.function.width === 1 &&
-        "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
+        h(
+          "span",
+          { class: "minor" },
+          "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
+        ),
       compared && `“Without it” is the ${followed(model, c)} if this token were not there; now it is ${said}.`,
     );
   }

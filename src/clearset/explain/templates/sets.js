@@ -94,10 +94,10 @@ const Sets = (() => {
         const given = { curve, current: current(feature, d), unit, between: 16 };
         return { feature, given, ends: Features.ends(feature, given) };
       });
+      const write = (height) => Prediction.written(model, [height])[0];
       const range = Charts.padded(drawn.flatMap(({ ends }) => ends.map(([, height]) => height)));
       return drawn.map(({ feature, given, ends }) => {
-        const more = Features.moves(feature, ends, (numbers) => Prediction.written(model, numbers));
-        return Features.card(feature, { ...given, range, more });
+        return Features.card(feature, { ...given, range, write, more: Features.moves(feature, ends, write) });
       });
     }
 
