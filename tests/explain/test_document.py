@@ -133,7 +133,7 @@ def test_a_lone_surrogate_and_a_script_in_names() -> None:
     X = pa.table({"store": [["<!--<script>", "a"], ["b"]]})
     model = cs.SetRegressor([cs.Feature("store", kind="categorical")], **QUICK).fit(X, [1.0, 2.0])
     document = report_document(model, X)
-    document["estimator"] = "</title>\ud800"
+    document["title"] = "</title>\ud800"
     page = render_report(document)
     assert "<!--<script>" not in page
     assert page.count("</title>") == 1

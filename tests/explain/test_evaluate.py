@@ -17,19 +17,30 @@ REPEATS = {"sets": 5, "items": 4}
 
 @pytest.fixture
 def evaluator(page: Any) -> Any:
+    """Give what the browser says of a document's examples: with all their tokens, and without each."""
     page.set_content(f"<!doctype html><script>{template('evaluate.js')}\n{template('tokens.js')}</script>")
 
-    def estimates(document: dict[str, Any]) -> list[Any]:
+    def said(document: dict[str, Any]) -> tuple[Any, Any]:
         return page.evaluate(
             """(text) => {
                 const model = JSON.parse(text);
-                const evaluate = model.semantic ? Tokens.evaluate : Evaluate.evaluate;
-                return model.examples.map((example) => evaluate(model, example).estimates);
+                const { evaluate, without } = model.semantic ? Tokens : Evaluate;
+                const results = model.examples.map((example) => evaluate(model, example));
+                return [
+                    results.map(({ estimates }) => estimates),
+                    results.map((result, i) => {
+                        const left = without(model, model.examples[i], result);
+                        const c = model.classes && model.classes.length === 2 ? 1 : result.chosen || 0;
+                        return (result.rows || result.scores).map(
+                            (row, at) => left && left(model.semantic ? row : at).estimates[c],
+                        );
+                    }),
+                ];
             }""",
             json.dumps(document, allow_nan=False),
         )
 
-    return estimates
+    return said
 
 
 @pytest.mark.parametrize("kind", ["sets", "items"])
@@ -40,9 +51,16 @@ def test_predictions_of_random_models(kind: str, evaluator: Any) -> None:
             randomise(model, rng)
             document = report_document(model, X)
             expected = predictions(model, X)
-            got = np.array(evaluator(document))
+            said, without = evaluator(document)
+            got = np.array(said)
             assert len(got) == len(X)
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5, err_msg=repr(model))
+            tokens = model.explain(X, effects=False).tokens
+            left = tokens["without"].to_numpy(zero_copy_only=False).astype(float)
+            sizes = np.bincount(tokens["set"], minlength=len(X))
+            shown = [row[:size] for row, size in zip(without, sizes.tolist(), strict=True)]
+            shown = np.array([value for row in shown for value in row], float)
+            np.testing.assert_allclose(shown, left, rtol=1e-5, atol=1e-5, err_msg=repr(model))
             n_models += 1
     assert n_models >= 60
 
@@ -51,7 +69,7 @@ def test_keypoints_far_apart_and_values_outside(evaluator: Any) -> None:
     numbers = np.array([[-1.5e308], [0.0], [1.0], [1.7e308]])
     model = cs.SetRegressor(epochs=2, random_state=0, n_jobs=1).fit(numbers, [0.0, 1.0, 2.0, 3.0])
     X = np.array([[-1.7e308], [-1e308], [0.5], [1e300], [1.79e308]])
-    got = np.array(evaluator(report_document(model, X)))
+    got = np.array(evaluator(report_document(model, X))[0])
     np.testing.assert_allclose(got, predictions(model, X), atol=1e-5)
 
 
@@ -62,4 +80,4 @@ def test_without_data_every_feature_is_a_tokens_own(evaluator: Any) -> None:
     document = report_document(model)
     assert document["examples"] == []
     document["examples"] = [{"tokens": [row.tolist()], "set": [None, None]} for row in X]
-    np.testing.assert_allclose(np.array(evaluator(document)), predictions(model, X), atol=1e-5)
+    np.testing.assert_allclose(np.array(evaluator(document)[0]), predictions(model, X), atol=1e-5)

@@ -104,7 +104,7 @@ def test_the_recipe_of_the_paper(opened: Any, cook: Any, monkeypatch: pytest.Mon
         cells = found[" ".join(token)]
         share = float(cells[1].rstrip(" %")) / 100
         assert share == pytest.approx(shares[" ".join(token)], abs=0.005)
-        score = float(cells[-2].replace("\N{MINUS SIGN}", "-"))
+        score = float(cells[-3].replace("\N{MINUS SIGN}", "-"))
         assert score == pytest.approx(row["score"], abs=2e-3)
     assert number(page, "#average") == pytest.approx(explained.aggregate[0, 0], abs=1e-9)
     assert number(page, "#prediction") == pytest.approx(cook.predict_proba([RECIPE])[0].max(), abs=1e-9)

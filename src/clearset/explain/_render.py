@@ -92,7 +92,7 @@ def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), conn
     )
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     parts = {
-        "TITLE": f"{escape(document['estimator'])} · clearset report",
+        "TITLE": f"{escape(document['title'])} · clearset report",
         "POLICY": escape(policy),
         "STYLE": style,
         "DOCUMENT": text.translate(_ESCAPES),

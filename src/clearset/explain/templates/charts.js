@@ -132,13 +132,14 @@ const Charts = (() => {
     return root;
   }
 
-  /* A bar from zero in [-1, 1] for each score. */
-  function scores(values) {
+  /* A bar from zero for each score, the longest for `largest`: scores of one set are often close to zero. */
+  function scores(values, largest) {
+    const title = `The longest bar stands for ${show(largest, 3)}, the largest score shown, in either direction`;
     return h(
       "span",
-      { class: "scores", "aria-hidden": "true" },
+      { class: "scores", "aria-hidden": "true", title },
       values.map((value) => {
-        const size = Math.min(Math.abs(value), 1) * 50;
+        const size = largest > 0 ? (Math.abs(value) / largest) * 50 : 0;
         const style = { left: `${value < 0 ? 50 - size : 50}%`, width: `${size}%` };
         return h("span", { class: "track" }, h("span", { class: value < 0 ? "bar below" : "bar", style }));
       }),
@@ -152,5 +153,7 @@ const Charts = (() => {
       h("span", { class: "bar", style: { left: "0", width: `${100 * Math.min(Math.max(share, 0), 1)}%` } }),
     );
 
-  return { curves, scatter, scores, bar, padded };
+  const largest = (scores) => scores.flat().reduce((most, score) => Math.max(most, Math.abs(score)), 0);
+
+  return { curves, scatter, scores, largest, bar, padded };
 })();

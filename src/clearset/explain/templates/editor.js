@@ -5,12 +5,14 @@ const Editor = (() => {
     text: { name: "Text" },
     words: { name: "Words", hint: "Type a word, then Enter" },
     items: { name: "Items", hint: "Type an item, then Enter; commas between several" },
+    own: { name: "Tokens", hint: "Type a token as the tokeniser makes it" },
   };
 
   /* `changed(items)` hears of what people do; `server` knows items that the page lacks. Given are `write`
      for items that come from elsewhere, and `mark` for those that are in no token. */
   function build(model, server, changed) {
-    const kind = Typing.isText(model) ? "text" : model.tokens.in_order ? "words" : "items";
+    const { own, in_order: inOrder } = model.tokens;
+    const kind = own ? "own" : Typing.isText(model) ? "text" : inOrder ? "words" : "items";
     const body =
       kind === "text" ? ofText(model, changed) : ofItems(model, server, changed, hint(model, kind));
     const name = h("label", { for: "items", class: "what" }, KINDS[kind].name);

@@ -44,7 +44,10 @@ const { h, svg, show, cut, named, label, table, count, replace } = (() => {
   }
   show.signed = (value, digits = 3) =>
     (value > 0 ? "+" : "") + show(Math.abs(value) < 1e-12 ? 0 : value, digits);
-  show.share = (value) => `${value > 0 && value < 0.001 ? "< 0.1" : (100 * value).toFixed(1)} %`;
+  show.share = (value, digits = 1) => {
+    const least = 10 ** -digits;
+    return `${value > 0 && 100 * value < least ? `< ${least}` : (100 * value).toFixed(digits)} %`;
+  };
   /* Numbers of one column: with as many decimals each, so that they stand under each other. */
   show.column = (values, { digits = 4, signed = false } = {}) => {
     const none = (value) => value === null || value === undefined || Number.isNaN(value);

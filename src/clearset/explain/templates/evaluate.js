@@ -2,6 +2,7 @@
 /* The set function of a document, without any page: phi of a token, the mean over a set, rho.
    A token is one value for each feature: a number, the place of a category, or null for missing. */
 const Evaluate = (() => {
+  const MOST_COMPARED = 400; /* tokens of a set up to which it is evaluated without each */
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
   /* How far a value is on the way from one to another. Halved first: the difference of two finite numbers may
@@ -113,9 +114,9 @@ const Evaluate = (() => {
   }
 
   /* The tokens of a set as phi reads them: whole-set values the same in all; no token is one all missing. */
-  function rows(model, set) {
+  function rows(model, set, size = set.tokens.length) {
     const tokens = set.tokens.length ? set.tokens : [model.features.map(() => null)];
-    const of = { size: () => set.tokens.length, set: (_, d) => set.set[d], token: (token, d) => token[d] };
+    const of = { size: () => size, set: (_, d) => set.set[d], token: (token, d) => token[d] };
     return tokens.map((token) => model.features.map((feature, d) => of[feature.scope](token, d)));
   }
 
@@ -125,15 +126,23 @@ const Evaluate = (() => {
     return sums.map((sum) => sum / scores.length);
   }
 
-  /* From the scores of a set's tokens to its prediction. */
-  function fromScores(model, scores) {
+  /* The mean of the scores without those of each token; there are at least two. */
+  function othersMeans(scores) {
+    const n = scores.length;
+    const all = mean(scores);
+    return (i) => all.map((value, k) => (value * n - scores[i][k]) / (n - 1));
+  }
+
+  function fromMeans(model, means) {
     const { width, outputs: n } = model.function;
-    const means = mean(scores);
     const outputs = Array.from({ length: n }, (_, c) =>
       rho(model, means.slice(c * width, (c + 1) * width), c),
     );
-    return { scores, means, outputs, ...predicted(model, outputs) };
+    return { means, outputs, ...predicted(model, outputs) };
   }
+
+  /* From the scores of a set's tokens to its prediction. */
+  const fromScores = (model, scores) => ({ scores, ...fromMeans(model, mean(scores)) });
 
   const evaluate = (model, set) =>
     fromScores(
@@ -141,7 +150,18 @@ const Evaluate = (() => {
       rows(model, set).map((token) => phi(model, token)),
     );
 
+  /* What is said of a set without its i-th token, as a function of i; null where there would be none, or too many
+     to compare. Where a feature counts tokens, it falls by one, whichever token goes. */
+  function without(model, set, { scores }) {
+    const n = set.tokens.length;
+    if (n < 2 || n > MOST_COMPARED) return null;
+    const counted = model.features.some((feature) => feature.scope === "size");
+    const others = othersMeans(counted ? rows(model, set, n - 1).map((token) => phi(model, token)) : scores);
+    return (i) => fromMeans(model, others(i));
+  }
+
   return {
+    MOST_COMPARED,
     share,
     place,
     read,
@@ -152,8 +172,10 @@ const Evaluate = (() => {
     curve,
     mean,
     predicted,
+    othersMeans,
     rows,
     fromScores,
     evaluate,
+    without,
   };
 })();

@@ -25,13 +25,42 @@ const Features = (() => {
     return [...found].sort((a, b) => a - b);
   }
 
-  /* One feature as a card: `curve(value)` gives the heights of its lines at a value. */
-  function card(feature, { curve, current, marks = [], range, unit, between = 0 }) {
-    const heights = (value) => curve(value).map((y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3));
-    const said = (value) => heights(value).join(", ");
+  /* Categories that are listed: where there are too many, the most frequent. */
+  function listed({ categories, histogram }) {
+    const order = categories.map((_, place) => place);
+    if (histogram && order.length > MOST_ROWS) order.sort((a, b) => histogram.counts[b] - histogram.counts[a]);
+    return order.slice(0, MOST_ROWS);
+  }
+
+  /* Where a curve of one line is lowest and highest, and how low and high: [[value, height], [value, height]]. */
+  function ends(feature, { curve, current, between }) {
+    const at = feature.categories ? listed(feature) : places(feature, between);
+    if (current !== null && current !== undefined) at.push(current);
+    const heights = at.map((value) => [value, curve(value)[0]]);
+    const furthest = (further) => heights.reduce((best, one) => (further(one[1], best[1]) ? one : best));
+    return [furthest((a, b) => a < b), furthest((a, b) => a > b)];
+  }
+
+  const valued = (feature, value) =>
+    feature.categories ? label(feature.categories[value], 30) : show(value);
+
+  /* What a feature can do: from the lowest to the highest. */
+  function moves(feature, [[x, low], [y, high]], write) {
+    const [from, to] = [write(low), write(high)];
+    if (from === to) return h("p", { class: "note moves" }, "hardly moves it");
+    const end = (text, value) => [h("strong", null, text), " (at ", valued(feature, value), ")"];
+    return h("p", { class: "note moves" }, "moves it from ", end(from, x), " to ", end(to, y));
+  }
+
+  const short = (y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3);
+
+  /* One feature as a card: `curve(value)` gives the heights of its lines at a value, `write` a height as text; `more`
+     stands under it. */
+  function card(feature, { curve, current, marks = [], range, unit, between = 0, write = short, more }) {
+    const said = (value) => curve(value).map(write).join(", ");
     const note = h("p", { class: "note" }, "missing gives ", said(null));
     if (current !== undefined && current !== null) {
-      const text = feature.categories ? label(feature.categories[current], 30) : show(current);
+      const text = valued(feature, current);
       note.prepend("here: ", h("strong", null, text), " gives ", h("strong", null, said(current)), " · ");
     } else if (current === null) note.prepend("here: ");
     return h(
@@ -39,8 +68,9 @@ const Features = (() => {
       { class: "card feature" },
       h("figcaption", null, label(title(feature), 60), ...declared(feature)),
       feature.categories
-        ? rows(feature, { curve, current, range })
+        ? rows(feature, { curve, current, range, write })
         : drawn(feature, { curve, current, marks, range, unit, between }),
+      more,
       note,
     );
   }
@@ -63,15 +93,13 @@ const Features = (() => {
     });
   }
 
-  function rows(feature, { curve, current, range }) {
+  function rows(feature, { curve, current, range, write }) {
     const counts = feature.histogram ? feature.histogram.counts : null;
-    const order = feature.categories.map((_, place) => place);
-    if (counts && order.length > MOST_ROWS) order.sort((a, b) => counts[b] - counts[a]);
-    const shown = order.slice(0, MOST_ROWS);
+    const shown = listed(feature);
     const most = counts ? Math.max(...shown.map((place) => counts[place]), 1) : 1;
     const all = new Map(shown.map((place) => [place, curve(place)]));
-    const [low, high] = range || Charts.padded([...all.values()].flat());
-    const left = order.length - shown.length;
+    const [low, high] = range;
+    const left = feature.categories.length - shown.length;
     return h(
       "div",
       {
@@ -95,12 +123,12 @@ const Features = (() => {
                 h("span", { class: "place", style: { left: `${(100 * (value - low)) / (high - low)}%` } }),
               ),
           ),
-          h("span", { class: "number" }, all.get(place).length > 1 ? "" : show(all.get(place)[0], 3)),
+          h("span", { class: "number" }, all.get(place).length > 1 ? "" : write(all.get(place)[0])),
         ),
       ),
       left > 0 && h("p", { class: "note" }, `and ${left.toLocaleString("en")} more`),
     );
   }
 
-  return { title, isWhole, card };
+  return { title, isWhole, ends, moves, card };
 })();

@@ -65,6 +65,7 @@ const Fields = (() => {
       type: "number",
       step: "any",
       oninput: () => number.value !== "" && set(Number(number.value), number),
+      onblur: () => number.value === "" && reflect(),
     });
     const missing = h("input", {
       type: "checkbox",

@@ -77,6 +77,7 @@ const Found = (() => {
 
   /* Bars, and for width 1 numbers beside them. */
   function scored(scores) {
+    const largest = Charts.largest(scores);
     const shown = show.column(
       scores.map(([first]) => first),
       { digits: 3, signed: true },
@@ -85,7 +86,7 @@ const Found = (() => {
       h(
         "span",
         { class: "score" },
-        Charts.scores(own),
+        Charts.scores(own, largest),
         own.length === 1 && h("span", { class: "number" }, shown[i]),
       ),
     );
@@ -98,8 +99,8 @@ const Found = (() => {
   }
 
   /* The tokens of an example. `state` says which class and which token is looked at, and whether all are to
-     be shown; `choose` hears of changes to it. */
-  function list(model, rows, state, choose) {
+     be shown; `choose` hears of changes to it; `without(row)` is what is predicted without a token, where known. */
+  function list(model, rows, state, { choose, without }) {
     const one = model.function.width === 1;
     const shown = state.all || rows.length < MOST_ROWS + 5 ? rows : rows.slice(0, MOST_ROWS);
     const scores = rows.map((row) => row.scores[state.column]);
@@ -109,12 +110,14 @@ const Found = (() => {
       ...scores.map(([first]) => first / rows.length),
       scores.reduce((sum, [s]) => sum + s, 0) / rows.length,
     ];
-    const adds = show.column(sums, { digits: 3, signed: true });
+    const parts = show.column(sums, { digits: 3, signed: true });
+    const left = without && Prediction.leftOut(model, shown.map(without));
     const columns = [
       ["token"],
-      ...known.map(([name], i) => [name, i < 2 ? "number" : "number minor"]), // small screens have no room
+      ...known.map(([name], i) => [name, i === 1 ? "number" : "number minor"]), // small screens have no room
       [one ? "score" : "scores", "scored"],
-      ...(one ? [["adds", "number minor"]] : []),
+      ...(one ? [["part of average", "number minor"]] : []),
+      ...(left ? [["without it", "number"]] : []),
     ];
     const body = shown.map(({ token }, i) => {
       const current = token === state.token;
@@ -124,12 +127,15 @@ const Found = (() => {
         { ...pressed, onclick: () => choose({ token }) },
         chips(Tokens.spell(model, token)),
       );
-      const cells = [name, ...known.map(([, own]) => own[i]), bars[i], ...(one ? [adds[i]] : [])];
+      const cells = [name, ...known.map(([, own]) => own[i]), bars[i]];
+      if (one) cells.push(parts[i]);
+      if (left) cells.push(left[i]);
       return { class: current ? "current" : null, cells };
     });
     const average = `${count(rows.length, "token")}: average score`;
-    const foot = one &&
-      rows.length > 1 && [average, ...known.map(() => null), adds[rows.length], adds[rows.length]];
+    const sum = parts[rows.length];
+    const foot = one && rows.length > 1 && [average, ...known.map(() => null), sum, sum];
+    if (foot && left) foot.push(null);
     const all = () => choose({ all: true });
     return [
       table(columns, body, { kind: "found", foot }),

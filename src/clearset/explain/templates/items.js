@@ -4,6 +4,9 @@ const Items = (() => {
   const LEADS = {
     text: "Type a text: the model scores the words, and runs of words, that it knows.",
     items: "Put items together: the model scores the items, and combinations of items, that it knows.",
+    own:
+      "Put tokens together: the model scores those that it knows. What makes tokens of an example is code of its " +
+      "own, which this page does not have: type each token as that code makes it.",
   };
 
   function build(model) {
@@ -86,12 +89,17 @@ const Items = (() => {
       const rows = Found.ranked(known, state.column);
       if (!rows.some((row) => row.token === state.token)) state.token = rows.length ? rows[0].token : null;
       editor.mark(state.example.items, unknown);
+      const left = Tokens.without(model, state.example, result);
+      const followed = (said) => Prediction.followedIn(model, said, state.column);
       const empty = state.example.items.length ? "No known token is in it" : "Empty";
       replace(
         found,
         Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
         rows.length > 0
-          ? Found.list(model, rows, state, choose)
+          ? [
+              Found.list(model, rows, state, { choose, without: left && ((row) => followed(left(row))) }),
+              Prediction.columnsNote(model, result, state.column, !!left),
+            ]
           : h("p", { class: "note" }, `${empty}: the model says what it would say of nothing.`),
       );
       const c = state.column;
@@ -119,13 +127,14 @@ const Items = (() => {
       );
     }
 
-    const start = model.examples.length > 0 && [h("label", { for: "example" }, "Start from"), picker];
+    const heading = h("label", { for: "example" }, "Start from");
+    const start = model.examples.length > 0 && [heading, picker, Sections.chosen(model)];
     const empty = h("button", { type: "button", onclick: () => (load(-1), editor.focus()) }, "Empty");
     const sections = [
       Sections.section(
         "try",
         "Try it",
-        LEADS[text ? "text" : "items"],
+        LEADS[tokens.own ? "own" : text ? "text" : "items"],
         h("div", { class: "toolbar" }, start, empty),
         server ? null : partly(tokens),
         h(

@@ -9,6 +9,8 @@
   function read() {
     if (!semantic) return ["a set", "the things in the set, each with its features"];
     if (Typing.isText(model)) return ["a text", "the words, and runs of words, that it has met before"];
+    if (tokens.own)
+      return ["an example", "what a tokeniser of its own makes of the example, as far as it has met it before"];
     const alone = tokens.tokeniser.kind === "items";
     return [
       "a set of items",
@@ -23,7 +25,7 @@
       ? `tells which of ${which} classes ${what} belongs to`
       : `predicts a number from ${what}`;
     const scores = width > 1 ? `${width} scores` : "a score";
-    const whole = !semantic || tokens.items.length === tokens.n_tokens;
+    const whole = !semantic || (!tokens.own && tokens.items.length === tokens.n_tokens);
     return (
       `This model ${task}. Its tokens are ${its}. Each token gets ${scores}, the scores are averaged, and ` +
       `the ${width > 1 ? "averages become" : "average becomes"} the prediction. ` +
@@ -33,6 +35,7 @@
 
   const holds = model.certificate.every((check) => check.holds);
   const facts = [
+    model.title !== model.estimator && model.estimator,
     count(model.features.length, "feature"),
     width > 1 && `${width} scores per token`,
     semantic && count(tokens.n_tokens, "token"),
@@ -49,7 +52,7 @@
   const links = sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
   replace(
     document.getElementById("head"),
-    h("h1", null, model.estimator),
+    h("h1", null, label(model.title, 200)),
     h("p", { class: "lead" }, lead()),
     h(
       "ul",

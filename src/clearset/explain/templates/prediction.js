@@ -68,29 +68,69 @@ const Prediction = (() => {
     );
 
   /* Where the average stands: on rho's curve for width 1, else a bar for each average. */
-  function aggregate(model, means, output, column) {
-    return model.function.width > 1 ? bars(means) : onCurve(model, means[0], output, column);
+  function aggregate(model, means, output, c) {
+    return model.function.width > 1 ? bars(means) : onCurve(model, means[0], output, c);
   }
 
   function bars(means) {
+    const shown = show.column(means, { digits: 3, signed: true });
     const row = (mean, k) =>
       h(
         "div",
         null,
         h("span", null, `score ${k + 1}`),
-        Charts.scores([mean]),
-        h("span", { class: "number" }, show.signed(mean)),
+        Charts.scores([mean], Charts.largest(means)),
+        h("span", { class: "number" }, shown[k]),
       );
     return [h("h3", null, "Average scores"), h("div", { class: "averages" }, means.map(row))];
   }
 
-  function outputUnit(model) {
-    if (model.classes) return model.link === "margin" ? "margin" : "log-odds";
-    return model.link === "exp" ? "logarithm of the prediction" : "prediction";
+  /* Of two classes, all numbers speak for the second. */
+  const spoken = ({ classes }, c) => (classes && classes.length === 2 ? 1 : c);
+  const ofClass = (model, what, c) => `${what} of ${named(model.classes[spoken(model, c)], 24)}`;
+
+  /* What an output is. Of several classes it is no log-odds: only all together become probabilities. */
+  function outputUnit(model, c) {
+    if (!model.classes) return model.link === "exp" ? "logarithm of the prediction" : "prediction";
+    if (model.link === "margin") return ofClass(model, "margin", c);
+    return model.classes.length === 2 ? ofClass(model, "log-odds", c) : "output";
   }
 
-  function onCurve(model, mean, output, column) {
-    const unit = outputUnit(model);
+  /* What is predicted for the class looked at: its name, the number among the estimates, the number as text. */
+  const followed = (model, c) =>
+    model.classes ? ofClass(model, model.link === "margin" ? "margin" : "probability", c) : "prediction";
+  const followedIn = (model, { estimates }, c) => estimates[spoken(model, c)];
+  const isShare = ({ classes, link }) => !!classes && link !== "margin";
+
+  /* Predictions of one column. */
+  const written = (model, values) =>
+    isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
+
+  /* Predictions without each token, as cells of one column; null for the only one. */
+  function leftOut(model, values) {
+    const shown = written(model, values);
+    return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
+  }
+
+  /* What the columns of tokens say. */
+  function columnsNote(model, result, c, compared) {
+    const [said] = written(model, [followedIn(model, result, c)]);
+    return h(
+      "p",
+      { class: "note columns" },
+      model.function.width === 1 &&
+        h(
+          "span",
+          { class: "minor" },
+          "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
+        ),
+      compared && `“Without it” is the ${followed(model, c)} if this token were not there; now it is ${said}.`,
+    );
+  }
+
+  function onCurve(model, mean, output, c) {
+    const unit = outputUnit(model, c);
+    const column = model.function.outputs > 1 ? c : 0;
     const at = Array.from({ length: 81 }, (_, i) => -1 + i / 40);
     const average = h("strong", { id: "average", "data-value": mean }, show.signed(mean));
     return [
@@ -107,6 +147,7 @@ const Prediction = (() => {
         "p",
         { class: "note" },
         `The point is this set: its average score across, the ${unit} that follows from it up.`,
+        unit === "output" && " The outputs of all classes together become their probabilities.",
       ),
     ];
   }
@@ -134,7 +175,6 @@ const Prediction = (() => {
      `what` is shown of it elsewhere; `label` is what is known of the example. */
   function parts(model, result, means, { column, label: said, what, choose }) {
     announce(model, result);
-    const curve = model.function.outputs > 1 ? column : 0;
     return [
       dock(model, result),
       h(
@@ -144,9 +184,9 @@ const Prediction = (() => {
         known(said),
         choose && explained(what, model.classes[column]),
       ),
-      h("div", { class: "averaged" }, aggregate(model, means, result.outputs[column], curve)),
+      h("div", { class: "averaged" }, aggregate(model, means, result.outputs[column], column)),
     ];
   }
 
-  return { parts, status };
+  return { parts, status, followed, followedIn, written, leftOut, columnsNote };
 })();

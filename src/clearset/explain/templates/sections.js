@@ -108,7 +108,9 @@ const Sections = (() => {
         ),
       );
     }
-    const lead = `On ${count(found.n, "set")} with known labels.`;
+    const lead =
+      `On ${count(found.n, "set")} with known labels. On sets that the model learned from, figures are better than ` +
+      "on new ones: only sets that it has not seen tell how good it is.";
     return section(
       "quality",
       "How good it is",
@@ -150,5 +152,12 @@ const Sections = (() => {
     );
   }
 
-  return { section, tile, promises, quality, training };
+  /* Beside the examples to start from, how many there are, where not all are listed. */
+  function chosen({ examples, n_sets: all }) {
+    if (!all || examples.length >= all) return null;
+    const listed = examples.length.toLocaleString("en");
+    return h("span", { class: "what" }, `${listed} of ${count(all, "set")}, chosen at random`);
+  }
+
+  return { section, chosen, tile, promises, quality, training };
 })();

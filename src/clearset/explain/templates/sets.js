@@ -5,6 +5,13 @@ const Sets = (() => {
     "The report was made without data, so it has no examples and no histograms, and takes every feature to " +
     "be each token's own.";
 
+  const BEHIND = "Behind each curve: how often its values occur. The point is the open token.";
+  const LEADS = [
+    `Every value is first read through a curve from 0 to 1, then mixed into the token's score. ${BEHIND}`,
+    "What the prediction would be if one value of the open token, or of the whole set, were another and all else " +
+      `stayed. All charts have the same axis, so that heights can be compared. ${BEHIND}`,
+  ];
+
   function build(model) {
     const { features } = model;
     const multi = model.function.outputs > 1;
@@ -14,7 +21,7 @@ const Sets = (() => {
     const state = { set: blank(), label: null, selected: 0, explained: null, effects: false };
     const panel = h("div", { class: "panel" });
     const cards = h("div", { class: "cards" });
-    const list = TokenList.build(model, state, update);
+    const list = TokenList.build(model, state, update, own);
 
     const labelled = ({ name, label: said }) =>
       said === null ? name : `${name} (label ${typeof said === "number" ? show(said) : named(said, 30)})`;
@@ -36,6 +43,12 @@ const Sets = (() => {
       list.rebuild();
     }
 
+    /* Once it is changed, it is no longer the example that has the label. */
+    function own() {
+      state.label = null;
+      picker.value = "-1";
+    }
+
     function explain(column) {
       state.explained = column;
       update();
@@ -44,12 +57,11 @@ const Sets = (() => {
     function update() {
       const result = Evaluate.evaluate(model, state.set);
       const c = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
-      list.update(result, c * width, ({ outputs, estimates }) => (model.classes ? outputs[c] : estimates[0]));
+      list.update(result, c);
       const means = result.means.slice(c * width, (c + 1) * width);
       const said = { column: c, label: state.label, what: "Scores", choose: multi && explain };
       replace(panel, Prediction.parts(model, result, means, said));
-      const charted = state.effects ? effects(c, result.scores) : calibrators(c);
-      replace(cards, features.map(charted));
+      replace(cards, state.effects ? effects(c, result.scores) : features.map(calibrators(c)));
     }
 
     /* What the open token has of a feature. */
@@ -74,9 +86,25 @@ const Sets = (() => {
       });
     };
 
-    /* The prediction while one value of the open token moves; what belongs to the set moves in all tokens. */
-    const effects = (c, scores) => (feature, d) => {
+    /* The prediction while one value moves, on one axis for all features: what does little looks like it. */
+    function effects(c, scores) {
+      const unit = Prediction.followed(model, c);
+      const drawn = features.map((feature, d) => {
+        const curve = effect(c, scores, feature, d);
+        const given = { curve, current: current(feature, d), unit, between: 16 };
+        return { feature, given, ends: Features.ends(feature, given) };
+      });
+      const write = (height) => Prediction.written(model, [height])[0];
+      const range = Charts.padded(drawn.flatMap(({ ends }) => ends.map(([, height]) => height)));
+      return drawn.map(({ feature, given, ends }) => {
+        return Features.card(feature, { ...given, range, write, more: Features.moves(feature, ends, write) });
+      });
+    }
+
+    /* One value of the open token moves; what belongs to the set moves in all tokens. */
+    function effect(c, scores, feature, d) {
       const rows = Evaluate.rows(model, state.set);
+      const known = new Map();
       const moved = (row, value) =>
         Evaluate.phi(
           model,
@@ -85,24 +113,22 @@ const Sets = (() => {
       const fixed = (i) => feature.scope === "token" && i !== state.selected;
       const curve = (value) => {
         const changed = rows.map((row, i) => (fixed(i) ? scores[i] : moved(row, value)));
-        const { estimates } = Evaluate.fromScores(model, changed);
-        return [model.classes && model.classes.length === 2 ? estimates[1] : estimates[c]];
+        return [Prediction.followedIn(model, Evaluate.fromScores(model, changed), c)];
       };
-      return Features.card(feature, { curve, current: current(feature, d), unit: followed(c), between: 16 });
-    };
-
-    function followed(c) {
-      if (!model.classes) return "prediction";
-      const name = named(model.classes[model.classes.length === 2 ? 1 : c], 24);
-      return `${model.link === "margin" ? "margin" : "probability"} of ${name}`;
+      return (value) => {
+        if (!known.has(value)) known.set(value, curve(value));
+        return known.get(value);
+      };
     }
 
+    const lead = h("span", null, LEADS[0]);
     const modes = ["How it is read", "Effect on this prediction"].map((text, i) =>
       h("button", { type: "button", "aria-pressed": String(i === 0), onclick: () => mode(i) }, text),
     );
     function mode(i) {
       state.effects = i === 1;
       modes.forEach((button, j) => button.setAttribute("aria-pressed", String(i === j)));
+      lead.textContent = LEADS[i];
       update();
     }
 
@@ -118,6 +144,7 @@ const Sets = (() => {
           { class: "toolbar" },
           h("label", { for: "example" }, "Start from"),
           picker,
+          Sections.chosen(model),
           h("button", { type: "button", onclick: add }, "Add token"),
         ),
         h(
@@ -130,8 +157,7 @@ const Sets = (() => {
       Sections.section(
         "features",
         "What it reads in each feature",
-        "Every value is first read through a curve from 0 to 1, then mixed into the token's score. " +
-          "Behind each curve: how often its values occur. The point is the open token.",
+        lead,
         h("div", { class: "toolbar modes", role: "group", "aria-label": "What the charts show" }, modes),
         cards,
       ),

@@ -2,14 +2,15 @@
 /* The tokens of a set as a list, one of them open for changes, and what belongs to the whole set above it. */
 const TokenList = (() => {
   const MOST_TOKENS = 100;
-  const MOST_COMPARED = 40; /* tokens up to which the prediction without each is shown */
 
-  /* `state` has the set and which token is selected; `changed()` hears of other values. */
-  function build(model, state, changed) {
+  /* `state` has the set and which token is selected; `changed()` hears of what is to be shown, `own()` of what people
+     change in the set. */
+  function build(model, state, changed, own) {
     const { features } = model;
     const width = model.function.width;
     const shared = h("div", { class: "shared" });
-    const list = h("div", { class: "tokens" });
+    const list = h("div", { class: width === 1 ? "tokens parted" : "tokens" });
+    const note = h("div");
     let heads = [];
 
     /* Among the numbers of a token or the set, the place of one feature. */
@@ -17,6 +18,7 @@ const TokenList = (() => {
       get: () => values[d],
       set: (value) => {
         values[d] = value;
+        own();
         changed();
       },
     });
@@ -32,11 +34,13 @@ const TokenList = (() => {
 
     function insert(i, token) {
       state.set.tokens.splice(i, 0, token);
+      own();
       select(i);
     }
 
     function remove(i) {
       state.set.tokens.splice(i, 1);
+      own();
       select(i);
     }
 
@@ -59,17 +63,19 @@ const TokenList = (() => {
       const open = i === state.selected;
       const summary = h("span", { class: "summary" });
       const scores = h("span", { class: "score" });
-      const effect = h("span", { class: "effect number" });
+      const part = h("span", { class: "part number" });
+      const left = h("span", { class: "left number" });
       const button = h(
         "button",
         { type: "button", class: "pick", "aria-expanded": String(open), onclick: () => select(i) },
         h("span", { class: "order" }, String(i + 1)),
         summary,
         scores,
-        effect,
+        width === 1 && part,
+        left,
       );
       const row = h("div", { class: open ? "token open" : "token" }, button, open && editor(token, i));
-      return { token, row, button, summary, scores, effect };
+      return { token, row, button, summary, scores, part, left };
     }
 
     function rebuild() {
@@ -96,46 +102,47 @@ const TokenList = (() => {
       return h("span", { class: "value" }, label(feature.name, 24), " ", strong);
     }
 
-    /* Show what became of the values: `result` of the set, for the class whose scores begin at `first`;
-       `output` says which number is followed. */
-    function update(result, first, output) {
-      const own = heads.map((_, i) => result.scores[i].slice(first, first + width));
+    /* Show what became of the values: `result` of the set, for the class that is looked at. */
+    function update(result, c) {
+      const first = model.function.outputs > 1 ? c * width : 0;
+      const scored = heads.map((_, i) => result.scores[i].slice(first, first + width));
+      const largest = Charts.largest(scored);
       const numbers = show.column(
-        own.map(([score]) => score),
+        scored.map(([score]) => score),
         { digits: 3, signed: true },
       );
-      const whole = output(result);
-      const effects = compared() ? heads.map((_, i) => whole - output(without(result, i))) : [];
-      const added = show.column(effects, { digits: 3, signed: true });
-      heads.forEach(({ token, summary, scores, effect }, i) => {
+      const parts = show.column(
+        scored.map(([score]) => score / result.scores.length),
+        { digits: 3, signed: true },
+      );
+      const without = Evaluate.without(model, state.set, result);
+      const left = Prediction.leftOut(
+        model,
+        heads.map((_, i) => without && Prediction.followedIn(model, without(i), c)),
+      );
+      heads.forEach(({ token, summary, scores, part, left: cell }, i) => {
         replace(
           summary,
           features.map((feature, d) => feature.scope === "token" && valued(feature, token[d])),
         );
-        replace(scores, Charts.scores(own[i]), h("span", { class: "number" }, width === 1 ? numbers[i] : ""));
-        effect.textContent = added[i] || "";
+        const shown = h("span", { class: "number" }, width === 1 ? numbers[i] : "");
+        replace(scores, Charts.scores(scored[i], largest), shown);
+        part.textContent = parts[i];
+        replace(cell, left[i]);
       });
+      list.classList.toggle("compared", !!without);
+      replace(note, heads.length > 0 && Prediction.columnsNote(model, result, c, !!without));
     }
 
-    const compared = () => state.set.tokens.length > 1 && state.set.tokens.length <= MOST_COMPARED;
-    const sized = features.some((feature) => feature.scope === "size");
-
-    /* Where the number of tokens counts, one less changes all the others' scores. */
-    function without(result, i) {
-      const others = (list) => list.filter((_, j) => j !== i);
-      if (!sized) return Evaluate.fromScores(model, others(result.scores));
-      return Evaluate.evaluate(model, { ...state.set, tokens: others(state.set.tokens) });
-    }
-
-    const followed = !model.classes ? "prediction" : model.link === "margin" ? "margin" : "log-odds";
     const titles = h(
       "div",
-      { class: "heads", "aria-hidden": "true" },
+      { class: width === 1 ? "heads parted" : "heads", "aria-hidden": "true" },
       h("span", null, "token"),
       h("span", null, width === 1 ? "score" : "scores"),
-      h("span", { class: "number" }, `adds to ${followed}`),
+      width === 1 && h("span", { class: "number" }, "part of average"),
+      h("span", { class: "number" }, "without it"),
     );
-    return { elements: [shared, titles, list], rebuild, update, insert };
+    return { elements: [shared, titles, list, note], rebuild, update, insert };
   }
 
   return { build };

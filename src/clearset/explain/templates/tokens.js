@@ -165,7 +165,7 @@ const Tokens = (() => {
   }
 
   /* The features of a token beside its value, by name. */
-  function features(model, token, example, found) {
+  function features(model, token, example, found, nTokens = found.tokens.length) {
     const { counts, sizes, own_features: own } = model.tokens;
     const known = {
       count: () => counts[token],
@@ -173,7 +173,7 @@ const Tokens = (() => {
       whole: () => (sizes[token] === found.nItems ? 1 : 0),
     };
     return model.features.slice(1).map(({ name, scope }) => {
-      if (scope === "set") return name === "items" ? found.nItems : found.tokens.length;
+      if (scope === "set") return name === "items" ? found.nItems : nTokens;
       if (token < 0) return null;
       if (name in own) return own[name][token];
       return name in known ? known[name]() : detail(model, token, example, name);
@@ -182,27 +182,48 @@ const Tokens = (() => {
 
   const columns = (model) => (model.classes && model.classes.length > 2 ? model.classes.length : 1);
 
+  /* The scores of a token, for each column. */
+  const scored = (model, value, others) =>
+    Array.from({ length: columns(model) }, (_, c) =>
+      Evaluate.phi(model, [value && value.refined[c], ...others]),
+    );
+
   function evaluate(model, example) {
     const found = find(model, example.items);
-    const width = model.function.width;
     const n = columns(model);
     const shown = found.tokens.length ? found.tokens : [-1];
     const rows = shown.map((token) => {
       const others = features(model, token, example, found);
       const value = token < 0 ? null : values(model, token);
-      const scores = Array.from({ length: n }, (_, c) =>
-        Evaluate.phi(model, [value && value.refined[c], ...others]),
-      );
-      return { token, value, others, scores };
+      return { token, value, others, scores: scored(model, value, others) };
     });
     const means = Array.from({ length: n }, (_, c) => Evaluate.mean(rows.map((row) => row.scores[c])));
-    let outputs = means.map((mean) => Evaluate.rho(model, mean.slice(0, width)));
+    let outputs = means.map((mean) => Evaluate.rho(model, mean));
     if (n > 1 && !found.tokens.length) {
       /* What is missing is missing for all classes alike: the prior speaks. */
       const shares = model.tokens.prior.map((share) => Math.min(Math.max(share, 1e-12), 1 - 1e-12));
       outputs = shares.map((s) => (model.loss === "log_loss" ? Math.log(s) : Math.log(s) - Math.log1p(-s)));
     }
     return { found, rows, means, outputs, ...Evaluate.predicted(model, outputs) };
+  }
+
+  /* What is said of an example without one of its tokens, as a function of its row; null where there would be none,
+     or too many to compare. Its items stay: only the number of tokens falls. */
+  function without(model, example, { found, rows }) {
+    const n = found.tokens.length;
+    if (n < 2 || n > Evaluate.MOST_COMPARED) return null;
+    const { width } = model.function;
+    const counted = model.features.some(({ name, scope }) => scope === "set" && name === "tokens");
+    const rescored = ({ token, value }) =>
+      scored(model, value, features(model, token, example, found, n - 1));
+    const others = Evaluate.othersMeans(
+      rows.map((row) => (counted ? rescored(row) : row.scores).flat()),
+    );
+    return (row) => {
+      const means = others(rows.indexOf(row));
+      const outputs = row.scores.map((_, c) => Evaluate.rho(model, means.slice(c * width, (c + 1) * width)));
+      return Evaluate.predicted(model, outputs);
+    };
   }
 
   /* A token as people read it: its items, in alphabetical order except where order matters. */
@@ -212,5 +233,5 @@ const Tokens = (() => {
     return inOrder || own ? parts : parts.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
-  return { BETWEEN, learn, knows, find, means, values, features, columns, evaluate, spell };
+  return { BETWEEN, learn, knows, find, means, values, features, columns, evaluate, without, spell };
 })();
