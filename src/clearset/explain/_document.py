@@ -1,13 +1,16 @@
 """The document of a model: plain data with all that is needed to show and to evaluate it elsewhere."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.explain._examples import Examples, ItemExamples, SetExamples
+from clearset.explain._examples import Examples
+from clearset.explain._item_examples import ItemExamples
 from clearset.explain._plain import entries, numbers
 from clearset.explain._quality import quality
+from clearset.explain._set_examples import SetExamples
 from clearset.explain._tokens import MOST_BYTES, table_histogram, token_document
 from clearset.sets import SIZE
 from clearset.tokens import PER_SET
@@ -15,7 +18,9 @@ from clearset.tokens import PER_SET
 _LONGEST_PARAMETER = 400
 
 
-def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = True) -> dict[str, Any]:
+def report_document(
+    model: Any, X: Any = None, y: Any = None, *, names: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Describe a fitted model as plain data, ready for `json`.
 
     Parameters
@@ -26,8 +31,8 @@ def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = 
         Sets, as for `fit`: for histograms, and for examples to begin with.
     y
         Their labels: for the quality.
-    tokens
-        Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
+    names
+        What to call each of the sets; by default by their rows.
 
     Returns
     -------
@@ -48,7 +53,29 @@ def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = 
     check_is_fitted(model)
     if y is not None and X is None:
         raise ValueError("y has the labels of X, but X is None. Pass both, or neither.")
-    data = None if X is None else _read(model, X, y)
+    if names is not None and X is None:
+        raise ValueError("names are of the sets of X, but X is None. Pass both, or neither.")
+    return described_model(model, None if X is None else read_examples(model, X, y, names))
+
+
+def read_examples(model: Any, X: Any, y: Any = None, names: Sequence[str] | None = None) -> Examples:
+    """Read sets as a model does; parameters as for `Examples`."""
+    kind = ItemExamples if hasattr(model, "token_table_") else SetExamples
+    return kind(model, X, y, names)
+
+
+def described_model(model: Any, data: Examples | None, *, tokens: bool = True) -> dict[str, Any]:
+    """Describe a fitted model, with examples that are read already, as `report_document` does.
+
+    Parameters
+    ----------
+    model
+        The model.
+    data
+        Examples.
+    tokens
+        Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
+    """
     semantic = hasattr(model, "token_table_")
     document: dict[str, Any] = {
         "estimator": type(model).__name__,
@@ -75,10 +102,6 @@ def report_document(model: Any, X: Any = None, y: Any = None, *, tokens: bool = 
         wanted = data.tokens_shown() if tokens and data is not None else None
         document["tokens"] = token_document(model, wanted, MOST_BYTES if tokens else 0)
     return document
-
-
-def _read(model: Any, X: Any, y: Any) -> Examples:
-    return ItemExamples(model, X, y) if hasattr(model, "token_table_") else SetExamples(model, X, y)
 
 
 def _feature(model: Any, d: int, data: Examples | None) -> dict[str, Any]:

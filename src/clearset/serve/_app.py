@@ -25,6 +25,7 @@ def create_app(
     X: Any = None,
     y: Any = None,
     *,
+    names: Sequence[str] | None = None,
     other: Any = None,
     name: str = "the other model",
     hosts: Sequence[str] | None = LOOPBACK,
@@ -37,6 +38,8 @@ def create_app(
         A fitted model, which is only read.
     X, y
         Examples to show it on, and their labels.
+    names
+        What to call the examples, such as by their keys; by default by their rows.
     other, name
         A model that was in use before, to show what changed on X, and what to call it.
     hosts
@@ -54,12 +57,13 @@ def create_app(
     >>> from clearset.serve import create_app
     >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
     >>> [route.path for route in create_app(model).routes]
-    ['/', '/openapi.json', '/api/predict', '/api/explain', '/api/model', '/api/tokens', '/api/known', '/healthz']
+    ['/', '/openapi.json', '/api/predict', '/api/explain', '/api/model', '/api/example', '/api/tokens', '/api/items',
+    '/api/known', '/healthz']
     """
     from clearset import __version__
 
     applications, routing = need("starlette.applications"), need("starlette.routing")
-    service = Service(model, X, y, other, name)
+    service = Service(model, X, y, names, other, name)
     page, description = service.page.encode(), written(describe(__version__))
 
     async def show(_request: Any) -> Any:

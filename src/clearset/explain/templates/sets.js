@@ -17,12 +17,15 @@ const Sets = (() => {
     const list = TokenList.build(model, state, update);
 
     const labelled = ({ name, label: said }) =>
-      said === null ? name : `${name} (label ${typeof said === "number" ? show(said) : named(said, 30)})`;
+      said === null ? named(name, 40) : `${named(name, 40)} (label ${typeof said === "number" ? show(said) : named(said, 30)})`;
+    function option(example, i) {
+      return h("option", { value: i }, labelled(example));
+    }
     const picker = h(
       "select",
       { id: "example", onchange: () => load(Number(picker.value)) },
-      model.examples.map((example, i) => h("option", { value: i }, labelled(example))),
-      h("option", { value: -1 }, "My own set"),
+      model.examples.map(option),
+      h("option", { value: -1 }, "My own example"),
     );
 
     function load(i) {
@@ -118,6 +121,7 @@ const Sets = (() => {
           { class: "toolbar" },
           h("label", { for: "example" }, "Start from"),
           picker,
+          model.served && Explorer.rows(model, picker, option, load),
           h("button", { type: "button", onclick: add }, "Add token"),
         ),
         h(
