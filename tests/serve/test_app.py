@@ -160,6 +160,8 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
         ('{"sets": [{"stars": [' + "9" * 5001 + "]}]}", "too many digits"),
         ('{"sets": [{"stars": [1], "store": [3]}]}', "a number in 'store', which must hold texts"),
         ('{"sets": [{"stars": 3}]}', "Set 0 has no list"),
+        ('{"sets": [], "sets": [{"stars": [1]}]}', "An object of the body has 'sets' more than once"),
+        ('{"sets": [{"stars": [1], "stars": [2]}]}', "An object of the body has 'stars' more than once"),
         ('{"sets": [{"stars": [3]}, {"price": 3}]}', "Set 1 has no list"),
         ('{"sets": [{"stars": ["five"]}]}', "in 'stars', which must hold numbers"),
         ('{"sets": [{"stars": [[1]]}]}', "in 'stars', which must hold numbers"),
@@ -208,6 +210,7 @@ def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said
     ("query", "said"),
     [("by=beauty", "'by'"), ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
      ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'"),
+     ("limit=1&limit=2", "'limit' more than once"),
      ("search=" + "+".join(map(str, range(60))), "60 words")],
 )  # fmt: skip
 def test_wrong_searches(client: Any, of_items: Any, query: str, said: str) -> None:

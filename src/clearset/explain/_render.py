@@ -38,7 +38,14 @@ STYLES = ("report.css", "screens.css")
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 
 
-def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> None:
     """Write the report of a model; an existing file is replaced only once the new one is complete.
 
     Parameters
@@ -47,12 +54,12 @@ def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, y: Any
         A fitted model, as for `report_document`.
     path : path-like
         The file, by habit ``*.html``. Its folder must exist.
-    X, y
+    X, y, names
         As for `report_document`.
     """
     target = Path(path)
     check_target(target)
-    page = render_report(report_document(model, X, y))
+    page = render_report(report_document(model, X, y, names=names))
     write_file(target, page.encode())
 
 

@@ -102,7 +102,7 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
     async def handle(request: Any) -> Any:
         try:
             if not endpoint.body:
-                asked: Any = dict(request.query_params)
+                asked: Any = _query(request)
             elif _kind(request) != "application/json":
                 return refusal(
                     f"The Content-Type is {_kind(request)[:100]!r}; send JSON, as application/json.", 415
@@ -124,6 +124,15 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
             return refusal("The server failed at this; it has written down why.", 500)
 
     return handle
+
+
+def _query(request: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in found:
+            raise ValueError(f"The address has {name[:100]!r} more than once. Give it once.")
+        found[name] = value
+    return found
 
 
 def _kind(request: Any) -> str:

@@ -22,7 +22,7 @@ def check_alike(before: Any, after: Any, name: str, served: str = "this model") 
     for model, called in ((after, served), (before, name)):
         if not hasattr(model, "predict"):
             raise ValueError(
-                f"{called}, a {type(model).__name__}, does not predict, so there is nothing to compare. Give models that do."
+                f"{called}, a {type(model).__name__}, does not predict, so it cannot be compared. Give one that does."
             )
     if any(
         hasattr(before, attribute) != hasattr(after, attribute) for attribute in ("token_table_", "classes_")
