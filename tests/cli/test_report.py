@@ -55,3 +55,12 @@ def test_other_kinds_of_files(
 def test_options_for_data_need_data(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder / "regressor"), "--label", "sales"]) == 1
     assert "no DATA" in capsys.readouterr().err
+
+
+def test_keys_are_names(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    long = [str(folder / "long.csv"), "--by", "product", "--set-columns", "price"]
+    assert main(["report", str(folder / "regressor"), *long, "-o", str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert '"name":"product ' in text
+    assert "Example 0" not in text

@@ -3,6 +3,7 @@
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -266,10 +267,13 @@ def test_a_model_of_a_named_column(client: Any) -> None:
         assert answer.json()["predictions"] == model.predict([["beer"], ["milk", "bread"]]).tolist()
 
 
-def test_without_the_extra(cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
-    with pytest.raises(ImportError, match=r"clearset\[serve\]"):
-        create_app(cook)
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_the_extra(cook: Any, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in [name for name in sys.modules if name.startswith("clearset.serve")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ImportError, match=rf"needs {package}, .* pip install 'clearset\[serve\]'"):
+        import_module("clearset.serve").run(create_app(cook), "127.0.0.1", 0, print)
 
 
 def test_many_different_questions_at_once(client: Any, of_items: Any) -> None:

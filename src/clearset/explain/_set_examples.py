@@ -1,6 +1,7 @@
 """Sets with features, as a document shows them."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class SetExamples(Examples):
 
     def at(self, rows: IntArray) -> list[dict[str, Any]]:
         """Give the values of some sets; categories by their places."""
-        columns = [self._column(d) for d in range(len(self._model.features_))]
+        columns = self._columns
         found = []
         for row in rows.tolist():
             start, end = self._sets.offsets[row], self._sets.offsets[row + 1]
@@ -58,6 +59,10 @@ class SetExamples(Examples):
     def outputs(self) -> FloatArray:
         """Apply the set function."""
         return np.asarray(self._model._applied(self._model.set_function_, self._sets)[0])
+
+    @cached_property
+    def _columns(self) -> list[tuple[FloatArray, bool]]:
+        return [self._column(d) for d in range(len(self._model.features_))]
 
     def _column(self, d: int) -> tuple[FloatArray, bool]:
         """Give a feature's values, categories as places of the model's, and whether there is one per set."""

@@ -2,13 +2,19 @@
 
 import logging
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from clearset.serve._endpoints import ENDPOINTS, Endpoint, describe
-from clearset.serve._extras import need
 from clearset.serve._gate import Gate
 from clearset.serve._json import answer, parsed, refusal, written
 from clearset.serve._limits import MOST_BYTES, TooLargeError
@@ -29,7 +35,7 @@ def create_app(
     other: Any = None,
     name: str = "the other model",
     hosts: Sequence[str] | None = LOOPBACK,
-) -> Any:
+) -> Starlette:
     """Make the explorer of a model, as an ASGI application.
 
     Parameters
@@ -48,7 +54,7 @@ def create_app(
 
     Returns
     -------
-    starlette.applications.Starlette
+    starlette.Starlette
         ``/`` is the page, ``/openapi.json`` describes the rest.
 
     Examples
@@ -62,33 +68,33 @@ def create_app(
     """
     from clearset import __version__
 
-    applications, routing = need("starlette.applications"), need("starlette.routing")
     service = Service(model, X, y, names, other, name)
     page, description = service.page.encode(), written(describe(__version__))
 
-    async def show(_request: Any) -> Any:
-        return need("starlette.responses").Response(page, media_type="text/html; charset=utf-8")
+    async def show(_request: Request) -> Response:
+        return Response(page, media_type="text/html; charset=utf-8")
 
-    async def describe_all(_request: Any) -> Any:
+    async def describe_all(_request: Request) -> Response:
         return answer(description)
 
-    return applications.Starlette(
+    return Starlette(
         routes=[
-            routing.Route("/", show),
-            routing.Route("/openapi.json", describe_all),
+            Route("/", show),
+            Route("/openapi.json", describe_all),
             *(
-                routing.Route(each.path, _handler(each, getattr(service, each.name)), methods=[each.method])
+                Route(each.path, _handler(each, getattr(service, each.name)), methods=[each.method])
                 for each in ENDPOINTS
             ),
         ],
-        middleware=[need("starlette.middleware").Middleware(Gate, hosts=hosts)],
-        exception_handlers={need("starlette.exceptions").HTTPException: _refuse},
+        middleware=[Middleware(Gate, hosts=hosts)],
+        exception_handlers={HTTPException: _refuse},
     )
 
 
-def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) -> Callable[[Any], Any]:
+def _handler(
+    endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]
+) -> Callable[[Request], Awaitable[Response]]:
     """Make what answers an endpoint, errors as one sentence."""
-    in_thread = need("starlette.concurrency").run_in_threadpool
 
     def work(asked: Mapping[str, Any] | bytes) -> bytes:
         if isinstance(asked, bytes):
@@ -99,7 +105,7 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
             raise ValueError(f"{endpoint.path} does not know {unknown[0][:100]!r}. {known}")
         return written(respond(asked))
 
-    async def handle(request: Any) -> Any:
+    async def handle(request: Request) -> Response:
         try:
             if not endpoint.body:
                 asked: Any = _query(request)
@@ -110,7 +116,7 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
             else:
                 asked = await _body(request)
             # All threads may be taken by long work; what needs none does not wait for one.
-            return answer(await in_thread(work, asked) if endpoint.works else work(asked))
+            return answer(await run_in_threadpool(work, asked) if endpoint.works else work(asked))
         except TooLargeError as error:
             return refusal(str(error), 413)
         except UnicodeError:
@@ -126,7 +132,7 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
     return handle
 
 
-def _query(request: Any) -> dict[str, str]:
+def _query(request: Request) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
         if name in found:
@@ -135,12 +141,12 @@ def _query(request: Any) -> dict[str, str]:
     return found
 
 
-def _kind(request: Any) -> str:
+def _kind(request: Request) -> str:
     kind: str = request.headers.get("content-type", "")
     return kind.partition(";")[0].strip().lower()
 
 
-async def _body(request: Any) -> bytes:
+async def _body(request: Request) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
@@ -150,5 +156,5 @@ async def _body(request: Any) -> bytes:
     return b"".join(parts)
 
 
-async def _refuse(_request: Any, error: Any) -> Any:
+async def _refuse(_request: Request, error: Any) -> Response:
     return refusal(f"{error.detail}. /openapi.json says what can be asked.", error.status_code, error.headers)

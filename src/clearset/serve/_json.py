@@ -1,9 +1,10 @@
 """JSON as it comes in and goes out."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from clearset.serve._extras import need
+from starlette.responses import Response
 
 _PIECE = 100
 
@@ -61,11 +62,11 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
 
 
-def answer(text: bytes, status: int = 200, headers: Any = None) -> Any:
+def answer(text: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Respond with JSON that is written already."""
-    return need("starlette.responses").Response(text, status, headers, media_type="application/json")
+    return Response(text, status, headers, media_type="application/json")
 
 
-def refusal(message: str, status: int, headers: Any = None) -> Any:
+def refusal(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     """Respond with an error in a sentence."""
     return answer(written({"error": " ".join(message.split())[:2000]}), status, headers)

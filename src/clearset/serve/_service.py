@@ -13,6 +13,8 @@ from clearset.explain._document import described_model, read_examples
 from clearset.explain._examples import MOST_VALUES
 from clearset.serve._classes import Classes
 from clearset.serve._compare import check_alike, comparison
+from clearset.serve._features import FeatureSets
+from clearset.serve._items import ItemSets, OwnSets
 from clearset.serve._kinds import named
 from clearset.serve._limits import (
     MOST_EXPLAINED,
@@ -22,7 +24,8 @@ from clearset.serve._limits import (
     most_predicted,
 )
 from clearset.serve._search import MOST_ITEMS, MOST_ROWS, ORDERS, TokenSearch
-from clearset.serve._sets import JSONSets
+from clearset.serve._sets import SetReader
+from clearset.tokens import OwnTokeniser
 
 _OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "parameters")
 _OF_FEATURE = ("name", "keypoints", "categories", "monotonic", "shape", "scope")
@@ -60,7 +63,7 @@ class Service:
         if other is not None:
             check_alike(other, model, name)
         check_is_fitted(model)
-        self._model, self._sets, self._classes = model, JSONSets(model), Classes(model)
+        self._model, self._sets, self._classes = model, set_reader(model), Classes(model)
         self._examples = None if X is None else read_examples(model, X, y, names)
         document = described_model(model, self._examples, tokens=False) | {"served": True}
         if other is not None and self._examples is not None:
@@ -156,6 +159,13 @@ class Service:
         if self._search is None:
             raise ValueError("This model reads sets of numbers and categories; it has no token table.")
         return self._search
+
+
+def set_reader(model: Any) -> SetReader:
+    """Give what reads the sets of a model."""
+    if not hasattr(model, "token_table_"):
+        return FeatureSets(model)
+    return OwnSets(model) if isinstance(model.token_table_.tokeniser, OwnTokeniser) else ItemSets(model)
 
 
 def _whole(name: str, text: str, low: int, high: int) -> int:
