@@ -287,6 +287,8 @@ def test_all_items_are_suggested_and_another_case_is_mended(opened: Any) -> None
     page.keyboard.press("Escape")
     typed(page, "salt, WATER")
     wait_for(page, ".chip.unknown", 2)
-    page.locator("#try .note + span button", has_text="Salt").click()
+    wait_for(page, "#try .note button", 2)
+    assert page.locator("#try .note button").all_inner_texts() == ["Salt", "water"]
+    page.locator("#try .note button", has_text="Salt").click()
     wait_for(page, ".chip.unknown", 1)
     assert page.locator(".chip").first.inner_text().startswith("Salt")

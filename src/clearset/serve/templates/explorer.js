@@ -41,19 +41,22 @@ const Explorer = (() => {
   /* For some items that the table does not know, the one spelling in another case that it does; people take it
      by a button, of which `take(item, meant)` hears. */
   function meant(unknown, take) {
-    const found = h("span");
-    for (const item of [...unknown].slice(0, MOST_MEANT)) {
-      suggest(item).then(
-        (items) => {
-          const same = items.filter((other) => Typing.lower(other) === Typing.lower(item));
-          if (same.length !== 1) return;
-          const button = { type: "button", class: "plain", onclick: () => take(item, same[0]) };
-          found.append(" Did you mean ", h("button", button, Found.chips([Typing.spoken(same[0])])), "?");
-        },
-        () => {} /* it is only an offer */,
-      );
-    }
-    return found;
+    const line = h("p", { class: "note", hidden: true });
+    const offer = async (item) => {
+      const items = await suggest(item);
+      const same = items.filter((other) => Typing.lower(other) === Typing.lower(item));
+      if (same.length !== 1) return [];
+      const button = { type: "button", class: "plain", onclick: () => take(item, same[0]) };
+      return [h("button", button, Found.chips([Typing.spoken(same[0])]))];
+    };
+    Promise.all([...unknown].slice(0, MOST_MEANT).map(offer)).then(
+      (found) => {
+        line.hidden = !found.flat().length;
+        replace(line, "Did you mean ", found.flat(), "?");
+      },
+      () => {} /* it is only an offer */,
+    );
+    return line;
   }
 
   /* A box for the row of any example of the data. One that the picker lacks is asked for, and gets its option. */
