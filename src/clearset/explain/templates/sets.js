@@ -16,8 +16,10 @@ const Sets = (() => {
     const cards = h("div", { class: "cards" });
     const list = TokenList.build(model, state, update);
 
-    const labelled = ({ name, label: said }) =>
-      said === null ? named(name, 40) : `${named(name, 40)} (label ${typeof said === "number" ? show(said) : named(said, 30)})`;
+    const labelled = ({ name, label: said }) => {
+      const text = typeof said === "number" ? show(said) : said !== null && named(said, 30);
+      return named(name, 40) + (said === null ? "" : ` (label ${text})`);
+    };
     function option(example, i) {
       return h("option", { value: i }, labelled(example));
     }
