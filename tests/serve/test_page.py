@@ -192,7 +192,9 @@ def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
     answer = """new Response(JSON.stringify({ error: "<i>no</i>" }), { status: 400 })"""
     page.evaluate(f"window.fetch = async () => {answer}")
     page.locator("#search").fill("salt")
-    assert "<i>no</i>" in page.locator("#trouble").inner_text()
+    assert "The server refused: <i>no</i>" in page.locator("#trouble").inner_text()
+    wait_for(page, "#tokens tbody tr", 0)
+    assert "<i>no</i>" in page.locator("#tokens .note").inner_text()
 
 
 def test_suggestions_and_items_with_commas_come_from_the_whole_table(
