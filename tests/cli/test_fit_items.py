@@ -250,7 +250,7 @@ class Whole:
         ),
         (["predict", "own.clearset", "food.csv"], "files hold no code"),
         (["predict", "engine.clearset", "food.csv"], "does not predict"),
-        (["predict", "nameless.clearset", "food.csv"], "Give that of DATA with --column"),
+        (["predict", "nameless.clearset", "food.csv"], "Name that of the data with --column"),
         (["predict", "sets.clearset", "food.csv", "--column", "items"], "this is none"),
     ],
 )

@@ -64,3 +64,12 @@ def test_a_title(folder: Path, tmp_path: Path) -> None:
     )
     page = (tmp_path / "r.html").read_text()
     assert '"title":"Sales \\u0026 \\u003cb\\u003e"' in page
+
+
+def test_keys_are_names(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    long = [str(folder / "long.csv"), "--by", "product", "--set-columns", "price"]
+    assert main(["report", str(folder / "regressor"), *long, "-o", str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert '"name":"product ' in text
+    assert "Example 0" not in text

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import clearset as cs
@@ -84,7 +85,7 @@ def test_a_port_in_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["--data", "{folder}/sets.parquet", "--compare", "nothing"], "Cannot read 'nothing'"),
         (
             ["--data", "{folder}/sets.parquet", "--compare", "{folder}/classifier"],
-            "cannot be compared with a SetRegressor",
+            "/classifier', a SetClassifier, cannot be compared with '{folder}/regressor', a SetRegressor",
         ),
     ],
 )
@@ -94,8 +95,40 @@ def test_wrong_calls(
     filled = [each.format(folder=folder) for each in arguments]
     assert main(["serve", str(folder / "regressor"), "--port", "0", *filled]) == 1
     error = capsys.readouterr().err
-    assert said in error
+    assert said.format(folder=folder) in error
     assert len(error.splitlines()) == 1
+
+
+def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    """Give the application that a command would serve, and tell it that it is ready."""
+    found = []
+
+    def run(app: Any, host: str, port: int, ready: Any) -> None:
+        found.append(app)
+        ready(f"http://{host}:{port}/")
+
+    monkeypatch.setattr("clearset.serve.run", run)
+    assert main(["serve", *arguments]) == 0
+    return found[0]
+
+
+def test_keys_are_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    testing = pytest.importorskip("starlette.testclient")
+    long = [str(folder / "regressor"), "--data", str(folder / "long.csv"), "--by", "product"]
+    app = served(monkeypatch, *long, "--set-columns", "price", "--port", "0")
+    keys = pa.csv.read_csv(folder / "long.csv")["product"].unique().to_pylist()
+    with testing.TestClient(app, base_url="http://127.0.0.1") as client:
+        found = [client.get(f"/api/example?row={row}").json()["name"] for row in (0, 70)]
+    assert found == [f"product {keys[0]}", f"product {keys[70]}"]
+
+
+def test_a_server_for_all_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served(monkeypatch, str(folder / "regressor"), "--port", "0", "--host", "0.0.0.0")  # noqa: S104
+    assert "without a password" in capsys.readouterr().out
+    served(monkeypatch, str(folder / "regressor"), "--port", "0")
+    assert "password" not in capsys.readouterr().out
 
 
 def test_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,8 @@ from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_sc
 
 import clearset as cs
 from clearset.explain import render_report, report_document, write_report
-from clearset.explain._examples import MOST_EXAMPLES, choose_rows, histogram
+from clearset.explain._examples import MOST_EXAMPLES, choose_rows
+from clearset.explain._histogram import histogram
 from clearset.explain._plain import number
 from clearset.explain._render import SCRIPTS
 from clearset.explain._tokens import token_document

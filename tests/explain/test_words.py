@@ -167,7 +167,7 @@ def test_a_set_that_is_changed_is_no_longer_the_example(page: Any, change: str) 
         page.keyboard.press("End")
     else:
         page.get_by_role("button", name=change).click()
-    assert page.locator("#example option:checked").inner_text() == "My own set"
+    assert page.locator("#example option:checked").inner_text() == "My own example"
     assert "label of this example" not in page.locator(".panel").inner_text()
     page.locator("#example").select_option("0")
     assert "label of this example" in page.locator(".panel").inner_text()
@@ -186,12 +186,12 @@ def test_a_cleared_number_comes_back(page: Any) -> None:
 def test_what_figures_and_examples_stand_for(page: Any) -> None:
     opened(page, cs.SetRegressor(**QUICK).fit(X, X[:, 0]), X, X[:, 0])
     assert "has not seen" in page.locator("#quality .lead").inner_text()
-    assert "50 of 60 sets, chosen at random" in page.locator("#try .toolbar").inner_text()
+    assert "50 of 60 examples, chosen at random" in page.locator("#try .toolbar").inner_text()
     opened(page, cs.SetRegressor(**QUICK).fit(X, X[:, 0]), X[:50])
     assert "at random" not in page.locator("#try .toolbar").inner_text()
     rows = [["a", "b"], ["b", "c"]] * 30
     opened(page, cs.SemanticRegressor(cs.Items(), refine=False, **QUICK).fit(rows, [1.0, 2.0] * 30), rows)
-    assert "50 of 60 sets, chosen at random" in page.locator("#try .toolbar").inner_text()
+    assert "50 of 60 examples, chosen at random" in page.locator("#try .toolbar").inner_text()
     assert "all of it is on this page" in page.locator("header .lead").inner_text()
 
 

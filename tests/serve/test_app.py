@@ -1,6 +1,7 @@
 """The JSON interface: it says what the model says, and errors in a sentence."""
 
 import json
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.serve import create_app
+from clearset.serve import create_app, run
 from clearset.serve._limits import MOST_BYTES
 
 JSON = {"content-type": "application/json"}
@@ -160,6 +161,8 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
         ('{"sets": [{"stars": [' + "9" * 5001 + "]}]}", "too many digits"),
         ('{"sets": [{"stars": [1], "store": [3]}]}', "a number in 'store', which must hold texts"),
         ('{"sets": [{"stars": 3}]}', "Set 0 has no list"),
+        ('{"sets": [], "sets": [{"stars": [1]}]}', "An object of the body has 'sets' more than once"),
+        ('{"sets": [{"stars": [1], "stars": [2]}]}', "An object of the body has 'stars' more than once"),
         ('{"sets": [{"stars": [3]}, {"price": 3}]}', "Set 1 has no list"),
         ('{"sets": [{"stars": ["five"]}]}', "in 'stars', which must hold numbers"),
         ('{"sets": [{"stars": [[1]]}]}', "in 'stars', which must hold numbers"),
@@ -208,6 +211,7 @@ def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said
     ("query", "said"),
     [("by=beauty", "'by'"), ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
      ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'"),
+     ("limit=1&limit=2", "'limit' more than once"),
      ("search=" + "+".join(map(str, range(60))), "60 words")],
 )  # fmt: skip
 def test_wrong_searches(client: Any, of_items: Any, query: str, said: str) -> None:
@@ -263,10 +267,14 @@ def test_a_model_of_a_named_column(client: Any) -> None:
         assert answer.json()["predictions"] == model.predict([["beer"], ["milk", "bread"]]).tolist()
 
 
-def test_without_the_extra(cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
-    with pytest.raises(ImportError, match=r"clearset\[serve\]"):
-        create_app(cook)
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys; sys.modules['starlette'] = None; import clearset; import clearset.serve"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    assert "ImportError: The explorer needs starlette" in found.stderr.splitlines()[-1]
+    assert "pip install 'clearset[serve]'" in found.stderr.splitlines()[-1]
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ImportError, match="needs uvicorn"):
+        run(None, "127.0.0.1", 0, print)
 
 
 def test_many_different_questions_at_once(client: Any, of_items: Any) -> None:

@@ -63,3 +63,12 @@ def test_the_first_of_two(client: Any, cook: Any) -> None:
 def test_no_classes(client: Any, regressor: Any) -> None:
     answer = client(create_app(regressor)).post("/api/explain", json={"sets": [{}], "label": 1})
     assert "no classes; leave 'label' out" in answer.json()["error"]
+
+
+def test_of_several_classes_one_must_be_named(client: Any, cook: Any) -> None:
+    connected = client(create_app(fitted(["no", "true", "yes"])))
+    answer = connected.get("/api/tokens")
+    assert answer.status_code == 400
+    assert """'label' is missing""" in answer.json()["error"]
+    assert """["no", "true", "yes"]""" in answer.json()["error"]
+    assert client(create_app(cook)).get("/api/tokens").status_code == 200

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import clearset as cs
+from clearset.explain._document import read_examples
 from clearset.serve import create_app
-from clearset.serve._compare import comparison
+from clearset.serve._compare import check_alike, comparison
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +22,16 @@ def models() -> tuple[Any, Any, Any, Any]:
 
 def test_classes(models: Any) -> None:
     first, second, X, y = models
-    found, churn = comparison(first, second, X, y, "last week's"), cs.churn(first, second, X, y)
+    found, churn = (
+        comparison(first, second, read_examples(second, X, y), "last week's"),
+        cs.churn(first, second, X, y),
+    )
     assert (found["n"], found["n_changed"]) == (150, len(churn.rows))
     assert found["changed"] == pytest.approx(churn.changed)
     assert [one["name"] for one in found["examples"]] == [f"Example {row}" for row in churn.rows[:40]]
     for one, row in zip(found["examples"], churn.rows, strict=False):
         assert (one["before"], one["after"]) == (first.predict([X[row]])[0], second.predict([X[row]])[0])
-        assert one["label"] == y[row]
+        assert (one["row"], one["items"], one["label"]) == (row, X[row], y[row])
         assert one["explained"] == one["after"]
         column = second.classes_.tolist().index(one["after"])
         shares = [model.predict_proba([X[row]])[0, column] for model in (first, second)]
@@ -44,18 +48,45 @@ def test_classes(models: Any) -> None:
 def test_numbers(reviews: Any, regressor: Any) -> None:
     X, y = reviews
     other = cs.SetRegressor(regressor.features, epochs=1, random_state=1, n_jobs=1).fit(X, y)
-    found = comparison(other, regressor, X, y)
+    found = comparison(other, regressor, read_examples(regressor, X, y))
     assert 0 < found["n_changed"] == len(cs.churn(other, regressor, X).rows)
+    errors = [np.mean(np.abs(model.predict(X) - y)) for model in (other, regressor)]
+    assert {
+        "name": "mean error",
+        "before": pytest.approx(errors[0]),
+        "after": pytest.approx(errors[1]),
+    } in found["measures"]
     gaps = [abs(one["before"] - one["after"]) for one in found["examples"]]
     assert gaps == sorted(gaps, reverse=True)
     assert all(one["explained"] is None for one in found["examples"])
 
 
 def test_the_same_model_twice(reviews: Any, regressor: Any) -> None:
-    found = comparison(regressor, regressor, reviews[0])
+    found = comparison(regressor, regressor, read_examples(regressor, reviews[0]))
     assert (found["n_changed"], found["changed"], found["examples"]) == (0, 0, [])
 
 
 def test_a_comparison_needs_examples(regressor: Any) -> None:
     with pytest.raises(ValueError, match="compared on examples"):
         create_app(regressor, other=regressor)
+
+
+def test_models_of_different_classes_are_named(models: Any) -> None:
+    _, second, X, y = models
+    kept = y != "thai"
+    fewer = cs.SemanticClassifier(cs.Items(), epochs=1, random_state=0, n_jobs=1)
+    fewer.fit([row for row, keep in zip(X, kept, strict=True) if keep], y[kept])
+    said = r"old and new know different classes: only new knows \['thai'\]"
+    with pytest.raises(ValueError, match=said):
+        check_alike(fewer, second, "old", "new")
+    with pytest.raises(ValueError, match="old and this model know different classes"):
+        create_app(second, X, other=fewer, name="old")
+
+
+def test_names_of_examples(models: Any) -> None:
+    first, second, X, y = models
+    names = [f"recipe {row}" for row in range(len(X))]
+    found = comparison(first, second, read_examples(second, X, y, names))
+    assert [one["name"] for one in found["examples"]] == [f"recipe {one['row']}" for one in found["examples"]]
+    with pytest.raises(ValueError, match="2 names for 150 sets"):
+        create_app(second, X, names=names[:2])

@@ -24,9 +24,12 @@ def answers(connected: Any, sets: list[Any], items: list[str] | None) -> Iterato
     asked.append(("/api/explain", {"sets": sets, "effects": True}))
     if items is not None:
         asked.append(("/api/known", {"items": items}))
-        yield "/api/tokens", "get", connected.get("/api/tokens")
+        classes = connected.get("/api/model").json()["classes"]
+        yield "/api/tokens", "get", connected.get("/api/tokens", params={"label": classes[-1]})
+        yield "/api/items", "get", connected.get("/api/items", params={"search": items[0][:2]})
     for path, body in asked:
         yield path, "post", connected.post(path, json=body)
+    yield "/api/example", "get", connected.get("/api/example", params={"row": 1})
     for path in ("/api/model", "/healthz"):
         yield path, "get", connected.get(path)
 
@@ -42,7 +45,8 @@ def answers(connected: Any, sets: list[Any], items: list[str] | None) -> Iterato
 def test_every_answer_is_as_described(
     request: pytest.FixtureRequest, client: Any, name: str, sets: list[Any], items: list[str] | None
 ) -> None:
-    connected = client(create_app(request.getfixturevalue(name)))
+    data = request.getfixturevalue("reviews")[0] if items is None else sets
+    connected = client(create_app(request.getfixturevalue(name), data))
     paths = connected.get("/openapi.json").json()["paths"]
     for path, method, answer in answers(connected, sets, items):
         assert answer.status_code == 200, answer.text

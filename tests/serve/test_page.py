@@ -154,13 +154,47 @@ def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
     assert "stars" in rows.first.inner_text()
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            """new Response(JSON.stringify({ error: "Too <i>many</i>." }), { status: 413 })""",
+            "refused: Too <i>",
+        ),
+        ("Promise.reject(new TypeError('Failed to fetch'))", "did not answer: Failed to fetch"),
+        ("new Promise(() => {})", "is asked"),
+    ],
+)
+def test_what_is_not_known_is_not_shown(opened: Any, cook: Any, answer: str, said: str) -> None:
+    page = opened(cook)
+    typed(page, "salt, water, sugar")
+    wait_for(page, ".found tbody tr", 1)
+    page.wait_for_load_state("networkidle")
+    page.evaluate(f"() => {{ window.asks = window.fetch; window.fetch = async () => {answer}; }}")
+    page.locator("#items").fill("grapefruit juice")
+    page.keyboard.press("Enter")
+    wait_for(page, "#prediction", 0)
+    wait_for(page, ".found tbody tr", 0)
+    assert said in page.locator("aside .panel").inner_text()
+    assert said in page.locator("aside [role=status]").inner_text()
+    assert page.locator(".chip").count() == 4
+    page.evaluate("() => { window.fetch = window.asks; }")
+    page.get_by_role("button", name="Remove water").click()
+    wait_for(page, "#prediction", 1)
+    expected = cook.predict_proba([["salt", "sugar", "grapefruit juice"]])[0].max()
+    assert number(page, "#prediction") == pytest.approx(expected, abs=1e-9)
+    assert page.locator("#trouble").count() == 0
+
+
 def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
     page = opened(cook)
     page.wait_for_load_state("networkidle")  # an answer that is still on its way would show that all is well
     answer = """new Response(JSON.stringify({ error: "<i>no</i>" }), { status: 400 })"""
     page.evaluate(f"window.fetch = async () => {answer}")
     page.locator("#search").fill("salt")
-    assert "<i>no</i>" in page.locator("#trouble").inner_text()
+    assert "The server refused: <i>no</i>" in page.locator("#trouble").inner_text()
+    wait_for(page, "#tokens tbody tr", 0)
+    assert "<i>no</i>" in page.locator("#tokens .note").inner_text()
 
 
 def test_suggestions_and_items_with_commas_come_from_the_whole_table(
@@ -208,3 +242,55 @@ def test_the_page_holds_no_tokens_and_people_may_type_faster_than_the_server_ans
     wait_for(page, "table.found tbody tr", 2)
     page.wait_for_load_state("networkidle")
     assert number(page, "#prediction") == pytest.approx(cook.predict_proba([RECIPE[:4]])[0].max(), abs=1e-9)
+
+
+def test_any_example_of_the_data(opened: Any, cook: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = [rng.permutation(RECIPE)[: 1 + row % 5].tolist() for row in range(120)]
+    page = opened(cook, X)
+    row = next(row for row in range(120) if f"Example {row}:" not in page.locator("#example").inner_text())
+    page.locator("#row").fill(str(row))
+    page.keyboard.press("Enter")
+    page.get_by_role("option", name=f"Example {row}:").wait_for(state="attached")
+    wait_for(page, ".chip", len(X[row]))
+    assert page.locator("#example option:checked").inner_text().startswith(f"Example {row}: {X[row][0]}")
+    page.wait_for_load_state("networkidle")
+    assert number(page, "#prediction") == pytest.approx(cook.predict_proba([X[row]])[0].max(), abs=1e-9)
+    page.locator("#row").fill("120")
+    page.keyboard.press("Enter")
+    assert page.locator("#example option:checked").inner_text().startswith(f"Example {row}:")
+
+
+def test_what_changed_is_opened(opened: Any, reviews: Any, regressor: Any) -> None:
+    X, y = reviews
+    other = cs.SetRegressor(regressor.features, epochs=1, random_state=1, n_jobs=1).fit(X, y)
+    names = [f"product {row:03}" for row in range(60)]
+    page = opened(regressor, X, y, names=names, other=other)
+    for place, row in enumerate(cs.churn(other, regressor, X, y).rows[:6].tolist()):
+        changed = page.locator("#changes details").nth(place)
+        assert f"product {row:03}" in changed.locator("summary").inner_text()
+        changed.locator("summary").click()
+        changed.get_by_role("button", name="Open").click()
+        page.locator("#example option:checked", has_text=f"product {row:03}").wait_for(state="attached")
+        expected = regressor.predict(X.slice(row, 1))[0]
+        assert number(page, "#prediction") == pytest.approx(expected, rel=1e-9)
+        assert page.evaluate("document.activeElement.id") == "try-title"
+    assert "do not sum to the change" in page.locator("#changes").inner_text()
+
+
+def test_all_items_are_suggested_and_another_case_is_mended(opened: Any) -> None:
+    X = [[f"salt of kind {kind}", "water"] for kind in range(41)] * 3 + [["Salt", "pepper"]] * 9
+    options: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+    page = opened(cs.SemanticRegressor(cs.Subsets(2), **options).fit(X, np.arange(132.0)))
+    page.locator("#items").focus()
+    page.keyboard.type("sal")
+    wait_for(page, "[role=listbox] [role=option]", 42)
+    assert page.locator("[role=option]", has_text="alt").first.inner_text() == "Salt"
+    page.keyboard.press("Escape")
+    typed(page, "salt, WATER")
+    wait_for(page, ".chip.unknown", 2)
+    wait_for(page, "#try .note button", 2)
+    assert page.locator("#try .note button").all_inner_texts() == ["Salt", "water"]
+    page.locator("#try .note button", has_text="Salt").click()
+    wait_for(page, ".chip.unknown", 1)
+    assert page.locator(".chip").first.inner_text().startswith("Salt")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.serve._sets import JSONSets
+from clearset.serve._service import set_reader
 
 from .schemas import fits
 
@@ -48,14 +48,14 @@ def cast() -> Any:
 @pytest.mark.parametrize("sets", [[{}], [{"stars": None}], [{"stars": []}], [{}, {"stars": [3]}]])
 def test_a_set_of_which_nothing_is_known_is_empty(regressor: Any, sets: list[Any]) -> None:
     empty = pa.table({"stars": [[1.0], []], "store": [["market"], []], "price": pa.array([1.0, None])})
-    assert regressor.predict(JSONSets(regressor).read(sets, MOST))[0] == regressor.predict(empty)[1]
+    assert regressor.predict(set_reader(regressor).read(sets, MOST))[0] == regressor.predict(empty)[1]
 
 
 def test_a_row_of_a_plain_table_is_one_token() -> None:
     model = cs.SetRegressor(epochs=2, random_state=0, n_jobs=1).fit(
         pa.table({"a": [0.0, 1.0, 2.0, None], "b": [1.0, 0.0, 2.0, 1.0]}), [0.0, 1.0, 4.0, 2.0]
     )
-    read = partial(JSONSets(model).read, most=MOST)
+    read = partial(set_reader(model).read, most=MOST)
     expected = model.predict(pa.table({"a": [2.0, None], "b": pa.array([None, None], pa.float64())}))
     assert model.predict(read([{"a": 2}, {}])).tolist() == expected.tolist()
     assert model.predict(read([{"a": [2]}, {}])).tolist() == expected.tolist()
@@ -69,7 +69,7 @@ def test_categories_that_are_numbers() -> None:
     )
     features = [cs.Feature("kind", kind="categorical"), cs.Feature("on", kind="categorical")]
     model = cs.SetRegressor(features, epochs=2, random_state=0, n_jobs=1).fit(frame, [1.0, 2.0, 3.0, 4.0] * 5)
-    read = partial(JSONSets(model).read, most=MOST)
+    read = partial(set_reader(model).read, most=MOST)
     sets = [{"kind": [1.0, 2], "on": [True, False]}, {"kind": [None], "on": [True]}]
     expected = model.predict(pa.table({"kind": [[1, 2], [None]], "on": [[True, False], [True]]}))
     assert model.predict(read(sets)).tolist() == expected.tolist()
@@ -78,7 +78,7 @@ def test_categories_that_are_numbers() -> None:
 
 
 def test_texts_and_lists_of_words(words: Any) -> None:
-    read = partial(JSONSets(words).read, most=MOST)
+    read = partial(set_reader(words).read, most=MOST)
     assert words.predict(read(["Ripe CHERRY!", ""])).tolist() == words.predict(["Ripe CHERRY!", ""]).tolist()
     lists = [["ripe", "cherry"], []]
     assert words.predict(read(lists)).tolist() == words.predict(lists).tolist()
@@ -87,10 +87,10 @@ def test_texts_and_lists_of_words(words: Any) -> None:
 def test_pairs(pairs: Any, named_pairs: Any) -> None:
     sets = [[["a"], ["x"]], [[], ["y", "z"]]]
     asked = [(left, right) for left, right in sets]
-    assert pairs.predict(JSONSets(pairs).read(sets, MOST)).tolist() == pairs.predict(asked).tolist()
+    assert pairs.predict(set_reader(pairs).read(sets, MOST)).tolist() == pairs.predict(asked).tolist()
     frame = pa.table({"shop": [["x"], []], "year": ["1", "1"], "goods": [["a"], ["b"]]})
     expected = named_pairs.predict(frame).tolist()
-    read = partial(JSONSets(named_pairs).read, most=MOST)
+    read = partial(set_reader(named_pairs).read, most=MOST)
     assert named_pairs.predict(read([[["a"], ["x"]], [["b"], []]])).tolist() == expected
     assert named_pairs.predict(read(frame.to_pylist())).tolist() == expected
     assert named_pairs.predict(read([{"goods": ["a"], "shop": ["x"]}, {"goods": ["b"]}])).tolist() == expected
@@ -101,7 +101,7 @@ def test_details_may_be_missing(cast: Any) -> None:
         {"cast": [["ann", "bob"], []], "pay": pa.array([[None, None], []], pa.list_(pa.float64()))}
     )
     for one in ({"cast": ["ann", "bob"]}, {"cast": ["ann", "bob"], "pay": None}, ["ann", "bob"]):
-        assert cast.predict(JSONSets(cast).read([one, {}], MOST)).tolist() == cast.predict(frame).tolist()
+        assert cast.predict(set_reader(cast).read([one, {}], MOST)).tolist() == cast.predict(frame).tolist()
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_details_may_be_missing(cast: Any) -> None:
 )  # fmt: skip
 def test_what_is_not_a_set(request: pytest.FixtureRequest, name: str, sets: list[Any], said: str) -> None:
     with pytest.raises(ValueError, match="Set") as caught:
-        JSONSets(request.getfixturevalue(name)).read(sets, MOST)
+        set_reader(request.getfixturevalue(name)).read(sets, MOST)
     assert said in str(caught.value)
     assert "command line" not in str(caught.value)
 
@@ -137,7 +137,7 @@ def test_what_is_not_a_set(request: pytest.FixtureRequest, name: str, sets: list
 @pytest.mark.parametrize("name", ["cook", "words", "pairs", "named_pairs", "cast", "regressor"])
 def test_the_schema_says_what_is_read(request: pytest.FixtureRequest, name: str) -> None:
     model = request.getfixturevalue(name)
-    sets = JSONSets(model)
+    sets = set_reader(model)
     fitting = 0
     for value in [
         "ripe", ["salt"], [], [1], [None], None, 3, [["a"], ["x"]], [["a"], [1]], [[], [], []], ["a", "b"],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import clearset as cs
-from clearset.tokens import Corrections, token_values
+from clearset.tokens import Corrections, refined_values, token_values
 
 from .test_features import Brute, spelled
 
@@ -34,6 +34,20 @@ def by_token(table: cs.TokenTable) -> dict[tuple[str, ...], list[float]]:
 def test_places() -> None:
     corrections = Corrections("log_odds", 1.0, np.array([4, 1], np.int32), np.zeros((2, 1)))
     assert corrections.places(6).tolist() == [-1, 1, -1, -1, 0, -1]
+
+
+def test_values_with_corrections() -> None:
+    _, table = corrected()
+    assert table.corrections is not None
+    counted = np.arange(3.0 * len(table)).reshape(-1, 3)
+    kept = counted.copy()
+    found = refined_values(table, counted, np.array([3, 2, 2, 0]))
+    amounts = table.corrections.amounts
+    expected = [kept[3], kept[2] + amounts[1], kept[2] + amounts[1], kept[0] + amounts[0]]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(counted, kept)
+    plain = refined_values(replace(table, corrections=None), counted, np.array([2]))
+    np.testing.assert_array_equal(plain, kept[[2]])
 
 
 @pytest.mark.parametrize("kind", ["two", "many"])

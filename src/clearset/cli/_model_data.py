@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -41,7 +41,23 @@ def read_for(
     return table, _columns(table, path, model, columns, separator)
 
 
-def read_labelled(
+class ShownData(NamedTuple):
+    """Data to show a model on.
+
+    Attributes
+    ----------
+    X, y
+        What the model reads, and the labels; None for what there is not.
+    names
+        What the sets are called, by their keys; None where these are not known.
+    """
+
+    X: pa.Table | None = None
+    y: Any = None
+    names: list[str] | None = None
+
+
+def read_shown(
     model: Any,
     path: Path,
     label: str | None,
@@ -49,16 +65,17 @@ def read_labelled(
     set_columns: str,
     columns: list[str],
     separator: str | None,
-) -> tuple[pa.Table, Any]:
-    """Read what the model reads of a table, and the labels if their column is named; options as in `read_for`."""
+) -> ShownData:
+    """Read what the model reads of a table, and labels and keys if these are named; options as in `read_for`."""
     names = names_in(set_columns)
     if label is not None and by is not None and label not in names:
         names = [*names, label]  # a label belongs to the whole set
     table, X = read_for(model, path, by, names, columns, separator)
+    keys = None if by is None else [f"{by} {key}" for key in table[by].to_pylist()]
     if label is None:
-        return X, None
+        return ShownData(X, None, keys)
     check_column(table, label, path)
-    return X, plain_column(table, label, path)
+    return ShownData(X, plain_column(table, label, path), keys)
 
 
 def _columns(table: pa.Table, path: Path, model: Any, names: list[str], separator: str | None) -> pa.Table:
@@ -69,7 +86,9 @@ def _columns(table: pa.Table, path: Path, model: Any, names: list[str], separato
         return columns_of_fit(table, model)
     known = list(getattr(model, "feature_names_in_", []))
     if not names and not known:
-        raise ValueError("The model was trained on a column without a name. Give that of DATA with --column.")
+        raise ValueError(
+            "The model was trained on a column without a name. Name that of the data with --column."
+        )
     if names and known and len(names) != len(known):
         raise ValueError(f"The model was trained on {len(known)} columns; --column names {len(names)}.")
     taken = ItemColumns(names or known, model.setting_.tokens, separator).take(table, path)

@@ -33,7 +33,7 @@ def report(
     """Write a model as one HTML file that evaluates it in the browser."""
     import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._model_data import read_labelled
+    from clearset.cli._model_data import ShownData, read_shown
 
     if data is None and (label or by or set_columns or column or separator):
         raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
@@ -41,8 +41,8 @@ def report(
         raise ValueError(f"'{output}' would hold HTML. End its name with .html.")
     check_target(output, model, data)
     fitted = cs.load(model)
-    X, y = None, None
+    shown = ShownData()
     if data is not None:
-        X, y = read_labelled(fitted, data, label, by, set_columns, column or [], separator)
-    fitted.report(output, X, y, title=title)
+        shown = read_shown(fitted, data, label, by, set_columns, column or [], separator)
+    fitted.report(output, shown.X, shown.y, names=shown.names, title=title)
     print(f"The report is in {output}.")

@@ -33,25 +33,36 @@ def serve(
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     import clearset as cs
-    from clearset.cli._model_data import read_labelled
+    from clearset.cli._model_data import ShownData, read_shown
     from clearset.serve import create_app, run
     from clearset.serve._app import LOOPBACK
+    from clearset.serve._compare import check_alike
     from clearset.serve._run import is_loopback, listening
 
     if data is None and (label or by or set_columns or column or separator or compare):
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
     listening(host, port).close()  # before what takes long
     fitted = cs.load(model)
-    X, y = None, None
-    if data is not None:
-        X, y = read_labelled(fitted, data, label, by, set_columns, column or [], separator)
     other = None if compare is None else cs.load(compare)
+    if compare is not None:
+        check_alike(other, fitted, f"'{compare}'", f"'{model}'")
+    shown = ShownData()
+    if data is not None:
+        shown = read_shown(fitted, data, label, by, set_columns, column or [], separator)
+    own = is_loopback(host)
     app = create_app(
         fitted,
-        X,
-        y,
+        shown.X,
+        shown.y,
+        names=shown.names,
         other=other,
         name="" if compare is None else compare.name,
-        hosts=(*LOOPBACK, host) if is_loopback(host) else None,
+        hosts=(*LOOPBACK, host) if own else None,
     )
-    run(app, host, port, lambda address: print(f"{address}  (Ctrl-C ends)", flush=True))
+
+    def ready(address: str) -> None:
+        print(f"{address}  (Ctrl-C ends)", flush=True)
+        if not own:
+            print("Every machine that reaches this one can ask it, without a password.", flush=True)
+
+    run(app, host, port, ready)

@@ -93,7 +93,15 @@ class DrawnModel(DrawnTraining):
         """
         return display().plot_lattice(self, x, y, X, label=label)
 
-    def report(self, path: Any, X: Any = None, y: Any = None, *, title: str | None = None) -> None:
+    def report(
+        self,
+        path: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        names: Sequence[str] | None = None,
+        title: str | None = None,
+    ) -> None:
         """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
 
         Parameters
@@ -104,8 +112,10 @@ class DrawnModel(DrawnTraining):
             Sets, as for `fit`: the report shows how their values are distributed, and has some of them to begin with.
         y
             Their labels: the report says how good the model is on them. Best are sets that it was not fitted on.
+        names
+            What to call each of the sets, such as the products whose reviews they are; None: by their rows.
         title
             What stands above it, such as "Sales of puzzles"; None: the estimator's name.
         """
         check_is_fitted(self)
-        display().write_report(self, path, X, y, title=title)
+        display().write_report(self, path, X, y, names=names, title=title)

@@ -1,13 +1,16 @@
 """The document of a model: plain data with all that is needed to show and to evaluate it elsewhere."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.explain._examples import Examples, ItemExamples, SetExamples
+from clearset.explain._examples import Examples
+from clearset.explain._item_examples import ItemExamples
 from clearset.explain._plain import entries, numbers
 from clearset.explain._quality import quality
+from clearset.explain._set_examples import SetExamples
 from clearset.explain._tokens import MOST_BYTES, table_histogram, token_document
 from clearset.sets import SIZE
 from clearset.tokens import PER_SET
@@ -16,7 +19,12 @@ _LONGEST_PARAMETER = 400
 
 
 def report_document(
-    model: Any, X: Any = None, y: Any = None, *, tokens: bool = True, title: str | None = None
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
 ) -> dict[str, Any]:
     """Describe a fitted model as plain data, ready for `json`.
 
@@ -28,8 +36,8 @@ def report_document(
         Sets, as for `fit`: for histograms, and for examples to begin with.
     y
         Their labels: for the quality.
-    tokens
-        Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
+    names
+        What to call each of the sets; by default by their rows.
     title
         What the page is called; by default as the estimator is.
 
@@ -52,10 +60,33 @@ def report_document(
     check_is_fitted(model)
     if y is not None and X is None:
         raise ValueError("y has the labels of X, but X is None. Pass both, or neither.")
-    data = None if X is None else _read(model, X, y)
+    if names is not None and X is None:
+        raise ValueError("names are of the sets of X, but X is None. Pass both, or neither.")
+    document = described_model(model, None if X is None else read_examples(model, X, y, names))
+    return document | {"title": title or document["title"]}
+
+
+def read_examples(model: Any, X: Any, y: Any = None, names: Sequence[str] | None = None) -> Examples:
+    """Read sets as a model does; parameters as for `Examples`."""
+    kind = ItemExamples if hasattr(model, "token_table_") else SetExamples
+    return kind(model, X, y, names)
+
+
+def described_model(model: Any, data: Examples | None, *, tokens: bool = True) -> dict[str, Any]:
+    """Describe a fitted model, with examples that are read already, as `report_document` does.
+
+    Parameters
+    ----------
+    model
+        The model.
+    data
+        Examples.
+    tokens
+        Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
+    """
     semantic = hasattr(model, "token_table_")
     document: dict[str, Any] = {
-        "title": title or type(model).__name__,
+        "title": type(model).__name__,
         "estimator": type(model).__name__,
         "semantic": semantic,
         "features": [_feature(model, d, data) for d in range(len(model.features_))],
@@ -80,10 +111,6 @@ def report_document(
         wanted = data.tokens_shown() if tokens and data is not None else None
         document["tokens"] = token_document(model, wanted, MOST_BYTES if tokens else 0)
     return document
-
-
-def _read(model: Any, X: Any, y: Any) -> Examples:
-    return ItemExamples(model, X, y) if hasattr(model, "token_table_") else SetExamples(model, X, y)
 
 
 def _feature(model: Any, d: int, data: Examples | None) -> dict[str, Any]:

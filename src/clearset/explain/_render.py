@@ -39,7 +39,13 @@ _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u20
 
 
 def write_report(
-    model: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None, *, title: str | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
 ) -> None:
     """Write the report of a model; an existing file is replaced only once the new one is complete.
 
@@ -49,12 +55,12 @@ def write_report(
         A fitted model, as for `report_document`.
     path : path-like
         The file, by habit ``*.html``. Its folder must exist.
-    X, y, title
+    X, y, names, title
         As for `report_document`.
     """
     target = Path(path)
     check_target(target)
-    page = render_report(report_document(model, X, y, title=title))
+    page = render_report(report_document(model, X, y, names=names, title=title))
     write_file(target, page.encode())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.explain._examples import histogram
+from clearset.explain._histogram import histogram
 from clearset.explain._plain import number, numbers
 from clearset.tokens import OWN, OwnTokeniser, TokenTable
 

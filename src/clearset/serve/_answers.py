@@ -148,6 +148,33 @@ TOKENS = members(
     }
 )
 
+ITEMS = members(
+    {
+        "n": WHOLE | {"description": "How many items were found."},
+        "items": array(TEXT, "Some of them: what is just so but for the case, then the most frequent."),
+    }
+)
+
+_VALUES = array(
+    {"type": ["number", "null"]}, "For each feature, categories by their places; null if missing."
+)
+EXAMPLE = members(
+    {
+        "row": WHOLE,
+        "name": TEXT,
+        "label": {"type": ["number", "string", "null"]},
+        "tokens": array(_VALUES, "Of models of sets: what belongs to each token."),
+        "set": _VALUES | {"description": "Of models of sets: what belongs to the whole set, for each feature."},
+        "items": array(TEXT, "Of semantic models."),
+        "details": {
+            "type": "object",
+            "additionalProperties": array(MAYBE),
+            "description": "Of semantic models: what is told of each item.",
+        },
+    },
+    "tokens", "set", "items", "details",
+)  # fmt: skip
+
 KNOWN = members(
     {
         "vocabulary": _TEXTS,

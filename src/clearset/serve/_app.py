@@ -2,13 +2,19 @@
 
 import logging
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from clearset.serve._endpoints import ENDPOINTS, Endpoint, describe
-from clearset.serve._extras import need
 from clearset.serve._gate import Gate
 from clearset.serve._json import answer, parsed, refusal, written
 from clearset.serve._limits import MOST_BYTES, TooLargeError
@@ -25,10 +31,11 @@ def create_app(
     X: Any = None,
     y: Any = None,
     *,
+    names: Sequence[str] | None = None,
     other: Any = None,
     name: str = "the other model",
     hosts: Sequence[str] | None = LOOPBACK,
-) -> Any:
+) -> Starlette:
     """Make the explorer of a model, as an ASGI application.
 
     Parameters
@@ -37,6 +44,8 @@ def create_app(
         A fitted model, which is only read.
     X, y
         Examples to show it on, and their labels.
+    names
+        What to call the examples, such as by their keys; by default by their rows.
     other, name
         A model that was in use before, to show what changed on X, and what to call it.
     hosts
@@ -45,7 +54,7 @@ def create_app(
 
     Returns
     -------
-    starlette.applications.Starlette
+    starlette.Starlette
         ``/`` is the page, ``/openapi.json`` describes the rest.
 
     Examples
@@ -54,37 +63,38 @@ def create_app(
     >>> from clearset.serve import create_app
     >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
     >>> [route.path for route in create_app(model).routes]
-    ['/', '/openapi.json', '/api/predict', '/api/explain', '/api/model', '/api/tokens', '/api/known', '/healthz']
+    ['/', '/openapi.json', '/api/predict', '/api/explain', '/api/model', '/api/example', '/api/tokens', '/api/items',
+    '/api/known', '/healthz']
     """
     from clearset import __version__
 
-    applications, routing = need("starlette.applications"), need("starlette.routing")
-    service = Service(model, X, y, other, name)
+    service = Service(model, X, y, names, other, name)
     page, description = service.page.encode(), written(describe(__version__))
 
-    async def show(_request: Any) -> Any:
-        return need("starlette.responses").Response(page, media_type="text/html; charset=utf-8")
+    async def show(_request: Request) -> Response:
+        return Response(page, media_type="text/html; charset=utf-8")
 
-    async def describe_all(_request: Any) -> Any:
+    async def describe_all(_request: Request) -> Response:
         return answer(description)
 
-    return applications.Starlette(
+    return Starlette(
         routes=[
-            routing.Route("/", show),
-            routing.Route("/openapi.json", describe_all),
+            Route("/", show),
+            Route("/openapi.json", describe_all),
             *(
-                routing.Route(each.path, _handler(each, getattr(service, each.name)), methods=[each.method])
+                Route(each.path, _handler(each, getattr(service, each.name)), methods=[each.method])
                 for each in ENDPOINTS
             ),
         ],
-        middleware=[need("starlette.middleware").Middleware(Gate, hosts=hosts)],
-        exception_handlers={need("starlette.exceptions").HTTPException: _refuse},
+        middleware=[Middleware(Gate, hosts=hosts)],
+        exception_handlers={HTTPException: _refuse},
     )
 
 
-def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) -> Callable[[Any], Any]:
+def _handler(
+    endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]
+) -> Callable[[Request], Awaitable[Response]]:
     """Make what answers an endpoint, errors as one sentence."""
-    in_thread = need("starlette.concurrency").run_in_threadpool
 
     def work(asked: Mapping[str, Any] | bytes) -> bytes:
         if isinstance(asked, bytes):
@@ -95,10 +105,10 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
             raise ValueError(f"{endpoint.path} does not know {unknown[0][:100]!r}. {known}")
         return written(respond(asked))
 
-    async def handle(request: Any) -> Any:
+    async def handle(request: Request) -> Response:
         try:
             if not endpoint.body:
-                asked: Any = dict(request.query_params)
+                asked: Any = _query(request)
             elif _kind(request) != "application/json":
                 return refusal(
                     f"The Content-Type is {_kind(request)[:100]!r}; send JSON, as application/json.", 415
@@ -106,7 +116,7 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
             else:
                 asked = await _body(request)
             # All threads may be taken by long work; what needs none does not wait for one.
-            return answer(await in_thread(work, asked) if endpoint.works else work(asked))
+            return answer(await run_in_threadpool(work, asked) if endpoint.works else work(asked))
         except TooLargeError as error:
             return refusal(str(error), 413)
         except UnicodeError:
@@ -122,12 +132,21 @@ def _handler(endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]) ->
     return handle
 
 
-def _kind(request: Any) -> str:
+def _query(request: Request) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in found:
+            raise ValueError(f"The address has {name[:100]!r} more than once. Give it once.")
+        found[name] = value
+    return found
+
+
+def _kind(request: Request) -> str:
     kind: str = request.headers.get("content-type", "")
     return kind.partition(";")[0].strip().lower()
 
 
-async def _body(request: Any) -> bytes:
+async def _body(request: Request) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
@@ -137,5 +156,5 @@ async def _body(request: Any) -> bytes:
     return b"".join(parts)
 
 
-async def _refuse(_request: Any, error: Any) -> Any:
+async def _refuse(_request: Request, error: Any) -> Response:
     return refusal(f"{error.detail}. /openapi.json says what can be asked.", error.status_code, error.headers)

@@ -15,7 +15,7 @@ class Classes:
 
     def __init__(self, model: Any) -> None:
         self._classes: list[Any] = model.classes_.tolist() if hasattr(model, "classes_") else []
-        self.values: list[Any] | None = [_plain(each) for each in self._classes] or None
+        self.values: list[Any] | None = [_as_json(each) for each in self._classes] or None
         # One output speaks for two classes, and a value of the table for the second.
         self._several = len(self._classes) > 2
 
@@ -34,6 +34,10 @@ class Classes:
 
     def column(self, text: str | None) -> int:
         """Give the column of the class that a query names, where there is one for each class; 0 otherwise."""
+        if text is None and self._several:
+            raise ValueError(
+                f"'label' is missing: the values of tokens differ by class. The classes are {self._listed()}; give one."
+            )
         place = 0 if text is None else self._place(self._spelled(text))
         return place if self._several else 0
 
@@ -51,12 +55,14 @@ class Classes:
             # To Python, but not in JSON, true is 1.
             if value == label and isinstance(value, bool) == isinstance(label, bool):
                 return place
-        known = json.dumps(self.values, ensure_ascii=False)
         allowed = "The model has no classes; leave 'label' out."
         if self.values is not None:
-            allowed = f"The classes are {known[:1000]}; write one of them just so."
+            allowed = f"The classes are {self._listed()}; write one of them just so."
         raise ValueError(f"There is no class {json.dumps(label, ensure_ascii=False)[:100]}. {allowed}")
 
+    def _listed(self) -> str:
+        return json.dumps(self.values, ensure_ascii=False)[:1000]
 
-def _plain(value: Any) -> Any:
+
+def _as_json(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)

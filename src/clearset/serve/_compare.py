@@ -6,35 +6,61 @@ import numpy as np
 
 from clearset.estimators import churn
 from clearset.estimators.semantic._sources import take_examples
+from clearset.explain._examples import Examples
+from clearset.explain._item_examples import ItemExamples
 from clearset.explain._plain import number
 from clearset.explain._spelling import token_texts
 
 MOST_EXAMPLES = 40
 _MOST_TOKENS = 12
+_MOST_ITEMS = 20
 _LONGEST = 80
 
 
-def comparison(
-    before: Any, after: Any, X: Any, y: Any = None, name: str = "the other model"
-) -> dict[str, Any]:
+def check_alike(before: Any, after: Any, name: str, served: str = "this model") -> None:
+    """Refuse models that cannot be compared, before the work; names are for the message."""
+    for model, called in ((after, served), (before, name)):
+        if not hasattr(model, "predict"):
+            raise ValueError(
+                f"{called}, a {type(model).__name__}, does not predict, so it cannot be compared. Give one that does."
+            )
+    if any(
+        hasattr(before, attribute) != hasattr(after, attribute) for attribute in ("token_table_", "classes_")
+    ):
+        raise ValueError(
+            f"{name}, a {type(before).__name__}, cannot be compared with {served}, a {type(after).__name__}. Both must "
+            "read the same sets and predict the same labels."
+        )
+    if hasattr(after, "classes_"):
+        known = [set(model.classes_.tolist()) for model in (before, after)]
+        for called, more in ((name, known[0] - known[1]), (served, known[1] - known[0])):
+            if more:
+                raise ValueError(
+                    f"{name} and {served} know different classes: only {called} knows {sorted(map(str, more))[:10]}. "
+                    "Fit both on data with the same classes."
+                )
+
+
+def comparison(before: Any, after: Any, examples: Examples, name: str = "the other model") -> dict[str, Any]:
     """Compare two models on the same examples, as plain data.
 
     Parameters
     ----------
     before, after
         Fitted models of the same kind.
-    X, y
-        Examples that both can read, and their labels if known.
+    examples
+        Examples that both can read, with their labels if known.
     name
         What to call the first.
 
     Returns
     -------
     dict
-        The share ``changed``, ``measures``, and ``examples``, the largest change first: both predictions, and the
-        tokens that now add something else to the prediction, those of the largest change first.
+        The share ``changed``, ``measures``, each a ``value``, a ``share`` or a pair ``before`` and ``after``, and
+        ``examples``, the largest change first: both predictions, and the tokens that now add something else to the
+        prediction, those of the largest change first.
     """
-    found = churn(before, after, X, y)
+    found = churn(before, after, examples.X, examples.y)
     rows = found.rows[:MOST_EXAMPLES]
     return {
         "name": name,
@@ -42,27 +68,32 @@ def comparison(
         "n_changed": len(found.rows),
         "changed": number(found.changed),
         "measures": _measures(found),
-        "examples": _examples(before, after, take_examples(X, rows), rows, y) if len(rows) else [],
+        "examples": _examples(before, after, examples, rows) if len(rows) else [],
     }
 
 
-def _measures(found: Any) -> list[dict[str, str]]:
+def _measures(found: Any) -> list[dict[str, Any]]:
+    """Give what differs: pairs, shares of the examples, and a number."""
     pairs = {"accuracy": found.accuracies, "mean error": found.errors}
-    measures = [
-        {"name": name, "value": f"{pair[0]:.4g} → {pair[1]:.4g}"} for name, pair in pairs.items() if pair
-    ]
     shares = {"changed for the better": found.wins, "changed for the worse": found.losses}
+    measures: list[dict[str, Any]] = [
+        {"name": name, "before": number(pair[0]), "after": number(pair[1])}
+        for name, pair in pairs.items()
+        if pair
+    ]
     measures += [
-        {"name": name, "value": f"{share:.1%}"} for name, share in shares.items() if share is not None
+        {"name": name, "share": number(share)} for name, share in shares.items() if share is not None
     ]
     if found.mean_difference is not None:
-        measures.append({"name": "mean difference", "value": f"{found.mean_difference:.4g}"})
+        measures.append({"name": "mean difference", "value": number(found.mean_difference)})
     return measures
 
 
-def _examples(before: Any, after: Any, X: Any, rows: Any, y: Any) -> list[dict[str, Any]]:
+def _examples(before: Any, after: Any, examples: Examples, rows: Any) -> list[dict[str, Any]]:
+    X, y = take_examples(examples.X, rows), examples.y
     said = [np.asarray(model.predict(X)).tolist() for model in (before, after)]
     labels = [None] * len(rows) if y is None else np.asarray(y)[rows].tolist()
+    items = _items(examples, rows)
     found: list[dict[str, Any]] = [{}] * len(rows)
     # Both models are asked about the class that is predicted now, for only then are they comparable.
     classes = sorted(set(said[1]), key=str) if hasattr(after, "classes_") else [None]
@@ -74,15 +105,24 @@ def _examples(before: Any, after: Any, X: Any, rows: Any, y: Any) -> list[dict[s
             ones = [explanation[order] for explanation in explained]
             about = ones[1].label
             found[place] = {
-                "name": f"Example {int(rows[place])}",
-                "before": _plain(said[0][place]),
-                "after": _plain(said[1][place]),
-                "label": None if labels[place] is None else _plain(labels[place]),
+                "row": int(rows[place]),
+                "name": examples.name(int(rows[place])),
+                "items": items[place],
+                "before": _said(said[0][place]),
+                "after": _said(said[1][place]),
+                "label": None if labels[place] is None else _said(labels[place]),
                 "explained": None if about is None else str(about[0]),
                 "estimates": [number(one.prediction[0]) for one in ones],
                 "tokens": _tokens(*ones),
             }
     return found
+
+
+def _items(examples: Examples, rows: Any) -> list[list[str] | None]:
+    """Give the first items of examples; of models of sets, which have none, null."""
+    if not isinstance(examples, ItemExamples):
+        return [None] * len(rows)
+    return [[item[:_LONGEST] for item in one["items"][:_MOST_ITEMS]] for one in examples.at(rows)]
 
 
 def _tokens(before: Any, after: Any) -> list[dict[str, Any]]:
@@ -123,5 +163,5 @@ def _key(token: Any) -> Any:
     return tuple(token) if isinstance(token, list) else token
 
 
-def _plain(value: Any) -> Any:
+def _said(value: Any) -> Any:
     return number(value, 6) if isinstance(value, float | np.floating) else str(value)

@@ -4,9 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearset.serve._answers import CLASS, EXPLANATION, HEALTH, KNOWN, MODEL, PREDICTION, TOKENS
+from clearset.serve._answers import (
+    CLASS,
+    EXAMPLE,
+    EXPLANATION,
+    HEALTH,
+    ITEMS,
+    KNOWN,
+    MODEL,
+    PREDICTION,
+    TOKENS,
+)
 from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
-from clearset.serve._search import MOST_ROWS, ORDERS
+from clearset.serve._search import MOST_ITEMS, MOST_ROWS, ORDERS
 
 _SETS = {
     "type": "array",
@@ -41,10 +51,10 @@ class Endpoint:
         What it gives.
     answer
         The answer, as a JSON schema.
-    query
-        Parameters in the address, as JSON schemas.
-    body, required
-        Members of the body, as JSON schemas, and which of them must be there.
+    query, body
+        Parameters in the address and members of the body, as JSON schemas.
+    required
+        Which of them must be there.
     works
         Whether the answer takes work.
     """
@@ -96,6 +106,15 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET",
+        "/api/example",
+        "example",
+        "Give one of the examples that the server was started with, as the page holds examples.",
+        answer=EXAMPLE,
+        query={"row": {"type": "integer", "minimum": 0, "description": "Its row in the data, from 0."}},
+        required=("row",),
+    ),
+    Endpoint(
+        "GET",
         "/api/tokens",
         "tokens",
         "Search the token table of a semantic model.",
@@ -110,10 +129,24 @@ ENDPOINTS = (
             "by": {"type": "string", "enum": list(ORDERS), "default": ORDERS[0]},
             "label": {
                 "type": "string",
-                "description": "The class, of more than two, whose values count: a text, or a number as in JSON.",
+                "description": (
+                    "The class whose values count: a text, or a number as in JSON. It must be given where the model "
+                    "has more than two classes."
+                ),
             },
             "offset": {"type": "integer", "minimum": 0, "default": 0},
             "limit": {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": 20},
+        },
+    ),
+    Endpoint(
+        "GET",
+        "/api/items",
+        "items",
+        "Search the items that the tokens of a semantic model are made of.",
+        answer=ITEMS,
+        query={
+            "search": {"type": "string", "description": "What an item must hold, in any case."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST_ITEMS, "default": 12},
         },
     ),
     Endpoint(
@@ -143,7 +176,7 @@ def describe(version: str) -> dict[str, Any]:
         }
         if endpoint.query:
             operation["parameters"] = [
-                {"name": name, "in": "query", "required": False, "schema": schema}
+                {"name": name, "in": "query", "required": name in endpoint.required, "schema": schema}
                 for name, schema in endpoint.query.items()
             ]
         if endpoint.body:

@@ -1,15 +1,11 @@
 """Packages that only the server needs."""
 
-from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
 
 
-def need(name: str) -> Any:
-    """Import a package, or say how to get it."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        package = name.partition(".")[0]
+def check_installed(package: str) -> None:
+    """Say how to get a package that is not there."""
+    if find_spec(package) is None:
         raise ImportError(
-            f"The explorer needs {package}, which is not installed ({error}). Run: pip install 'clearset[serve]'"
-        ) from error
+            f"The explorer needs {package}, which is not installed. Run: pip install 'clearset[serve]'"
+        )

@@ -1,7 +1,9 @@
 """What stands before every answer: who may ask, and the headers that go with it."""
 
 from collections.abc import Sequence
-from typing import Any
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clearset.serve._json import refusal
 
@@ -27,12 +29,12 @@ class Gate:
         this machine.
     """
 
-    def __init__(self, app: Any, hosts: Sequence[str] | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:
         self._app = app
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async def send_with_headers(message: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
             await send(message)
@@ -40,7 +42,7 @@ class Gate:
         refused = self._refused(scope) if scope["type"] == "http" else None
         await (refused or self._app)(scope, receive, send_with_headers)
 
-    def _refused(self, scope: Any) -> Any:
+    def _refused(self, scope: Scope) -> Response | None:
         """Give the response to what is not let through."""
         headers = {name.lower(): value.decode("latin-1").lower() for name, value in scope["headers"]}
         host, origin = headers.get(b"host", ""), headers.get(b"origin")

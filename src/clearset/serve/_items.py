@@ -1,60 +1,91 @@
 """Sets of items as JSON has them, in the form that semantic models read."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
 from clearset.serve._kinds import check_names, column, named
-from clearset.tokens import Cross, Difference, OwnTokeniser
+from clearset.serve._sets import SetReader
+from clearset.tokens import Cross, Difference
 
 _LIST_SCHEMA = {"type": "array", "items": {"type": "string"}}
 _DETAIL_SCHEMA = {"type": ["array", "null"], "items": {"type": ["number", "boolean", "null"]}}
 
 
-class ItemSets:
-    """Reads the sets of a semantic model.
+class OwnSets(SetReader):
+    """Reads what a tokeniser of one's own takes apart: anything, as it is, or objects with the model's columns.
 
     Parameters
     ----------
     model
-        A fitted one.
+        A fitted semantic one.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._names = list(getattr(model, "feature_names_in_", []))
+
+    def schema(self) -> dict[str, Any]:
+        """Describe anything."""
+        return {"description": "What the model's own tokeniser takes apart."}
+
+    def _read(self, sets: list[Any]) -> Any:
+        if not self._names or not all(isinstance(one, dict) for one in sets):
+            return sets
+        for place, one in enumerate(sets):
+            check_names(one, self._names, place)
+        return pa.table({name: pa.array([one.get(name) for one in sets]) for name in self._names})
+
+
+class ItemSets(SetReader):
+    """Reads lists of items, texts or, of two columns, pairs of these; or objects with the model's columns.
+
+    Parameters
+    ----------
+    model
+        A fitted semantic one.
     """
 
     def __init__(self, model: Any) -> None:
         tokeniser = model.token_table_.tokeniser
-        self._own, self._texts = isinstance(tokeniser, OwnTokeniser), bool(tokeniser.in_order)
-        self._pair = isinstance(tokeniser, Cross | Difference)
+        pair = isinstance(tokeniser, Cross | Difference)
+        self._texts = bool(tokeniser.in_order)
         self._details = tuple(model.setting_.details)
         sides = (tokeniser.left, tokeniser.right) if isinstance(tokeniser, Cross | Difference) else (0,)
-        self._known = list(getattr(model, "feature_names_in_", []))
+        known = list(getattr(model, "feature_names_in_", []))
         places = [side for side in sides if isinstance(side, int)]
-        self._names = self._known or [str(place) for place in range(max(places) + 1)]
+        self._names = known or [str(place) for place in range(max(places) + 1)]
         plain = [name for name in self._names if name not in self._details]
         self._columns = [plain[side] if isinstance(side, int) else side for side in sides]
+        self._row_of = self._of_pair if pair else self._of_items
+        self._row_of_object = self._of_object if known else self._row_of
+        self._form = _said_form(pair, self._texts, known)
+        self._schema = self._make_schema(pair, bool(known))
+        parts = [
+            f"as {name!r}" if known else f"as part {k + 1} of its pair"
+            for k, name in enumerate(self._columns)
+        ]
+        self._parts = dict(zip(self._columns, parts, strict=True))
 
     def schema(self) -> dict[str, Any]:
-        """Describe one set as a JSON schema."""
-        if self._own:
-            return {"description": "What the model's own tokeniser takes apart."}
-        items: dict[str, Any] = {"anyOf": [{"type": "string"}, _LIST_SCHEMA]} if self._texts else _LIST_SCHEMA
-        pair = {"type": "array", "prefixItems": [items, items], "minItems": 2, "maxItems": 2}
-        forms = [pair if self._pair else items]
-        if self._known:
-            missing = {"anyOf": [items, {"type": "null"}]}
-            members: dict[str, Any] = {name: {} for name in self._names} | dict.fromkeys(
-                self._columns, missing
-            )
-            members |= dict.fromkeys(self._details, _DETAIL_SCHEMA)
-            forms.append({"type": "object", "properties": members, "additionalProperties": False})
-        return {"anyOf": forms, "description": f"The model reads {self._form()}."}
+        """Describe lists, texts or pairs, and objects."""
+        return self._schema
 
-    def read(self, sets: list[Any]) -> Any:
-        """Give sets as a frame; those of a tokeniser of one's own as they are, unless they have columns."""
-        if self._own and not (self._known and all(isinstance(one, dict) for one in sets)):
-            return sets
-        rows = [self._row(one, place) for place, one in enumerate(sets)]
-        if self._own:
-            return pa.table({name: pa.array([row.get(name) for row in rows]) for name in self._names})
+    def _make_schema(self, pair: bool, objects: bool) -> dict[str, Any]:
+        items: dict[str, Any] = {"anyOf": [{"type": "string"}, _LIST_SCHEMA]} if self._texts else _LIST_SCHEMA
+        two = {"type": "array", "prefixItems": [items, items], "minItems": 2, "maxItems": 2}
+        forms = [two if pair else items]
+        if objects:
+            missing = {"anyOf": [items, {"type": "null"}]}
+            members: dict[str, Any] = {name: {} for name in self._names}
+            members |= dict.fromkeys(self._columns, missing) | dict.fromkeys(self._details, _DETAIL_SCHEMA)
+            forms.append({"type": "object", "properties": members, "additionalProperties": False})
+        return {"anyOf": forms, "description": f"The model reads {self._form}."}
+
+    def _read(self, sets: list[Any]) -> pa.Table:
+        rows = [
+            self._row_of_object(one, place) if isinstance(one, dict) else self._row_of(one, place)
+            for place, one in enumerate(sets)
+        ]
         frame: dict[str, Any] = {name: pa.nulls(len(rows)) for name in self._names}
         for name in self._columns:
             frame[name] = self._items(name, [row.get(name) for row in rows])
@@ -62,29 +93,25 @@ class ItemSets:
             frame[name] = self._detail(name, rows)
         return pa.table(frame)
 
-    def _row(self, one: Any, place: int) -> dict[str, Any]:
-        """Give a set by its columns."""
-        if isinstance(one, dict) and self._known:
-            check_names(one, self._names, place)
-            row = one
-        elif self._pair:
-            if not isinstance(one, list) or len(one) != 2 or None in one:
-                size = f" of {len(one)}" if isinstance(one, list) and one else ""
-                self._refuse(f"Set {place} is {named(one)}{size}" + (" with null" if size == " of 2" else ""))
-            row = dict(zip(self._columns, one, strict=True))
-        else:
-            if wrong := self._wrong(one):
-                self._refuse(f"Set {place} is {wrong}")
-            return {self._columns[0]: one}
-        if not self._own:
-            for name in self._columns:
-                if row.get(name) is not None and (wrong := self._wrong(row[name])):
-                    side = (
-                        f"as {name!r}"
-                        if self._known
-                        else f"as part {self._columns.index(name) + 1} of its pair"
-                    )
-                    self._refuse(f"Set {place} has {wrong} {side}")
+    def _of_items(self, one: Any, place: int) -> dict[str, Any]:
+        if wrong := self._wrong(one):
+            self._refuse(f"Set {place} is {wrong}")
+        return {self._columns[0]: one}
+
+    def _of_pair(self, one: Any, place: int) -> dict[str, Any]:
+        if not isinstance(one, list) or len(one) != 2 or None in one:
+            size = f" of {len(one)}" if isinstance(one, list) and one else ""
+            self._refuse(f"Set {place} is {named(one)}{size}" + (" with null" if size == " of 2" else ""))
+        return self._checked(dict(zip(self._columns, one, strict=True)), place)
+
+    def _of_object(self, one: dict[str, Any], place: int) -> dict[str, Any]:
+        check_names(one, self._names, place)
+        return self._checked(one, place)
+
+    def _checked(self, row: dict[str, Any], place: int) -> dict[str, Any]:
+        for name, part in self._parts.items():
+            if row.get(name) is not None and (wrong := self._wrong(row[name])):
+                self._refuse(f"Set {place} has {wrong} {part}")
         return row
 
     def _wrong(self, value: Any) -> str | None:
@@ -95,14 +122,8 @@ class ItemSets:
             return named(value)
         return next((f"a list with {named(item)} in it" for item in value if type(item) is not str), None)
 
-    def _refuse(self, found: str) -> None:
-        raise ValueError(f"{found}; the model reads {self._form()}.")
-
-    def _form(self) -> str:
-        form = "texts, or lists of words" if self._texts else 'lists of texts, such as ["salt", "water"]'
-        if self._pair:
-            form = 'pairs of lists of texts, such as [["apple"], ["pear", "plum"]]'
-        return form + (f", or objects with {', '.join(map(repr, self._names))[:1000]}" if self._known else "")
+    def _refuse(self, found: str) -> NoReturn:
+        raise ValueError(f"{found}; the model reads {self._form}.")
 
     def _items(self, name: str, values: list[Any]) -> pa.Array:
         forms = {
@@ -131,3 +152,10 @@ class ItemSets:
                 )
             values.append(value)
         return column(name, values, texts=False, lists=True)
+
+
+def _said_form(pair: bool, texts: bool, names: list[str]) -> str:
+    form = "texts, or lists of words" if texts else 'lists of texts, such as ["salt", "water"]'
+    if pair:
+        form = 'pairs of lists of texts, such as [["apple"], ["pear", "plum"]]'
+    return form + (f", or objects with {', '.join(map(repr, names))[:1000]}" if names else "")

@@ -1,30 +1,39 @@
 """JSON as it comes in and goes out."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from clearset.serve._extras import need
+from starlette.responses import Response
 
 _PIECE = 100
 
 
-class _WordError(ValueError):
-    """A word of other notations that JSON does not have."""
+class _RefusedError(ValueError):
+    """What Python's reader lets through, but is not read here."""
 
 
 def parsed(body: bytes) -> dict[str, Any]:
     """Read the body of a request."""
 
     def refuse(word: str) -> None:
-        raise _WordError(f"{word} is not JSON. Write null for a missing value.")
+        raise _RefusedError(f"{word} is not JSON. Write null for a missing value.")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise _RefusedError(f"An object of the body has {twice[:100]!r} more than once. Write it once.")
+        return found
 
     try:
-        asked = json.loads(body, parse_constant=refuse)
+        asked = json.loads(body, parse_constant=refuse, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
         raise ValueError(f"The body is not JSON: {error}.") from error
     except RecursionError as error:
         raise ValueError("The body is nested too deeply.") from error
-    except (_WordError, UnicodeError):
+    except (_RefusedError, UnicodeError):
         raise
     except ValueError as error:  # Python's advice on the digits of whole numbers
         raise ValueError(
@@ -53,11 +62,11 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
 
 
-def answer(text: bytes, status: int = 200, headers: Any = None) -> Any:
+def answer(text: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Respond with JSON that is written already."""
-    return need("starlette.responses").Response(text, status, headers, media_type="application/json")
+    return Response(text, status, headers, media_type="application/json")
 
 
-def refusal(message: str, status: int, headers: Any = None) -> Any:
+def refusal(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     """Respond with an error in a sentence."""
     return answer(written({"error": " ".join(message.split())[:2000]}), status, headers)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from clearset.serve._extras import need
+from clearset.serve._extras import check_installed
 
 _SECONDS_TO_END = 3
 
@@ -32,7 +32,9 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
     ready
         Is told the address once connections are taken.
     """
-    uvicorn = need("uvicorn")
+    check_installed("uvicorn")
+    import uvicorn
+
     with listening(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listener.getsockname()[1]}/")

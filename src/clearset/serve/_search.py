@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 from clearset.explain._plain import number
 from clearset.explain._tokens import described_tokens
 from clearset.serve._limits import MOST_EXPLAINED, TooLargeError, find_within
-from clearset.tokens import Coded, EncodedSets
+from clearset.tokens import Coded, EncodedSets, refined_values
 from clearset.tokens._vocabulary import places_in
 
 ORDERS = ("telling", "count", "high", "low")
 MOST_ROWS = 1000
+MOST_ITEMS = 100
 _KEPT_ORDERS = 16
 _MOST_WORDS = 50
 
@@ -32,15 +33,14 @@ class TokenSearch:
     def __init__(self, model: Any) -> None:
         self._model, self._table = model, model.token_table_
         crossing, _ = model._reader()
-        values = crossing.rows.values[: len(self._table)].copy()
-        corrections = self._table.corrections
-        if corrections is not None:
-            places = corrections.places(len(self._table))
-            values[places >= 0] += corrections.amounts[places[places >= 0]]
-        self._values = values
+        self._values = refined_values(self._table, crossing.rows.values, np.arange(len(self._table)))
         # Words are looked for in the items, which are few, and not in the tokens, which may be millions.
         self._items = self._table.items_of(np.arange(len(self._table)))
         self._texts = _folded(self._table.vocabulary)
+        # An item is as frequent as the most frequent of its tokens.
+        self._frequent = np.zeros(len(self._table.vocabulary), np.int64)
+        counts = np.repeat(self._table.counts.astype(np.int64), np.diff(self._items.offsets))
+        np.maximum.at(self._frequent, self._items.codes, counts)
         # What a table finds out when it is first asked, it should know before anybody waits for it.
         self._stated = dict(
             zip(("mean", "low", "high"), (self._table.means, *self._table.intervals), strict=True)
@@ -78,6 +78,14 @@ class TokenSearch:
         if not items.any():
             return np.zeros(len(self._table), bool)
         return np.asarray(np.logical_or.reduceat(items[self._items.codes], self._items.offsets[:-1]))
+
+    def items(self, text: str, limit: int) -> dict[str, Any]:
+        """Give the items that hold a text, in any case: first what is all of it, then the most frequent."""
+        wanted = _folded(pa.scalar(text.strip())).as_py()
+        found = np.flatnonzero(pc.match_substring(self._texts, wanted).to_numpy(zero_copy_only=False))
+        whole = pc.equal(self._texts.take(pa.array(found)), wanted).to_numpy(zero_copy_only=False)
+        order = found[np.lexsort((-self._frequent[found], ~whole))]
+        return {"n": len(found), "items": self._table.vocabulary.take(pa.array(order[:limit])).to_pylist()}
 
     def known(self, items: list[str]) -> dict[str, Any]:
         """Describe the tokens of one set, as the document of the page does."""

@@ -1,19 +1,31 @@
 """What a server can answer, as plain data: it knows the model, but no HTTP."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from clearset.explain import render_report, report_document
+from clearset.explain import render_report
+from clearset.explain._document import described_model, read_examples
+from clearset.explain._examples import MOST_VALUES
 from clearset.serve._classes import Classes
-from clearset.serve._compare import comparison
+from clearset.serve._compare import check_alike, comparison
+from clearset.serve._features import FeatureSets
+from clearset.serve._items import ItemSets, OwnSets
 from clearset.serve._kinds import named
-from clearset.serve._limits import MOST_EXPLAINED, check_explanation, check_prediction, most_predicted
-from clearset.serve._search import MOST_ROWS, ORDERS, TokenSearch
-from clearset.serve._sets import JSONSets
+from clearset.serve._limits import (
+    MOST_EXPLAINED,
+    TooLargeError,
+    check_explanation,
+    check_prediction,
+    most_predicted,
+)
+from clearset.serve._search import MOST_ITEMS, MOST_ROWS, ORDERS, TokenSearch
+from clearset.serve._sets import SetReader
+from clearset.tokens import OwnTokeniser
 
 _OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "parameters")
 _OF_FEATURE = ("name", "keypoints", "categories", "monotonic", "shape", "scope")
@@ -29,21 +41,33 @@ class Service:
         The model.
     X, y
         Examples to show it on, and their labels.
+    names
+        What to call the examples; by default by their rows.
     other, name
         A model to compare it with on X, one that was in use before, and what to call it.
     """
 
     def __init__(
-        self, model: Any, X: Any = None, y: Any = None, other: Any = None, name: str = "the other model"
+        self,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        names: Sequence[str] | None = None,
+        other: Any = None,
+        name: str = "the other model",
     ) -> None:
+        if X is None and (y is not None or names is not None):
+            raise ValueError("There are labels or names of examples, but no examples. Give these as well.")
         if other is not None and X is None:
             raise ValueError("Two models are compared on examples, but there are none. Give some.")
         if other is not None:
-            _check_alike(other, model)
-        self._model, self._sets, self._classes = model, JSONSets(model), Classes(model)
-        document = report_document(model, X, y, tokens=False) | {"served": True}
-        if other is not None:
-            document["comparison"] = comparison(other, model, X, y, name)
+            check_alike(other, model, name)
+        check_is_fitted(model)
+        self._model, self._sets, self._classes = model, set_reader(model), Classes(model)
+        self._examples = None if X is None else read_examples(model, X, y, names)
+        document = described_model(model, self._examples, tokens=False) | {"served": True}
+        if other is not None and self._examples is not None:
+            document["comparison"] = comparison(other, model, self._examples, name)
         self._about = {key: document[key] for key in _OF_MODEL}
         self._about["classes"] = self._classes.values
         self._about["set"] = self._sets.schema()
@@ -102,6 +126,28 @@ class Service:
         column = self._classes.column(asked.get("label"))
         return search(asked.get("search", ""), by, column, offset, limit)
 
+    def items(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Search the items that tokens are made of."""
+        limit = _whole("limit", asked.get("limit", "12"), 1, MOST_ITEMS)
+        return self._table().items(asked.get("search", ""), limit)
+
+    def example(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Give one of the examples."""
+        examples = self._examples
+        if examples is None:
+            raise ValueError("This server was started without data, so it has no examples.")
+        if "row" not in asked:
+            raise ValueError(
+                f"'row' is missing; give a whole number from 0 to {len(examples) - 1:,}, as digits."
+            )
+        row = _whole("row", asked["row"], 0, len(examples) - 1)
+        if examples.sizes[row] > MOST_VALUES:
+            raise TooLargeError(
+                f"{examples.name(row)} has {examples.sizes[row]:,} numbers or items; at most {MOST_VALUES:,} are sent."
+            )
+        (found,) = examples.at(np.array([row]))
+        return found
+
     def known(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Describe the tokens of one set, as the page holds tokens."""
         items = asked.get("items")
@@ -115,16 +161,11 @@ class Service:
         return self._search
 
 
-def _check_alike(other: Any, model: Any) -> None:
-    """Refuse models that cannot be compared, before the work."""
-    for one in (model, other):
-        if not hasattr(one, "predict"):
-            raise ValueError(f"A {type(one).__name__} does not predict, so that there is nothing to compare.")
-    if any(hasattr(other, name) != hasattr(model, name) for name in ("token_table_", "classes_")):
-        raise ValueError(
-            f"A {type(other).__name__} cannot be compared with a {type(model).__name__}. Both must read the same sets "
-            "and predict the same labels."
-        )
+def set_reader(model: Any) -> SetReader:
+    """Give what reads the sets of a model."""
+    if not hasattr(model, "token_table_"):
+        return FeatureSets(model)
+    return OwnSets(model) if isinstance(model.token_table_.tokeniser, OwnTokeniser) else ItemSets(model)
 
 
 def _whole(name: str, text: str, low: int, high: int) -> int:

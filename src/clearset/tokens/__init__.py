@@ -1,7 +1,7 @@
 """Tokens: which combinations of items an example is made of, and what is known about them."""
 
 from ._coded import Coded, Found, Joining, TokenLimitError
-from ._corrections import Corrections
+from ._corrections import Corrections, refined_values
 from ._cross_fit import cross_fit
 from ._encoding import EncodedSets
 from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, means_of_values, own_feature, token_values
@@ -49,6 +49,7 @@ __all__ = [
     "own_feature",
     "read_labels",
     "read_weights",
+    "refined_values",
     "token_values",
     "tokeniser_from_json",
 ]

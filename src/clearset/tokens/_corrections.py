@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from clearset.tokens._coded import Float64, Int32
 
@@ -45,3 +46,22 @@ class Corrections:
         places = np.full(n_tokens, -1, np.int32)
         places[self.tokens] = np.arange(len(self.tokens), dtype=np.int32)
         return places
+
+
+def refined_values(table: TokenTable, values: Float64, tokens: npt.NDArray[np.integer]) -> Float64:
+    """Return the values of some tokens with their corrections.
+
+    Parameters
+    ----------
+    table : TokenTable
+        With or without corrections.
+    values : ndarray, shape (n, C)
+        Of all tokens, as counted.
+    tokens : ndarray of int
+        Numbers of tokens.
+    """
+    found: Float64 = values[tokens]
+    if table.corrections is not None:
+        places = table.corrections.places(len(table))[tokens]
+        found[places >= 0] += table.corrections.amounts[places[places >= 0]]
+    return found

@@ -1,7 +1,7 @@
 "use strict";
 /* A box to type into, suggestions under it: arrows move, Enter or a click takes one, Escape closes. */
 function combobox({ id, placeholder, suggest, enter, erase }) {
-  const MOST = 12;
+  const MOST = 100;
   let options = [];
   let active = -1;
   let asked = 0;

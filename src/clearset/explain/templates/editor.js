@@ -56,10 +56,7 @@ const Editor = (() => {
 
     const matches = (text) =>
       server
-        ? server.suggest(text, model.tokens.own).then(
-            (found) => Typing.matching(found, text),
-            () => [],
-          )
+        ? server.suggest(Typing.unspoken(model, text)).catch(() => [])
         : Typing.matching(model.tokens.vocabulary, text);
 
     /* A suggestion is one item; so is what the table knows as one. Only the server knows the whole table. */
@@ -69,7 +66,13 @@ const Editor = (() => {
       if (!server || ordered || !/[,;]/.test(before)) return finish();
       server
         .known(Typing.candidates(model, before))
-        .then((more) => (Tokens.learn(model, more), finish()), server.failed);
+        .then(
+          (more) => (Tokens.learn(model, more), finish()),
+          (error) => {
+            server.failed(error);
+            if (!box.input.value) box.input.value = typed;
+          },
+        );
     }
 
     function erase() {

@@ -1,6 +1,7 @@
 "use strict";
 /* Sets of strings and texts: put items together, see which tokens the table knows, and what these say. */
 const Items = (() => {
+  const PATIENCE = 200; /* milliseconds; most answers come sooner, and nothing flickers */
   const LEADS = {
     text: "Type a text: the model scores the words, and runs of words, that it knows.",
     items: "Put items together: the model scores the items, and combinations of items, that it knows.",
@@ -29,12 +30,13 @@ const Items = (() => {
     const search = Search.build(model, server, () => state.column, addToken);
 
     const spelled = (items) => items.map((item) => named(Typing.spoken(item), 60)).join(text ? " " : " · ");
+    function option({ name, items }, i) {
+      return h("option", { value: i }, cut(`${named(name, 40)}: ${spelled(items)}`, 60));
+    }
     const picker = h(
       "select",
       { id: "example", onchange: () => load(Number(picker.value)) },
-      model.examples.map(({ name, items }, i) =>
-        h("option", { value: i }, cut(`${name}: ${spelled(items)}`, 60)),
-      ),
+      model.examples.map(option),
       h("option", { value: -1 }, "My own example"),
     );
 
@@ -54,6 +56,9 @@ const Items = (() => {
       renew();
     }
 
+    const respell = (item, meant) =>
+      change(state.example.items.map((other) => (other === item ? meant : other)));
+
     function addToken(items) {
       change([...state.example.items, ...(tokens.own ? [items.join(Tokens.BETWEEN)] : items)]);
       editor.write(state.example.items);
@@ -63,11 +68,26 @@ const Items = (() => {
     function renew() {
       const number = ++asked;
       if (!server) return update();
+      const current = (act) => (value) => number === asked && act(value);
       editor.mark(state.example.items, new Set());
+      const late = setTimeout(current(blank), PATIENCE, "The server is asked …");
       server
         .known(state.example.items)
-        .then((more) => Tokens.learn(model, more), server.failed)
-        .then(() => number === asked && update());
+        .then((more) => Tokens.learn(model, more))
+        .finally(() => clearTimeout(late))
+        .then(
+          current(update),
+          current((error) => blank(server.failed(error))),
+        );
+    }
+
+    /* What is shown would be of another example: it gives way to why there is nothing. */
+    function blank(why) {
+      const line = () => h("p", { class: "note" }, why);
+      Prediction.status.textContent = why;
+      replace(found, line());
+      replace(panel, line());
+      draw([], state.column);
     }
 
     function explain(column) {
@@ -95,6 +115,7 @@ const Items = (() => {
       replace(
         found,
         Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
+        server && !text && unknown.size > 0 && server.meant(unknown, respell),
         rows.length > 0
           ? [
               Found.list(model, rows, state, { choose, without: left && ((row) => followed(left(row))) }),
@@ -127,8 +148,12 @@ const Items = (() => {
       );
     }
 
-    const heading = h("label", { for: "example" }, "Start from");
-    const start = model.examples.length > 0 && [heading, picker, Sections.chosen(model)];
+    const others = server && server.rows(model, picker, option, load);
+    const start = (others || model.examples.length > 0) && [
+      h("label", { for: "example" }, "Start from"),
+      picker,
+      others || Sections.chosen(model),
+    ];
     const empty = h("button", { type: "button", onclick: () => (load(-1), editor.focus()) }, "Empty");
     const sections = [
       Sections.section(

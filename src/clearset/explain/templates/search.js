@@ -23,7 +23,13 @@ const Search = (() => {
       const wanted = { search: query.value, by: order.value, offset: from, limit: MOST_ROWS };
       if (!server) return list(from, here(wanted, column()));
       if (multi) wanted.label = model.classes[column()];
-      server.search(wanted).then((found) => number === asked && list(from, found), server.failed);
+      server.search(wanted).then(
+        (found) => number === asked && list(from, found),
+        (error) => {
+          const why = server.failed(error);
+          if (number === asked) replace(results, h("p", { class: "note" }, why));
+        },
+      );
     }
 
     function list(from, found) {

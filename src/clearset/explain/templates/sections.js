@@ -156,7 +156,7 @@ const Sections = (() => {
   function chosen({ examples, n_sets: all }) {
     if (!all || examples.length >= all) return null;
     const listed = examples.length.toLocaleString("en");
-    return h("span", { class: "what" }, `${listed} of ${count(all, "set")}, chosen at random`);
+    return h("span", { class: "what" }, `${listed} of ${count(all, "example")}, chosen at random`);
   }
 
   return { section, chosen, tile, promises, quality, training };

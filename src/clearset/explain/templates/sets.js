@@ -23,13 +23,18 @@ const Sets = (() => {
     const cards = h("div", { class: "cards" });
     const list = TokenList.build(model, state, update, own);
 
-    const labelled = ({ name, label: said }) =>
-      said === null ? name : `${name} (label ${typeof said === "number" ? show(said) : named(said, 30)})`;
+    const labelled = ({ name, label: said }) => {
+      const text = typeof said === "number" ? show(said) : said !== null && named(said, 30);
+      return named(name, 40) + (said === null ? "" : ` (label ${text})`);
+    };
+    function option(example, i) {
+      return h("option", { value: i }, labelled(example));
+    }
     const picker = h(
       "select",
       { id: "example", onchange: () => load(Number(picker.value)) },
-      model.examples.map((example, i) => h("option", { value: i }, labelled(example))),
-      h("option", { value: -1 }, "My own set"),
+      model.examples.map(option),
+      h("option", { value: -1 }, "My own example"),
     );
 
     function load(i) {
@@ -144,7 +149,7 @@ const Sets = (() => {
           { class: "toolbar" },
           h("label", { for: "example" }, "Start from"),
           picker,
-          Sections.chosen(model),
+          model.served ? Explorer.rows(model, picker, option, load) : Sections.chosen(model),
           h("button", { type: "button", onclick: add }, "Add token"),
         ),
         h(

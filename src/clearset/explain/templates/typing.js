@@ -63,5 +63,5 @@ const Typing = (() => {
     return found.map(([, item]) => item);
   }
 
-  return { lower, isText, spoken, split, candidates, matching };
+  return { lower, isText, spoken, unspoken, split, candidates, matching };
 })();

@@ -1,19 +1,27 @@
 "use strict";
 /* What a page can do that comes from a server: ask it for tokens, show what changed between two models. */
 const Explorer = (() => {
-  const MOST_SEARCHED = 200;
+  const MOST_ITEMS = 100;
+  const MOST_MEANT = 5;
   const WORDS = new Map([[undefined, "not a token"], [null, "all of it"]]); // prettier-ignore
+  const ADDED =
+    "What a token adds is what the prediction would lose without it alone; these amounts do not sum to the change.";
   const warning = h("p", { class: "warning", role: "alert", id: "trouble" });
 
+  class Refusal extends Error {}
+
+  /* Say what went wrong, and give the sentence. */
   function failed(error) {
-    warning.textContent = `The server did not answer: ${cut(error.message, 300)}`;
+    const what = error instanceof Refusal ? "The server refused" : "The server did not answer";
+    warning.textContent = `${what}: ${cut(error.message, 300)}`;
     if (!warning.isConnected) document.getElementById("main").prepend(warning);
+    return warning.textContent;
   }
 
   async function ask(path, options) {
     const response = await fetch(path, options);
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.error);
+    if (!response.ok) throw new Refusal(answer.error);
     warning.remove();
     return answer;
   }
@@ -26,12 +34,62 @@ const Explorer = (() => {
       body: JSON.stringify({ items }),
     });
 
-  /* Items of the whole table: those of the most frequent tokens that hold a text. Of one's own tokeniser a
-     token is one item. */
-  async function suggest(text, own) {
-    const { tokens } = await search({ search: text, by: "count", limit: MOST_SEARCHED });
-    const items = tokens.flatMap(({ token }) => (own ? token.join(Tokens.BETWEEN) : token));
-    return [...new Set(items)];
+  /* Items of the whole table that hold a text: first what is all of it, then the most frequent. */
+  const suggest = (text) =>
+    ask(`/api/items?${new URLSearchParams({ search: text, limit: MOST_ITEMS })}`).then(({ items }) => items);
+
+  /* For some items that the table does not know, the one spelling in another case that it does; people take it
+     by a button, of which `take(item, meant)` hears. */
+  function meant(unknown, take) {
+    const line = h("p", { class: "note", hidden: true });
+    const offer = async (item) => {
+      const items = await suggest(item);
+      const same = items.filter((other) => Typing.lower(other) === Typing.lower(item));
+      if (same.length !== 1) return [];
+      const button = { type: "button", class: "plain", onclick: () => take(item, same[0]) };
+      return [h("button", button, Found.chips([Typing.spoken(same[0])]))];
+    };
+    Promise.all([...unknown].slice(0, MOST_MEANT).map(offer)).then(
+      (found) => {
+        line.hidden = !found.flat().length;
+        replace(line, "Did you mean ", found.flat(), "?");
+      },
+      () => {} /* it is only an offer */,
+    );
+    return line;
+  }
+
+  /* A box for the row of any example of the data. One that the picker lacks is asked for, and gets its option. */
+  let open = null;
+  function rows(model, picker, option, load) {
+    if (!model.n_sets) return null;
+    const last = model.n_sets - 1;
+    let asked = 0;
+    open = async (row) => {
+      const number = ++asked;
+      let i = model.examples.findIndex((one) => one.row === row);
+      if (i < 0) {
+        const example = await ask(`/api/example?row=${row}`);
+        if (number !== asked) return;
+        i = model.examples.push(example) - 1;
+        picker.lastChild.before(option(example, i));
+      }
+      load(i);
+    };
+    const box = h("input", { id: "row", type: "number", min: 0, max: last, step: 1, onchange: change });
+    function change() {
+      if (box.value !== "" && box.reportValidity()) open(Number(box.value)).catch(failed);
+    }
+    return [h("label", { for: "row" }, "or row"), box];
+  }
+
+  function look(row) {
+    open(row).then(() => {
+      const heading = document.getElementById("try-title");
+      heading.tabIndex = -1;
+      heading.focus();
+      heading.scrollIntoView();
+    }, failed);
   }
 
   const said = (value) => (typeof value === "number" ? show(value) : label(String(value), 40));
@@ -42,7 +100,7 @@ const Explorer = (() => {
     const added = one.tokens.flatMap(({ before, after }) => [before, after]);
     const numbers = show.column(added, { digits: 3, signed: true });
     const adds = (i) => WORDS.get(added[i]) || numbers[i];
-    const rows = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
+    const tokens = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
     return h(
       "details",
       { class: "changed" },
@@ -55,17 +113,25 @@ const Explorer = (() => {
         " → ",
         h("strong", null, said(one.after)),
         one.label !== null && [" · label ", said(one.label)],
+        one.items && [" · ", label(one.items.map(Typing.spoken).join(" · "), 60)],
       ),
-      h("p", { class: "note" }, what, `: ${show(one.estimates[0])} before, ${show(one.estimates[1])} now`),
-      table([["token"], ["added before", "number"], ["adds now", "number"]], rows),
+      h(
+        "p",
+        { class: "note" },
+        what,
+        `: ${show(one.estimates[0])} before, ${show(one.estimates[1])} now `,
+        h("button", { type: "button", onclick: () => look(one.row) }, "Open"),
+      ),
+      table([["token"], ["added before", "number"], ["adds now", "number"]], tokens),
     );
   }
 
-  /* "before → now", or one number; the old one steps back. */
-  function measure({ name, value }) {
-    const [before, now] = value.split(" → ");
-    const pair = [h("span", { class: "was" }, `${before} →`), " ", h("span", null, now)];
-    return Sections.tile(name, now === undefined ? value : h("span", { class: "pair" }, pair));
+  /* Before and now, a share, or one number; the old one steps back. */
+  function measure({ name, before, after, share, value }) {
+    if (share !== undefined) return Sections.tile(name, show.share(share));
+    if (after === undefined) return Sections.tile(name, show(value));
+    const pair = [h("span", { class: "was" }, `${show(before)} →`), " ", h("span", null, show(after))];
+    return Sections.tile(name, h("span", { class: "pair" }, pair));
   }
 
   function sections({ comparison }) {
@@ -81,11 +147,12 @@ const Explorer = (() => {
         "What changed",
         lead,
         h("div", { class: "tiles" }, measures.map(measure)),
+        examples.length > 0 && h("p", { class: "note" }, ADDED),
         examples.map(example),
         rest > 0 && h("p", { class: "note" }, `and ${rest.toLocaleString("en")} more, which changed less`),
       ),
     ];
   }
 
-  return { ask, failed, search, known, suggest, sections };
+  return { ask, failed, search, known, suggest, meant, rows, sections };
 })();
