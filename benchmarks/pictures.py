@@ -32,12 +32,13 @@ def puzzles() -> None:
     place = max(few, key=lambda i: (len({t[0] for t in examples[i]["tokens"]}), len(examples[i]["tokens"])))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        model.report(path, *data.test)
-        with opened(path.as_uri(), height=1300) as page:
+        model.report(path, *data.test, title="Sales of puzzles, from their reviews")
+        with opened(path.as_uri(), height=1420) as page:
             page.select_option("#example", index=place)
             page.screenshot(path=IMAGES / "report.png")
-    product = int(examples[place]["name"].removeprefix("Set "))
-    model.explain(data.test.X.slice(product, 1)).plot().savefig(IMAGES / "waterfall.png", dpi=100)
+    model.explain(data.test.X.slice(examples[place]["row"], 1)).plot().savefig(
+        IMAGES / "waterfall.png", dpi=100
+    )
 
 
 def recipes() -> None:
