@@ -3,6 +3,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score, roc_auc_score
@@ -147,3 +149,25 @@ def test_one_huge_set_leaves_room_for_the_others() -> None:
     chosen = choose_rows(sizes)
     assert len(chosen) == MOST_EXAMPLES
     assert (sizes[chosen] == 3).all()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a", None, "c", "", float("nan")],
+        pd.Series(["a", None, "c", "", None], index=[4, 3, 2, 1, 0]),
+        pl.Series(["a", None, "c", "", None]),
+        pa.array(["a", None, "c", "", None]),
+        np.array(["a", "", "c", "", " "]),
+    ],
+)
+def test_names_of_examples_go_by_their_places(names: Any) -> None:
+    model = cs.SetRegressor(random_state=0, epochs=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    examples = report_document(model, [[0.0], [1.0], [2.0], [3.0], [4.0]], names=names)["examples"]
+    assert [one["name"] for one in examples] == ["a", "Example 1", "c", "Example 3", "Example 4"]
+
+
+def test_names_that_are_numbers() -> None:
+    model = cs.SetRegressor(random_state=0, epochs=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    document = report_document(model, [[0.0], [1.0]], names=np.arange(7, 9))
+    assert [one["name"] for one in json.loads(json.dumps(document))["examples"]] == ["7", "8"]

@@ -90,3 +90,13 @@ def test_names_of_examples(models: Any) -> None:
     assert [one["name"] for one in found["examples"]] == [f"recipe {one['row']}" for one in found["examples"]]
     with pytest.raises(ValueError, match="2 names for 150 sets"):
         create_app(second, X, names=names[:2])
+
+
+def test_two_classes_whichever_is_predicted_now() -> None:
+    X = [["a"], ["b"]] * 20
+    options: dict[str, Any] = {"epochs": 8, "random_state": 0, "n_jobs": 1, "refine": False}
+    one = cs.SemanticClassifier(cs.Items(), **options).fit(X, ["no", "yes"] * 20)
+    other = cs.SemanticClassifier(cs.Items(), **options).fit(X, ["yes", "no"] * 20)
+    found = comparison(one, other, read_examples(other, [["a"], ["b"]]))
+    assert {each["after"] for each in found["examples"]} == {"no", "yes"}
+    assert {each["explained"] for each in found["examples"]} == {"yes"}

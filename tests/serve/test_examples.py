@@ -32,7 +32,7 @@ def test_names_of_examples(client: Any, cook: Any) -> None:
     found = [connected.get(f"/api/example?row={row}").json() for row in range(3)]
     assert [(one["name"], one["items"], one["label"]) for one in found] == [
         ("soup", ["salt", "water"], "other"),
-        ("", ["sugar"], "mexican"),
+        ("Example 1", ["sugar"], "mexican"),
         ("<i>", [], "other"),
     ]
 

@@ -294,3 +294,46 @@ def test_all_items_are_suggested_and_another_case_is_mended(opened: Any) -> None
     page.locator("#try .note button", has_text="Salt").click()
     wait_for(page, ".chip.unknown", 1)
     assert page.locator(".chip").first.inner_text().startswith("Salt")
+
+
+SLOWLY = """() => {
+  const ask = window.fetch;
+  window.fetch = (...asked) => new Promise((done) => setTimeout(done, 500)).then(() => ask(...asked));
+}"""
+
+
+def test_a_late_answer_does_not_undo_what_came_after(cook: Any, opened: Any) -> None:
+    X = [["salt"], ["water"], ["sugar", "salt"]] + [["water", "sugar"]] * 60
+    page = opened(cook, X)
+    asked = next(
+        row
+        for row in range(len(X))
+        if page.locator("#example option", has_text=f"Example {row}:").count() == 0
+    )
+    page.evaluate(SLOWLY)
+    page.locator("#row").fill(str(asked))
+    page.keyboard.press("Enter")
+    page.select_option("#example", index=1)
+    chosen = page.locator("#example option:checked").inner_text()
+    page.wait_for_timeout(1200)
+    assert page.locator("#example option:checked").inner_text() == chosen
+    assert f"Example {page.locator('#row').input_value()}:" in chosen
+    # What was typed for one example does not go into another.
+    page.get_by_role("button", name="Empty").click()
+    page.locator("#items").fill("salt, water")
+    page.keyboard.press("Enter")
+    page.select_option("#example", index=1)
+    page.wait_for_timeout(1200)
+    assert page.locator("#example option:checked").inner_text() == chosen
+
+
+def test_a_row_can_be_asked_for_again(cook: Any, opened: Any) -> None:
+    X = [["salt"], ["water"], ["sugar", "salt"]]
+    page = opened(cook, X)
+    page.locator("#row").fill("2")
+    page.keyboard.press("Enter")
+    assert "Example 2:" in page.locator("#example option:checked").inner_text()
+    page.select_option("#example", index=0)
+    page.locator("#row").fill("2")
+    page.keyboard.press("Enter")
+    assert "Example 2:" in page.locator("#example option:checked").inner_text()

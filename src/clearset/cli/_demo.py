@@ -70,7 +70,7 @@ def demo(
         markup=False,
     )
     program = "clearset" if shutil.which("clearset") else sys.argv[0]  # make demo leaves it off the path
-    for command in ("predict", "verify"):
+    for command in ("predict", "explain", "verify"):
         line = f"  {program} {command} {output / 'reviews.clearset'} {output / 'test.parquet'} --by product"
         console.print(line, soft_wrap=True, markup=False)
 

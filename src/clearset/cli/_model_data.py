@@ -49,12 +49,12 @@ class ShownData(NamedTuple):
     X, y
         What the model reads, and the labels; None for what there is not.
     names
-        What the sets are called, by their keys; None where these are not known.
+        What the sets are called, by their keys; None where there are none.
     """
 
     X: pa.Table | None = None
     y: Any = None
-    names: list[str] | None = None
+    names: list[str | None] | None = None
 
 
 def read_shown(
@@ -71,7 +71,9 @@ def read_shown(
     if label is not None and by is not None and label not in names:
         names = [*names, label]  # a label belongs to the whole set
     table, X = read_for(model, path, by, names, columns, separator)
-    keys = None if by is None else [f"{by} {key}" for key in table[by].to_pylist()]
+    keys = None
+    if by is not None:
+        keys = [None if key in (None, "") else f"{by} {key}" for key in table[by].to_pylist()]
     if label is None:
         return ShownData(X, None, keys)
     check_column(table, label, path)

@@ -99,7 +99,7 @@ class DrawnModel(DrawnTraining):
         X: Any = None,
         y: Any = None,
         *,
-        names: Sequence[str] | None = None,
+        names: Sequence[str | None] | None = None,
         title: str | None = None,
     ) -> None:
         """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.

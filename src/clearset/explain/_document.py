@@ -23,7 +23,7 @@ def report_document(
     X: Any = None,
     y: Any = None,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | None] | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
     """Describe a fitted model as plain data, ready for `json`.
@@ -66,7 +66,7 @@ def report_document(
     return document | {"title": title or document["title"]}
 
 
-def read_examples(model: Any, X: Any, y: Any = None, names: Sequence[str] | None = None) -> Examples:
+def read_examples(model: Any, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> Examples:
     """Read sets as a model does; parameters as for `Examples`."""
     kind = ItemExamples if hasattr(model, "token_table_") else SetExamples
     return kind(model, X, y, names)

@@ -41,16 +41,23 @@ class Examples(ABC):
     sizes: npt.NDArray[Any]
     labels: npt.NDArray[Any] | None
 
-    def __init__(self, model: Any, X: Any, y: Any, names: Sequence[str] | None) -> None:
+    def __init__(self, model: Any, X: Any, y: Any, names: Sequence[str | None] | None) -> None:
         self.X, self.y = X, y
-        self._model, self._names = model, names
+        self._model = model
+        # Of a pandas series, [row] would look for its label; what is Arrow's is no text yet.
+        listed: Any = names
+        self._names: list[Any] | None = None
+        if names is not None:
+            self._names = listed.to_pylist() if hasattr(names, "to_pylist") else list(listed)
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     def name(self, row: int) -> str:
         """Say what a set is called."""
-        return f"Example {row}" if self._names is None else self._names[row]
+        name = None if self._names is None else self._names[row]
+        known = name is not None and name == name and str(name).strip()
+        return str(name) if known else f"Example {row}"
 
     def check_names(self) -> None:
         """Refuse names that are not those of the sets."""

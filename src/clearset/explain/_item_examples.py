@@ -21,7 +21,7 @@ _MOST_SAMPLED = 200_000
 class ItemExamples(Examples):
     """Sets of strings and texts, of semantic estimators."""
 
-    def __init__(self, model: Any, X: Any, y: Any, names: Sequence[str] | None = None) -> None:
+    def __init__(self, model: Any, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
         super().__init__(model, X, y, names)
         self.labels = None if y is None else self._numbers(y)
         self._found = self._occurrences(X)

@@ -44,7 +44,7 @@ def write_report(
     X: Any = None,
     y: Any = None,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | None] | None = None,
     title: str | None = None,
 ) -> None:
     """Write the report of a model; an existing file is replaced only once the new one is complete.

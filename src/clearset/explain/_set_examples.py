@@ -16,7 +16,7 @@ from clearset.sets import SIZE
 class SetExamples(Examples):
     """Sets of `SetRegressor` and `SetClassifier`."""
 
-    def __init__(self, model: Any, X: Any, y: Any, names: Sequence[str] | None = None) -> None:
+    def __init__(self, model: Any, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
         super().__init__(model, X, y, names)
         self._sets = read_more_sets(model, X)
         self.sizes = self._sets.sizes * len(self._sets.feature_names)

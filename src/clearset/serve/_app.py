@@ -31,7 +31,7 @@ def create_app(
     X: Any = None,
     y: Any = None,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | None] | None = None,
     other: Any = None,
     name: str = "the other model",
     hosts: Sequence[str] | None = LOOPBACK,

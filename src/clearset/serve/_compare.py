@@ -67,6 +67,7 @@ def comparison(before: Any, after: Any, examples: Examples, name: str = "the oth
         "n": found.n,
         "n_changed": len(found.rows),
         "changed": number(found.changed),
+        "tolerance": None if found.tolerance is None else number(found.tolerance),
         "measures": _measures(found),
         "examples": _examples(before, after, examples, rows) if len(rows) else [],
     }
@@ -95,8 +96,10 @@ def _examples(before: Any, after: Any, examples: Examples, rows: Any) -> list[di
     labels = [None] * len(rows) if y is None else np.asarray(y)[rows].tolist()
     items = _items(examples, rows)
     found: list[dict[str, Any]] = [{}] * len(rows)
-    # Both models are asked about the class that is predicted now, for only then are they comparable.
-    classes = sorted(set(said[1]), key=str) if hasattr(after, "classes_") else [None]
+    # Both models are asked about the class that is predicted now, for only then are they comparable; of two
+    # classes explanations always speak for the second.
+    several = len(getattr(after, "classes_", ())) > 2
+    classes = sorted(set(said[1]), key=str) if several else [None]
     for label in classes:
         places = [place for place, one in enumerate(said[1]) if label is None or one == label]
         taken = take_examples(X, np.array(places))

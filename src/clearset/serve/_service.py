@@ -52,7 +52,7 @@ class Service:
         model: Any,
         X: Any = None,
         y: Any = None,
-        names: Sequence[str] | None = None,
+        names: Sequence[str | None] | None = None,
         other: Any = None,
         name: str = "the other model",
     ) -> None:

@@ -38,6 +38,7 @@ const Editor = (() => {
 
   function ofItems(model, server, changed, placeholder) {
     let items = [];
+    let place = 0; /* another number for another example, which what was typed before is not meant for */
     const chips = h("div", { class: "chips" });
     const add = (more) => changed([...items, ...more]);
     const ordered = model.tokens.in_order;
@@ -64,10 +65,11 @@ const Editor = (() => {
       const before = option ? typed.slice(0, option.from) : typed;
       const finish = () => add([...Typing.split(model, before), ...(option ? [option.item] : [])]);
       if (!server || ordered || !/[,;]/.test(before)) return finish();
+      const meant = place;
       server
         .known(Typing.candidates(model, before))
         .then(
-          (more) => (Tokens.learn(model, more), finish()),
+          (more) => (Tokens.learn(model, more), meant === place && finish()),
           (error) => {
             server.failed(error);
             if (!box.input.value) box.input.value = typed;
@@ -122,7 +124,7 @@ const Editor = (() => {
 
     const button = h("button", { type: "button", onclick: () => (box.submit(), box.input.focus()) }, "Add");
     const element = [chips, h("div", { class: "typed" }, box.element, button)];
-    return { element, focus: () => box.input.focus(), write: () => {}, mark };
+    return { element, focus: () => box.input.focus(), write: () => place++, mark };
   }
 
   return { build };

@@ -46,7 +46,9 @@ const { h, svg, show, cut, named, label, table, count, replace } = (() => {
     (value > 0 ? "+" : "") + show(Math.abs(value) < 1e-12 ? 0 : value, digits);
   show.share = (value, digits = 1) => {
     const least = 10 ** -digits;
-    return `${value > 0 && 100 * value < least ? `< ${least}` : (100 * value).toFixed(digits)} %`;
+    if (value > 0 && 100 * value < least) return `< ${least} %`;
+    if (value < 1 && 100 * (1 - value) < least) return `> ${(100 - least).toFixed(digits)} %`;
+    return `${(100 * value).toFixed(digits)} %`;
   };
   /* Numbers of one column: with as many decimals each, so that they stand under each other. */
   show.column = (values, { digits = 4, signed = false } = {}) => {

@@ -43,7 +43,7 @@ const Found = (() => {
     );
     const was = (text) =>
       h("span", { class: "was", title: "as counted, before training moved it" }, `was ${text}`);
-    return found.map((value, i) => [shown[i], value.corrected && was(before[i])]);
+    return found.map((value, i) => [shown[i], value.corrected && before[i] !== shown[i] && was(before[i])]);
   }
 
   /* Columns, each with its cells: what was counted of the tokens, then what the model makes of that. */

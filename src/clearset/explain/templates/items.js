@@ -148,7 +148,7 @@ const Items = (() => {
       );
     }
 
-    const others = server && server.rows(model, picker, option, load);
+    const others = server && server.rows(model, picker, option, load, () => asked);
     const start = (others || model.examples.length > 0) && [
       h("label", { for: "example" }, "Start from"),
       picker,

@@ -37,7 +37,9 @@ const Sets = (() => {
       h("option", { value: -1 }, "My own example"),
     );
 
+    let turn = 0;
     function load(i) {
+      turn++;
       const example = model.examples[i];
       state.set = example
         ? { tokens: example.tokens.map((token) => [...token]), set: [...example.set] }
@@ -50,6 +52,7 @@ const Sets = (() => {
 
     /* Once it is changed, it is no longer the example that has the label. */
     function own() {
+      turn++;
       state.label = null;
       picker.value = "-1";
     }
@@ -149,7 +152,7 @@ const Sets = (() => {
           { class: "toolbar" },
           h("label", { for: "example" }, "Start from"),
           picker,
-          model.served ? Explorer.rows(model, picker, option, load) : Sections.chosen(model),
+          model.served ? Explorer.rows(model, picker, option, load, () => turn) : Sections.chosen(model),
           h("button", { type: "button", onclick: add }, "Add token"),
         ),
         h(

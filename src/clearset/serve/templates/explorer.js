@@ -59,27 +59,42 @@ const Explorer = (() => {
     return line;
   }
 
-  /* A box for the row of any example of the data. One that the picker lacks is asked for, and gets its option. */
+  /* A box for the row of any example of the data. One that the picker lacks is asked for, and gets its option;
+     `turn()` is another number once people have gone on to something else. */
   let open = null;
-  function rows(model, picker, option, load) {
+  function rows(model, picker, option, load, turn) {
     if (!model.n_sets) return null;
-    const last = model.n_sets - 1;
     let asked = 0;
+    let wanted = null;
     open = async (row) => {
-      const number = ++asked;
+      const [number, before] = [++asked, turn()];
       let i = model.examples.findIndex((one) => one.row === row);
       if (i < 0) {
         const example = await ask(`/api/example?row=${row}`);
-        if (number !== asked) return;
+        if (number !== asked || turn() !== before) return;
         i = model.examples.push(example) - 1;
         picker.lastChild.before(option(example, i));
       }
+      wanted = box.value = String(row);
       load(i);
     };
-    const box = h("input", { id: "row", type: "number", min: 0, max: last, step: 1, onchange: change });
+    const box = h("input", {
+      id: "row",
+      type: "number",
+      min: 0,
+      max: model.n_sets - 1,
+      step: 1,
+      onchange: () => box.value !== wanted && change(),
+      onkeydown: (event) => event.key === "Enter" && change() /* also what failed before */,
+    });
     function change() {
+      wanted = box.value;
       if (box.value !== "" && box.reportValidity()) open(Number(box.value)).catch(failed);
     }
+    picker.addEventListener("change", () => {
+      const example = model.examples[Number(picker.value)];
+      wanted = box.value = example ? String(example.row) : "";
+    });
     return [h("label", { for: "row" }, "or row"), box];
   }
 
@@ -136,9 +151,10 @@ const Explorer = (() => {
 
   function sections({ comparison }) {
     if (!comparison) return [];
-    const { name, changed, n_changed: nChanged, n, measures, examples } = comparison;
+    const { name, changed, n_changed: nChanged, n, tolerance, measures, examples } = comparison;
+    const far = tolerance === null ? "" : ` by more than ${show(tolerance)}`;
     const lead =
-      `Between ${named(name, 60)} and this model, ${show.share(changed)} of the predictions changed: ` +
+      `Between ${named(name, 60)} and this model, ${show.share(changed)} of the predictions changed${far}: ` +
       `${nChanged.toLocaleString("en")} of ${n.toLocaleString("en")}.`;
     const rest = nChanged - examples.length;
     return [
