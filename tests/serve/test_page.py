@@ -1,6 +1,5 @@
 """The explorer in a real browser, from a real server."""
 
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -13,19 +12,7 @@ import clearset as cs
 from clearset.serve import create_app
 from clearset.serve._run import listening
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 RECIPE = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium on this machine (apt-get install chromium)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
