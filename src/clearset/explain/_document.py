@@ -84,7 +84,7 @@ def described_model(model: Any, data: Examples | None, *, tokens: bool = True) -
     tokens
         Whether a token table's tokens, as many as fit, are part of it: a page that can ask for them needs none.
     """
-    semantic = hasattr(model, "token_table_")
+    semantic, certificate = hasattr(model, "token_table_"), model.certificate_
     document: dict[str, Any] = {
         "title": type(model).__name__,
         "estimator": type(model).__name__,
@@ -97,7 +97,10 @@ def described_model(model: Any, data: Examples | None, *, tokens: bool = True) -
         "trusts": [
             {"feature": trust.feature, "by": trust.by, "shape": trust.shape} for trust in model.trusts_
         ],
-        "certificate": [entries({**check, "holds": None}) for check in model.certificate_.to_json()],
+        "certificate": [
+            entries(described) | {"holds": check.holds}
+            for described, check in zip(certificate.to_json(), certificate.checks, strict=True)
+        ],
         "history": [entries(epoch) for epoch in model.history_],
         "best_epoch": int(model.best_epoch_),
         "parameters": {name: _shown(value) for name, value in model.get_params(deep=False).items()},
@@ -105,8 +108,6 @@ def described_model(model: Any, data: Examples | None, *, tokens: bool = True) -
         "n_sets": None if data is None else len(data),
         "quality": None if data is None or data.labels is None else quality(model, data),
     }
-    for check, held in zip(document["certificate"], model.certificate_.checks, strict=True):
-        check["holds"] = held.holds
     if semantic:
         wanted = data.tokens_shown() if tokens and data is not None else None
         document["tokens"] = token_document(model, wanted, MOST_BYTES if tokens else 0)

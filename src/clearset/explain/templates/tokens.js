@@ -233,5 +233,5 @@ const Tokens = (() => {
     return inOrder || own ? parts : parts.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
-  return { BETWEEN, learn, knows, find, means, values, features, columns, evaluate, without, spell };
+  return { BETWEEN, learn, knows, means, values, columns, evaluate, without, spell };
 })();

@@ -170,5 +170,5 @@ const Explorer = (() => {
     ];
   }
 
-  return { ask, failed, search, known, suggest, meant, rows, sections };
+  return { failed, search, known, suggest, meant, rows, sections };
 })();
