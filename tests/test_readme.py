@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
@@ -159,23 +160,24 @@ class Machine:
             if language == "python"
             else ["bash", "-euo", "pipefail", str(script)]
         )
-        started = subprocess.Popen(  # noqa: S603
-            command,
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            out, errors = started.communicate(timeout=300)
-        except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)  # what it has started as well
-            raise
-        assert started.returncode == 0, f"{out}\n{errors}"
-        assert "Warning" not in errors
-        return out
+        out, errors = self.scripts / "out", self.scripts / "errors"
+        with out.open("w") as stdout, errors.open("w") as stderr:
+            started = subprocess.Popen(  # noqa: S603
+                command,
+                cwd=self.folder,
+                env=self.environment,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            try:
+                status = started.wait(timeout=300)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(started.pid, signal.SIGKILL)  # also a server that a block that failed has left
+        assert status == 0, out.read_text() + errors.read_text()
+        assert "Warning" not in errors.read_text()
+        return out.read_text()
 
 
 def _check_alike(printed: str, shown: str) -> None:
