@@ -1,3 +1,4 @@
+import os
 import re
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import clearset as cs
 from clearset.cli import main
+from clearset.tuning._journal import open_journal
 
 
 def tune(folder: Path, data: str, *options: str) -> int:
@@ -56,6 +58,32 @@ def test_from_table_to_model(sets: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "Best of 5 trials:" in again
     assert tune(sets, "sets.parquet", *options, "--seed", "1") == 1
     assert "holds trials of another search" in capsys.readouterr().err
+
+
+def test_a_storage_in_use(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [
+        "--label",
+        "sales",
+        "--quiet",
+        "--width",
+        "1",
+        "--budget",
+        "2",
+        "--storage",
+        str(sets / "tuning.jsonl"),
+    ]
+    with open_journal(sets / "tuning.jsonl"):
+        content = (sets / "tuning.jsonl").read_bytes()
+        assert tune(sets, "sets.parquet", *options) == 1
+        assert (sets / "tuning.jsonl").read_bytes() == content
+    err = capsys.readouterr().err
+    assert err.startswith(
+        f"clearset: '{sets / 'tuning.jsonl'}' is in use by another run (process {os.getpid()} on "
+    )
+    assert err.endswith("Wait until it has ended, or name another file to keep trials in.\n")
+    assert err.count("\n") == 1
+    assert not (sets / "tuned").exists()
+    assert tune(sets, "sets.parquet", *options) == 0
 
 
 def test_as_in_python(sets: Path) -> None:

@@ -1,4 +1,7 @@
 import json
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from clearset.experiments._churn import CHURN
 from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._task import FULL, QUICK, split
 from clearset.experiments._tasks import TASKS
+from clearset.tuning._lock import locked
 
 
 @pytest.fixture
@@ -56,6 +60,38 @@ def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
         "puzzles: averaged, linear, seed 0",
     ]
     assert json.loads((output / "puzzles.json").read_text())["methods"]["averaged, DNN, tuned"] == before
+
+
+def test_a_task_that_another_run_works_on_is_refused(data, tmp_path, capsys):
+    output = tmp_path / "results"
+    script = """
+        import sys
+        from clearset.experiments import reproduce
+        def wait(jobs, kept):
+            print("started", flush=True)
+            sys.stdin.readline()
+        reproduce(["puzzles"], sys.argv[1], sys.argv[2], quick=True, jobs=1, on_start=wait)
+        """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(data), str(output)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout.readline() == "started\n"
+        files = {file: file.read_bytes() for file in output.iterdir()}
+        options = ["--data", str(data), "--output", str(output), "--quick", "--fresh"]
+        assert main(["reproduce", "puzzles", *options]) == 1
+        error = " ".join(capsys.readouterr().err.split())
+        assert f"puzzles.json' is in use by another run (process {process.pid} on " in error
+        assert error.endswith("Wait until it has ended, or name another folder with --output.")
+        assert {file: file.read_bytes() for file in output.iterdir()} == files
+        process.kill()
+
+    class Reached(Exception):  # noqa: N818
+        pass
+
+    def reached(jobs, kept):
+        raise Reached
+
+    with pytest.raises(Reached), locked(output / "wine.json", "go away"):  # another task's is no hindrance
+        reproduce(["puzzles"], data, output, quick=True, jobs=1, on_start=reached)
 
 
 def test_other_data_are_not_taken_for_the_same(data, tmp_path):

@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._jobs import Job, work
-from clearset.experiments._results import Results
+from clearset.experiments._results import Results, path_of
 from clearset.experiments._summary import write_summary
 from clearset.experiments._task import FULL, QUICK
 from clearset.experiments._tasks import TASKS
 from clearset.tuning._extras import need
+from clearset.tuning._lock import locked
 
 RESULTS = Path("experiments", "results")
 
@@ -33,7 +35,8 @@ def reproduce(
 ) -> list[Results]:
     """Run tasks, and write a table of each in Markdown and JSON.
 
-    What an earlier run has finished with the same data, methods and version is kept, and only the rest is done.
+    What an earlier run has finished with the same data, methods and version is kept, and only the rest is done. Runs of
+    different tasks may share a folder; a task that another run is working on there is refused.
 
     Parameters
     ----------
@@ -70,14 +73,20 @@ def reproduce(
     effort = QUICK if quick else FULL
     target = Path(output) if output is not None else RESULTS / "quick" if quick else RESULTS
     folder = None if folder is None else os.fspath(folder)
-    results = []
+    fingerprints = []
     for task in tasks:
         data = of_data(task, folder)
-        fingerprints = {method.name: of_method(task, method, data, effort) for method in task.methods}
-        results.append(Results(task, target, effort, fingerprints, fresh=fresh))
-    kept = sum(outcome.n_runs for outcome in results)
-    work(results, folder, effort, jobs or os.cpu_count() or 1, lambda n: on_start(n, kept), on_job)
-    for outcome in results:
-        outcome.write()
+        fingerprints.append({method.name: of_method(task, method, data, effort) for method in task.methods})
+    target.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as locks:
+        results = []
+        for task, of_methods in zip(tasks, fingerprints, strict=True):
+            # Another run of the task would write its own outcomes over these.
+            locks.enter_context(locked(path_of(task, target), "name another folder with --output"))
+            results.append(Results(task, target, effort, of_methods, fresh=fresh))
+        kept = sum(outcome.n_runs for outcome in results)
+        work(results, folder, effort, jobs or os.cpu_count() or 1, lambda n: on_start(n, kept), on_job)
+        for outcome in results:
+            outcome.write()
     write_summary(target, effort)
     return results

@@ -49,7 +49,7 @@ class Results:
     ) -> None:
         self.task = task
         self.effort = effort
-        self.path = folder / f"{task.name}.json"
+        self.path = path_of(task, folder)
         held = {} if fresh else _read(self.path)
         if held and held["effort"] != effort.name:
             raise ValueError(
@@ -109,8 +109,8 @@ class Results:
             "methods": {name: self.methods[name] for name in order},
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(self.path, json.dumps(content, indent=1) + "\n")
-        _replace(self.path.with_suffix(".md"), self.markdown())
+        replace_file(self.path, json.dumps(content, indent=1) + "\n")
+        replace_file(self.path.with_suffix(".md"), self.markdown())
 
     def markdown(self) -> str:
         """Give the table with what stands around it."""
@@ -189,6 +189,11 @@ class Results:
         )
 
 
+def path_of(task: Task, folder: Path) -> Path:
+    """Return where the results of a task are kept in a folder."""
+    return folder / f"{task.name}.json"
+
+
 def mean_and_deviation(runs: list[Mapping[str, Any]], metric: Metric) -> str:
     """Give the mean over runs and, of several, the standard deviation."""
     values = [run["test"][metric.name] for run in runs]
@@ -224,7 +229,8 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a file in one step."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     unfinished.write_text(text)
     unfinished.replace(path)

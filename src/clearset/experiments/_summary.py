@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from clearset.experiments._results import Results
+from clearset.experiments._results import Results, replace_file
 from clearset.experiments._task import Effort, Task
 from clearset.experiments._tasks import TASKS
 
@@ -24,7 +24,7 @@ def write_summary(folder: Path, effort: Effort) -> None:
         *summary_table(held),
         "",
     ]
-    (folder / "summary.md").write_text("\n".join(lines))
+    replace_file(folder / "summary.md", "\n".join(lines))
 
 
 def summary_table(held: list[Results]) -> list[str]:

@@ -2,11 +2,13 @@
 
 import json
 import math
+import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from clearset.artifact import check_target
 from clearset.tuning._domains import Choices, Domain
 from clearset.tuning._extras import need
+from clearset.tuning._lock import locked
 
 if TYPE_CHECKING:
     import optuna
@@ -39,20 +42,33 @@ class Finished:
     error: str | None
 
 
-class Journal:
-    """The trials so far.
-
-    Only trials that have ended are written, so that a process that is killed leaves nothing unfinished, and what comes
-    next is a function of the trials before it and the seed: a search that is resumed goes on as if nothing had been.
+@contextmanager
+def open_journal(path: str | Path | None) -> "Iterator[Journal]":
+    """Open the trials so far; no other run can while the context lasts.
 
     Parameters
     ----------
     path
         A file of JSON lines, made if it is not there; None to keep trials in memory.
     """
+    if path is None:
+        yield Journal(None)
+        return
+    path = Path(path)
+    check_target(path)
+    with locked(path, "name another file to keep trials in"):
+        yield Journal(path)
 
-    def __init__(self, path: str | Path | None) -> None:
-        self.path = None if path is None else Path(path)
+
+class Journal:
+    """The trials so far, see `open_journal`.
+
+    Only trials that have ended are written, so that a process that is killed leaves nothing unfinished, and what comes
+    next is a function of the trials before it and the seed: a search that is resumed goes on as if nothing had been.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
         need("optuna")
         import optuna
 
@@ -67,8 +83,16 @@ class Journal:
         search: dict[str, Any] | None = self._study.user_attrs.get(_SEARCH)
         return search
 
-    def claim(self, search: Mapping[str, Any]) -> None:
-        """Note what the trials are of; refuse a file with trials of another search."""
+    def claim(self, search: Mapping[str, Any], names: Collection[str]) -> None:
+        """Note what the trials are of; raise ValueError where the file has trials of another search.
+
+        Parameters
+        ----------
+        search
+            What tells this search from others.
+        names
+            The parameters that it searches.
+        """
         if self.search is None or not self.trials():
             self._study.set_user_attr(_SEARCH, dict(search))
             return
@@ -79,6 +103,12 @@ class Journal:
                     f"'{self.path}' holds trials of another search: {name} was {before}, and is now {now}. Use "
                     "another file, or remove this one to start anew."
                 )
+        # Only the first trial may lack parameters. Files had no lock once, and two runs each wrote their first.
+        if any({*trial.plain} != {*names} for trial in self.trials()[1:]):
+            raise ValueError(
+                f"'{self.path}' holds trials that several runs at once have mixed up, and cannot be gone on with. Use "
+                "another file, or remove this one to start anew."
+            )
 
     def trials(self) -> list[Finished]:
         """Give the trials that have ended, in order."""
@@ -160,19 +190,23 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    check_target(path)
     try:
         if path.exists() and path.stat().st_size:
             _check_first_line(path)
-            # A line that was being written when the machine went down would make the next one unreadable.
+            # A line that was being written when its process ended would make the next one unreadable.
             content = path.read_bytes()
             if not content.endswith(b"\n"):
-                path.write_bytes(content[: content.rindex(b"\n") + 1])
-        storage = JournalStorage(JournalFileBackend(str(path)))
+                os.truncate(path, content.rindex(b"\n") + 1)
+        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=_no_lock()))
         storage.get_all_studies()  # reads all lines
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from error
     return storage
+
+
+def _no_lock() -> Any:
+    """Return what Optuna takes for a lock; its own outlasts a killed process, and here the whole file is locked."""
+    return SimpleNamespace(acquire=lambda: True, release=lambda: None)
 
 
 def _check_first_line(path: Path) -> None:

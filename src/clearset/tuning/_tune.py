@@ -12,7 +12,7 @@ from clearset.estimators.semantic._parameters import MAX_FOLDS
 from clearset.tuning._attempts import Attempts
 from clearset.tuning._data import Folds, read_examples, read_labels_of
 from clearset.tuning._domains import Domain, read_space
-from clearset.tuning._journal import Journal
+from clearset.tuning._journal import Journal, open_journal
 from clearset.tuning._metric import read_metric, tells_classes
 from clearset.tuning._result import Tuning
 from clearset.tuning._search import Search
@@ -74,8 +74,8 @@ def tune(
         Start no further trial after so long; one there always is.
     storage
         A file of JSON lines to keep trials in. The same call goes on where an earlier one stopped, and counts its
-        trials; trials of another search, or of other examples, are refused. No file is written to but a new one, or
-        that of a search.
+        trials; trials of another search, or of other examples, are refused, and so is a file that another run is
+        using. No file is written to but a new one, or that of a search.
     random_state
         Seed of search and split, and of the estimator where its own is None. The same seed gives the same trials, in
         one go or resumed.
@@ -108,24 +108,26 @@ def tune(
             "leave storage out."
         )
     domains = read_space(default_space(estimator, X, y) if space is None else space, estimator)
-    journal = Journal(storage)
-    seed = _seed(random_state, journal)
-    classes = tells_classes(estimator, y)
-    training, held = read_examples(X, y, sample_weight, validation_data, folds, seed, stratify=classes)
-    attempts = Attempts(_seeded(estimator, seed), training, held, metric)
-    if journal.path is not None:
-        journal.claim(
-            {
-                **_described(estimator, domains),
-                "metric": metric.name,
-                "seed": seed,
-                "training": training.fingerprint(),
-                **({"folds": len(held)} if isinstance(held, Folds) else {"validation": held.fingerprint()}),
-            }
-        )
-    search = Search(attempts, domains, journal, budget, seed)
-    interrupted = search.run(seconds, verbose)
-    return search.result(interrupted)
+    with open_journal(storage) as journal:
+        seed = _seed(random_state, journal)
+        classes = tells_classes(estimator, y)
+        training, held = read_examples(X, y, sample_weight, validation_data, folds, seed, stratify=classes)
+        attempts = Attempts(_seeded(estimator, seed), training, held, metric)
+        if journal.path is not None:
+            by = {"folds": len(held)} if isinstance(held, Folds) else {"validation": held.fingerprint()}
+            journal.claim(
+                {
+                    **_described(estimator, domains),
+                    "metric": metric.name,
+                    "seed": seed,
+                    "training": training.fingerprint(),
+                    **by,
+                },
+                domains,
+            )
+        search = Search(attempts, domains, journal, budget, seed)
+        interrupted = search.run(seconds, verbose)
+        return search.result(interrupted)
 
 
 def _check(estimator: Any, numbers: dict[str, Any], validation_data: Any) -> None:

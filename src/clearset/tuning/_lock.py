@@ -1,0 +1,116 @@
+"""Files that one run at a time works with."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+# The descriptors of the locks that this process has.
+_HELD: set[int] = set()
+
+
+@contextmanager
+def locked(path: Path, instead: str) -> Iterator[None]:
+    """Keep all other runs, of this process too, from a file; raise BlockingIOError where another has it.
+
+    The lock is the system's, so it ends with the process, however that ends. It is on a file of its own beside `path`,
+    which others may then open, close and replace; that file is removed at the end.
+
+    Parameters
+    ----------
+    path
+        What is worked with; it need not be there yet, but its folder must.
+    instead
+        What else to do than to wait for the other run, for the error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from clearset.tuning._lock import locked
+    >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder, "a"), "name another file"):
+    ...     with locked(Path(folder, "a"), "name another file"):
+    ...         pass
+    Traceback (most recent call last):
+    BlockingIOError: '...a' is in use by another run (process ...). Wait until it has ended, or name another file.
+    """
+    place = path.resolve()
+    # Not .lock: that is a link to the file itself where an Optuna that was killed has left it.
+    place = place.with_name(f"{place.name}.clearset-lock")
+    descriptor = _acquire(path, place, instead)
+    _HELD.add(descriptor)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
+        yield
+    finally:
+        if descriptor in _HELD:  # else this is a forked child, and the lock its parent's
+            _HELD.remove(descriptor)
+            _release(descriptor, place)
+
+
+def _acquire(path: Path, place: Path, instead: str) -> int:
+    while True:
+        descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(descriptor)
+        except OSError as error:
+            holder = os.read(descriptor, 200).decode(errors="replace")
+            os.close(descriptor)
+            if not isinstance(error, BlockingIOError | PermissionError):
+                raise OSError(
+                    f"'{path}' cannot be locked ({error}): some network disks have no locks. Use a folder on a local "
+                    "disk."
+                ) from error
+            raise BlockingIOError(
+                f"'{path}' is in use by another run{f' ({holder})' if holder else ''}. Wait until it has ended, or "
+                f"{instead}."
+            ) from error
+        # The run that had the lock may have removed the file after it was opened here.
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # A locked byte cannot be read, so it is one behind all that is written.
+    _FAR = 2**20
+
+    def _lock(descriptor: int) -> None:
+        _locking(descriptor, msvcrt.LK_NBLCK)
+
+    def _release(descriptor: int, place: Path) -> None:
+        _locking(descriptor, msvcrt.LK_UNLCK)
+        os.close(descriptor)
+        with suppress(OSError):  # no file is removed that another run has opened by now
+            place.unlink()
+
+    def _locking(descriptor: int, mode: int) -> None:
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, mode, 1)
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _release(descriptor: int, place: Path) -> None:
+        with suppress(OSError):  # what was worked on is finished, whether this can be removed or not
+            place.unlink()
+        os.close(descriptor)
+
+    def _close_in_child() -> None:
+        for descriptor in _HELD:
+            os.close(descriptor)
+        _HELD.clear()
+
+    # A worker that was forked has the lock as well, and might live longer than a run that was killed.
+    os.register_at_fork(after_in_child=_close_in_child)
