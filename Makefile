@@ -6,6 +6,8 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
+# What npm writes last is newer than the versions that are wanted.
+BIOME_IS_THERE := [ node_modules/.package-lock.json -nt package-lock.json ]
 
 .PHONY: demo test lint types unit bench clean
 
@@ -18,6 +20,10 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	@if ! command -v npm > /dev/null; then echo 'There is no npm on this machine: JavaScript is not linted.'; \
+	elif ! $(BIOME_IS_THERE) && ! said=$$(npm ci --loglevel=error 2>&1); then \
+	echo "npm could not install biome, so JavaScript is not linted: $$(echo "$$said" | head -n 1)"; \
+	else echo 'biome ci' && node_modules/.bin/biome ci --error-on-warnings; fi
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
@@ -44,4 +50,4 @@ $(VENV)/.installed-dev: $(VENV)/.created $(SOURCES)
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) node_modules build .mypy_cache .ruff_cache .pytest_cache

@@ -3,6 +3,10 @@ from typing import Any
 
 import pytest
 
+from clearset.explain._render import TEMPLATES
+
+MODULES = "https://modules.test/"
+
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
@@ -15,11 +19,29 @@ def page(browser: Any) -> Iterator[Any]:
     page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on(
         "request",
-        lambda request: request.url.startswith(("file:", "data:", "about:")) or seen.append(request.url),
+        lambda request: (
+            request.url.startswith(("file:", "data:", "about:", MODULES)) or seen.append(request.url)
+        ),
     )
     yield page
     context.close()
     assert seen == []
+
+
+@pytest.fixture
+def modules(page: Any) -> Any:
+    """Open an empty page that can import the report's modules by their names, each as it is."""
+
+    def fulfil(route: Any) -> None:
+        name = route.request.url.removeprefix(MODULES)
+        if name:
+            route.fulfill(path=TEMPLATES / name, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route(f"{MODULES}**", fulfil)
+    page.goto(MODULES)
+    return page
 
 
 def said(page: Any) -> float:

@@ -8,7 +8,6 @@ import pytest
 
 import clearset as cs
 from clearset.explain import report_document
-from clearset.explain._render import template
 
 from .random_models import of_items, of_sets, predictions, randomise
 
@@ -16,15 +15,14 @@ REPEATS = {"sets": 5, "items": 4}
 
 
 @pytest.fixture
-def evaluator(page: Any) -> Any:
+def evaluator(modules: Any) -> Any:
     """Give what the browser says of a document's examples: with all their tokens, and without each."""
-    page.set_content(f"<!doctype html><script>{template('evaluate.js')}\n{template('tokens.js')}</script>")
 
     def said(document: dict[str, Any]) -> tuple[Any, Any]:
-        return page.evaluate(
-            """(text) => {
+        return modules.evaluate(
+            """async (text) => {
                 const model = JSON.parse(text);
-                const { evaluate, without } = model.semantic ? Tokens : Evaluate;
+                const { evaluate, without } = await import(model.semantic ? "/tokens.js" : "/evaluate.js");
                 const results = model.examples.map((example) => evaluate(model, example));
                 return [
                     results.map(({ estimates }) => estimates),

@@ -1,6 +1,5 @@
 """The report on screens of all sizes, with names and numbers of all lengths."""
 
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,9 @@ import pytest
 
 import clearset as cs
 from clearset.explain import render_report, report_document
-from clearset.explain._render import SCRIPTS, STYLES
+from clearset.explain._bundle import read_modules
+from clearset.explain._render import STYLES, TEMPLATES
+from clearset.serve._service import EXPLORER
 
 from .random_models import HOSTILE
 
@@ -129,13 +130,10 @@ def test_as_many_promises_as_rows(page: Any, tmp_path: Path) -> None:
 
 
 def test_lines_of_templates_are_short_and_files_small() -> None:
-    folders = [files(f"clearset.{package}") / "templates" for package in ("explain", "serve")]
-    found = {
-        file.name: file.read_text(encoding="utf-8").splitlines()
-        for each in folders
-        for file in each.iterdir()
-    }
-    assert {*SCRIPTS, *STYLES, "report.html", "explorer.js"} == set(found)
-    for name, lines in found.items():
-        assert max(map(len, lines)) <= 120, name
-        assert len(lines) <= 260, name
+    scripts = read_modules(EXPLORER).keys()
+    others = {TEMPLATES / name for name in (*STYLES, "report.html")}
+    assert {*scripts, *others} == {*TEMPLATES.iterdir(), *EXPLORER.parent.iterdir()}
+    for file in (*scripts, *others):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        assert max(map(len, lines)) <= 120, file
+        assert len(lines) <= 260, file

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import clearset as cs
-from clearset.explain._render import template
 
 from .conftest import said
 
@@ -31,19 +30,18 @@ def opened(page: Any, model: Any, path: Path, *data: Any) -> Any:
 
 
 @pytest.fixture
-def words(page: Any) -> Any:
+def words(modules: Any) -> Any:
     """Give what takes texts apart in the browser."""
-    scripts = "\n".join(template(name) for name in ("tokens.js", "typing.js"))
-    page.set_content(f"<!doctype html><script>{scripts}</script>")
 
     def split(texts: list[str]) -> list[list[str]]:
         model = {"tokens": {"tokeniser": cs.NGrams(1).to_json()}}
-        script = """(asked) => {
+        script = """async (asked) => {
+            const { split } = await import("/typing.js");
             const [model, texts] = JSON.parse(asked);
-            return JSON.stringify(texts.map((text) => Typing.split(model, text)));
+            return JSON.stringify(texts.map((text) => split(model, text)));
         }"""
         # As one text: the browser's protocol is slow with long lists.
-        found: list[list[str]] = json.loads(page.evaluate(script, json.dumps([model, texts])))
+        found: list[list[str]] = json.loads(modules.evaluate(script, json.dumps([model, texts])))
         return found
 
     return split

@@ -6,32 +6,14 @@ import json
 import os
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from clearset.artifact import check_target, write_file
+from clearset.explain._bundle import bundle
 from clearset.explain._document import report_document
 
-SCRIPTS = (
-    "evaluate.js",
-    "tokens.js",
-    "typing.js",
-    "elements.js",
-    "charts.js",
-    "features.js",
-    "prediction.js",
-    "sections.js",
-    "fields.js",
-    "tokenlist.js",
-    "sets.js",
-    "combobox.js",
-    "editor.js",
-    "found.js",
-    "search.js",
-    "items.js",
-    "page.js",
-)
+TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("report.css", "screens.css")
 
 # What could end a script element or, in older browsers, a line of it; JSON reads the escapes back.
@@ -64,15 +46,15 @@ def write_report(
     write_file(target, page.encode())
 
 
-def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
+def render_report(document: dict[str, Any], *, script: Path | None = None, connect: str = "'none'") -> str:
     """Make the page of a document.
 
     Parameters
     ----------
     document : dict
         From `report_document`.
-    scripts : sequence of str
-        JavaScript to run before the page is built, after its own.
+    script : Path, optional
+        The JavaScript module whose function ``start`` builds the page; by default that of a page without a server.
     connect : str
         Where the page may fetch from, as a content security policy says it; by default from nowhere.
 
@@ -89,11 +71,10 @@ def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), conn
     >>> render_report(report_document(model)).startswith("<!doctype html>")
     True
     """
-    *before, last = (template(name) for name in SCRIPTS)
-    code = [*before, *scripts, last]
-    style = "".join(template(name) for name in STYLES)
+    code = bundle(script or TEMPLATES / "page.js")
+    style = "".join(_template(name) for name in STYLES)
     policy = (
-        f"default-src 'none'; script-src {_hashes(code)}; style-src {_hashes([style])}; connect-src {connect}; "
+        f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(style)}; connect-src {connect}; "
         "base-uri 'none'; form-action 'none'"
     )
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -102,21 +83,20 @@ def render_report(document: dict[str, Any], *, scripts: Sequence[str] = (), conn
         "POLICY": escape(policy),
         "STYLE": style,
         "DOCUMENT": text.translate(_ESCAPES),
-        "SCRIPTS": "\n".join(f"<script>{part}</script>" for part in code),
+        "SCRIPT": code,
     }
-    pieces = template("report.html").split("%%")
+    pieces = _template("report.html").split("%%")
     page = "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
     return page.encode(
         errors="replace"
     ).decode()  # a lone surrogate, which Python strings can hold, is no UTF-8
 
 
-def template(name: str) -> str:
+def _template(name: str) -> str:
     """Read one of the files that pages are made of."""
-    return (files("clearset.explain") / "templates" / name).read_text(encoding="utf-8")
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def _hashes(parts: Sequence[str]) -> str:
+def _hash(code: str) -> str:
     """Name inline code by its hash: nothing else may run."""
-    digests = (hashlib.sha256(part.encode()).digest() for part in parts)
-    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"

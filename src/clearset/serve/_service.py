@@ -1,7 +1,7 @@
 """What a server can answer, as plain data: it knows the model, but no HTTP."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -27,6 +27,7 @@ from clearset.serve._search import MOST_ITEMS, MOST_ROWS, ORDERS, TokenSearch
 from clearset.serve._sets import SetReader
 from clearset.tokens import OwnTokeniser
 
+EXPLORER = Path(__file__).parent / "templates" / "explorer.js"
 _OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "parameters")
 _OF_FEATURE = ("name", "keypoints", "categories", "monotonic", "shape", "scope")
 _OF_TOKENS = ("tokeniser", "setting", "cover", "value", "n_tokens", "n_examples")
@@ -65,7 +66,7 @@ class Service:
         check_is_fitted(model)
         self._model, self._sets, self._classes = model, set_reader(model), Classes(model)
         self._examples = None if X is None else read_examples(model, X, y, names)
-        document = described_model(model, self._examples, tokens=False) | {"served": True}
+        document = described_model(model, self._examples, tokens=False)
         if other is not None and self._examples is not None:
             document["comparison"] = comparison(other, model, self._examples, name)
         self._about = {key: document[key] for key in _OF_MODEL}
@@ -76,8 +77,7 @@ class Service:
         if document["semantic"]:
             self._about["tokens"] = {key: document["tokens"][key] for key in _OF_TOKENS}
         self._search = TokenSearch(model) if document["semantic"] else None
-        script = (files("clearset.serve") / "templates" / "explorer.js").read_text(encoding="utf-8")
-        self.page = render_report(document, scripts=[script], connect="'self'")
+        self.page = render_report(document, script=EXPLORER, connect="'self'")
         # How many threads torch uses is a setting of the whole process, which models change while they work.
         self._lock = Lock()
 

@@ -1,6 +1,8 @@
-"use strict";
 /* A box to type into, suggestions under it: arrows move, Enter or a click takes one, Escape closes. */
-function combobox({ id, placeholder, suggest, enter, erase }) {
+
+import { h, label, replace } from "./elements.js";
+
+export function combobox({ id, placeholder, suggest, enter, erase }) {
   const MOST = 100;
   let options = [];
   let active = -1;

@@ -1,198 +1,202 @@
-"use strict";
 /* Sets of strings and texts: put items together, see which tokens the table knows, and what these say. */
-const Items = (() => {
-  const PATIENCE = 200; /* milliseconds; most answers come sooner, and nothing flickers */
-  const LEADS = {
-    text: "Type a text: the model scores the words, and runs of words, that it knows.",
-    items: "Put items together: the model scores the items, and combinations of items, that it knows.",
-    own:
-      "Put tokens together: the model scores those that it knows. What makes tokens of an example is code of its " +
-      "own, which this page does not have: type each token as that code makes it.",
+
+import * as Editor from "./editor.js";
+import { count, cut, h, named, replace } from "./elements.js";
+import * as Evaluate from "./evaluate.js";
+import * as Features from "./features.js";
+import * as Found from "./found.js";
+import * as Prediction from "./prediction.js";
+import * as Search from "./search.js";
+import * as Sections from "./sections.js";
+import * as Tokens from "./tokens.js";
+import * as Typing from "./typing.js";
+
+const PATIENCE = 200; /* milliseconds; most answers come sooner, and nothing flickers */
+const LEADS = {
+  text: "Type a text: the model scores the words, and runs of words, that it knows.",
+  items: "Put items together: the model scores the items, and combinations of items, that it knows.",
+  own:
+    "Put tokens together: the model scores those that it knows. What makes tokens of an example is code of its " +
+    "own, which this page does not have: type each token as that code makes it.",
+};
+
+/* `server` knows all tokens, where a page holds some. */
+export function build(model, server) {
+  const { tokens } = model;
+  const text = Typing.isText(model);
+  const multi = Tokens.columns(model) > 1;
+  const state = {
+    example: { items: [], details: {} },
+    label: null,
+    explained: null, // the class that people chose to look at
+    column: 0, // the class that is looked at
+    token: null, // the one whose values the curves show
+    all: false, // whether all tokens are shown
   };
+  const found = h("div");
+  const panel = Prediction.panel(model);
+  const cards = h("div", { class: "cards" });
+  const editor = Editor.build(model, server, change);
+  const search = Search.build(model, server, () => state.column, addToken);
 
-  function build(model) {
-    const { tokens } = model;
-    const server = model.served ? Explorer : null; /* knows all tokens, where a page holds some */
-    const text = Typing.isText(model);
-    const multi = Tokens.columns(model) > 1;
-    const state = {
-      example: { items: [], details: {} },
-      label: null,
-      explained: null, // the class that people chose to look at
-      column: 0, // the class that is looked at
-      token: null, // the one whose values the curves show
-      all: false, // whether all tokens are shown
-    };
-    const found = h("div");
-    const panel = h("div", { class: "panel" });
-    const cards = h("div", { class: "cards" });
-    const editor = Editor.build(model, server, change);
-    const search = Search.build(model, server, () => state.column, addToken);
+  const spelled = (items) => items.map((item) => named(Typing.spoken(item), 60)).join(text ? " " : " · ");
+  function option({ name, items }, i) {
+    return h("option", { value: i }, cut(`${named(name, 40)}: ${spelled(items)}`, 60));
+  }
+  const picker = h(
+    "select",
+    { id: "example", onchange: () => load(Number(picker.value)) },
+    model.examples.map(option),
+    h("option", { value: -1 }, "My own example"),
+  );
 
-    const spelled = (items) => items.map((item) => named(Typing.spoken(item), 60)).join(text ? " " : " · ");
-    function option({ name, items }, i) {
-      return h("option", { value: i }, cut(`${named(name, 40)}: ${spelled(items)}`, 60));
-    }
-    const picker = h(
-      "select",
-      { id: "example", onchange: () => load(Number(picker.value)) },
-      model.examples.map(option),
-      h("option", { value: -1 }, "My own example"),
-    );
+  function load(i) {
+    const example = model.examples[i];
+    state.example = { items: example ? [...example.items] : [], details: example ? example.details : {} };
+    state.label = example ? example.label : null;
+    picker.value = String(example ? i : -1);
+    editor.write(state.example.items);
+    renew();
+  }
 
-    function load(i) {
-      const example = model.examples[i];
-      state.example = { items: example ? [...example.items] : [], details: example ? example.details : {} };
-      state.label = example ? example.label : null;
-      picker.value = String(example ? i : -1);
-      editor.write(state.example.items);
-      renew();
-    }
+  function change(items) {
+    state.example = { items, details: {} };
+    state.label = null;
+    picker.value = "-1";
+    renew();
+  }
 
-    function change(items) {
-      state.example = { items, details: {} };
-      state.label = null;
-      picker.value = "-1";
-      renew();
-    }
+  const respell = (item, meant) =>
+    change(state.example.items.map((other) => (other === item ? meant : other)));
 
-    const respell = (item, meant) =>
-      change(state.example.items.map((other) => (other === item ? meant : other)));
+  function addToken(items) {
+    change([...state.example.items, ...(tokens.own ? [items.join(Tokens.BETWEEN)] : items)]);
+    editor.write(state.example.items);
+  }
 
-    function addToken(items) {
-      change([...state.example.items, ...(tokens.own ? [items.join(Tokens.BETWEEN)] : items)]);
-      editor.write(state.example.items);
-    }
-
-    let asked = 0;
-    function renew() {
-      const number = ++asked;
-      if (!server) return update();
-      const current = (act) => (value) => number === asked && act(value);
-      editor.mark(state.example.items, new Set());
-      const late = setTimeout(current(blank), PATIENCE, "The server is asked …");
-      server
-        .known(state.example.items)
-        .then((more) => Tokens.learn(model, more))
-        .finally(() => clearTimeout(late))
-        .then(
-          current(update),
-          current((error) => blank(server.failed(error))),
-        );
-    }
-
-    /* What is shown would be of another example: it gives way to why there is nothing. */
-    function blank(why) {
-      const line = () => h("p", { class: "note" }, why);
-      Prediction.status.textContent = why;
-      replace(found, line());
-      replace(panel, line());
-      draw([], state.column);
-    }
-
-    function explain(column) {
-      state.explained = column;
-      update();
-      search.renew();
-    }
-
-    function choose(wanted) {
-      Object.assign(state, wanted);
-      update();
-    }
-
-    function update() {
-      const result = Tokens.evaluate(model, state.example);
-      const unknown = new Set(result.found.unknown);
-      state.column = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
-      const known = result.rows.filter((row) => row.token >= 0);
-      const rows = Found.ranked(known, state.column);
-      if (!rows.some((row) => row.token === state.token)) state.token = rows.length ? rows[0].token : null;
-      editor.mark(state.example.items, unknown);
-      const left = Tokens.without(model, state.example, result);
-      const followed = (said) => Prediction.followedIn(model, said, state.column);
-      const empty = state.example.items.length ? "No known token is in it" : "Empty";
-      replace(
-        found,
-        Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
-        server && !text && unknown.size > 0 && server.meant(unknown, respell),
-        rows.length > 0
-          ? [
-              Found.list(model, rows, state, { choose, without: left && ((row) => followed(left(row))) }),
-              Prediction.columnsNote(model, result, state.column, !!left),
-            ]
-          : h("p", { class: "note" }, `${empty}: the model says what it would say of nothing.`),
+  let asked = 0;
+  function renew() {
+    const number = ++asked;
+    if (!server) return update();
+    const current = (act) => (value) => number === asked && act(value);
+    editor.mark(state.example.items, new Set());
+    const late = setTimeout(current(blank), PATIENCE, "The server is asked …");
+    server
+      .known(state.example.items)
+      .then((more) => Tokens.learn(model, more))
+      .finally(() => clearTimeout(late))
+      .then(
+        current(update),
+        current((error) => blank(server.failed(error))),
       );
-      const c = state.column;
-      const said = { column: c, label: state.label, what: "Shares and scores", choose: multi && explain };
-      replace(panel, Prediction.parts(model, result, result.means[c], said));
-      draw(result.rows, c);
-    }
+  }
 
-    function draw(rows, c) {
-      const own = (row) => row.value && row.value.refined[Found.byClass(model, c)];
-      const current = rows.find((row) => row.token === state.token);
-      const values = current && [own(current), ...current.others];
-      replace(
-        cards,
-        model.features.map((feature, d) =>
-          Features.card(feature, {
-            curve: (value) =>
-              model.function.calibration.map((row) => Evaluate.read(row, Evaluate.place(feature, value))),
-            current: values ? values[d] : undefined,
-            marks: d === 0 ? rows.map(own) : [],
-            range: [0, 1],
-            unit: "calibrated",
-          }),
-        ),
-      );
-    }
+  /* What is shown would be of another example: it gives way to why there is nothing. */
+  function blank(why) {
+    replace(found, h("p", { class: "note" }, why));
+    panel.blank(why);
+    draw([], state.column);
+  }
 
-    const others = server && server.rows(model, picker, option, load, () => asked);
-    const start = (others || model.examples.length > 0) && [
-      h("label", { for: "example" }, "Start from"),
-      picker,
-      others || Sections.chosen(model),
-    ];
-    const empty = h("button", { type: "button", onclick: () => (load(-1), editor.focus()) }, "Empty");
-    const sections = [
-      Sections.section(
-        "try",
-        "Try it",
-        LEADS[tokens.own ? "own" : text ? "text" : "items"],
-        h("div", { class: "toolbar" }, start, empty),
-        server ? null : partly(tokens),
-        h(
-          "div",
-          { class: "split" },
-          h("div", null, editor.element, found),
-          h("aside", { "aria-label": "Prediction" }, Prediction.status, panel),
-        ),
-      ),
-      search.section,
-      Sections.section(
-        "features",
-        "What it reads in each token",
-        "What is known of a token is first read through curves from 0 to 1, then mixed into its score. " +
-          "Behind each curve: how often its values occur. The point is the token marked above.",
-        cards,
-      ),
-    ];
-    load(model.examples.length ? 0 : -1);
+  function explain(column) {
+    state.explained = column;
+    update();
     search.renew();
-    return sections;
   }
 
-  function partly({ n_tokens: all, items }) {
-    if (all <= items.length) return null;
-    return h(
-      "p",
-      { class: "warning" },
-      `This page holds ${items.length.toLocaleString("en")} of the model's ${count(all, "token")}: the most `,
-      "frequent, the most telling, and all of the examples here. Of what you type yourself, rarer tokens ",
-      "are missing, so that the model's own prediction can differ.",
+  function choose(wanted) {
+    Object.assign(state, wanted);
+    update();
+  }
+
+  function update() {
+    const result = Tokens.evaluate(model, state.example);
+    const unknown = new Set(result.found.unknown);
+    state.column = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
+    const known = result.rows.filter((row) => row.token >= 0);
+    const rows = Found.ranked(known, state.column);
+    if (!rows.some((row) => row.token === state.token)) state.token = rows.length ? rows[0].token : null;
+    editor.mark(state.example.items, unknown);
+    const left = Tokens.without(model, state.example, result);
+    const followed = (said) => Prediction.followedIn(model, said, state.column);
+    const empty = state.example.items.length ? "No known token is in it" : "Empty";
+    replace(
+      found,
+      Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
+      server && !text && unknown.size > 0 && server.meant(unknown, respell),
+      rows.length > 0
+        ? [
+            Found.list(model, rows, state, { choose, without: left && ((row) => followed(left(row))) }),
+            Prediction.columnsNote(model, result, state.column, !!left),
+          ]
+        : h("p", { class: "note" }, `${empty}: the model says what it would say of nothing.`),
+    );
+    const c = state.column;
+    const said = { column: c, label: state.label, what: "Shares and scores", choose: multi && explain };
+    panel.update(result, result.means[c], said);
+    draw(result.rows, c);
+  }
+
+  function draw(rows, c) {
+    const own = (row) => (row.value ? row.value.refined[Found.byClass(model, c)] : null);
+    const current = rows.find((row) => row.token === state.token);
+    const values = current && [own(current), ...current.others];
+    replace(
+      cards,
+      model.features.map((feature, d) =>
+        Features.card(feature, {
+          curve: (value) =>
+            model.function.calibration.map((row) => Evaluate.read(row, Evaluate.place(feature, value))),
+          current: values ? values[d] : undefined,
+          marks: d === 0 ? rows.map(own) : [],
+          range: [0, 1],
+          unit: "calibrated",
+        }),
+      ),
     );
   }
 
-  return { build };
-})();
+  const others = server?.rows(model, picker, option, load, () => asked);
+  const start = (others || model.examples.length > 0) && [
+    h("label", { for: "example" }, "Start from"),
+    picker,
+    others || Sections.chosen(model),
+  ];
+  const clear = () => {
+    load(-1);
+    editor.focus();
+  };
+  const empty = h("button", { type: "button", onclick: clear }, "Empty");
+  const sections = [
+    Sections.section(
+      "try",
+      "Try it",
+      LEADS[tokens.own ? "own" : text ? "text" : "items"],
+      h("div", { class: "toolbar" }, start, empty),
+      server ? null : partly(tokens),
+      h("div", { class: "split" }, h("div", null, editor.element, found), panel.element),
+    ),
+    search.section,
+    Sections.section(
+      "features",
+      "What it reads in each token",
+      "What is known of a token is first read through curves from 0 to 1, then mixed into its score. " +
+        "Behind each curve: how often its values occur. The point is the token marked above.",
+      cards,
+    ),
+  ];
+  load(model.examples.length ? 0 : -1);
+  search.renew();
+  return sections;
+}
+
+function partly({ n_tokens: all, items }) {
+  if (all <= items.length) return null;
+  return h(
+    "p",
+    { class: "warning" },
+    `This page holds ${items.length.toLocaleString("en")} of the model's ${count(all, "token")}: the most `,
+    "frequent, the most telling, and all of the examples here. Of what you type yourself, rarer tokens ",
+    "are missing, so that the model's own prediction can differ.",
+  );
+}

@@ -1,192 +1,199 @@
-"use strict";
 /* What the model says of a set, and where the average of the scores stands. */
-const Prediction = (() => {
-  /* The prediction: a number, or a bar for each class; `choose` makes the bars buttons. */
-  function figure(model, { estimates, chosen }, explained, choose) {
-    const heading = h("h3", null, "Prediction");
-    if (!model.classes) {
-      const value = { class: "figure", id: "prediction", "data-value": estimates[0] };
-      return [heading, h("output", value, show(estimates[0]))];
-    }
-    const shares = model.link !== "margin";
-    const order = estimates.map((_, c) => c);
-    if (estimates.length > 2) order.sort((a, b) => estimates[b] - estimates[a]);
-    const rest = order.slice(8);
-    const row = (c) =>
-      h(
-        choose ? "button" : "div",
-        {
-          type: choose && "button",
-          class: c === explained ? "class current" : "class",
-          "aria-pressed": choose ? String(c === explained) : null,
-          onclick: choose && (() => choose(c)),
-        },
-        label(model.classes[c], 40),
-        shares && Charts.bar(estimates[c]),
-        h("span", { class: "number" }, shares ? show.share(estimates[c]) : show(estimates[c], 3)),
-      );
-    return [
-      heading,
-      h(
-        "output",
-        { class: "figure", id: "prediction", "data-value": estimates[chosen], "data-class": chosen },
-        label(model.classes[chosen], 60),
-      ),
-      h(
-        "div",
-        { class: "classes" },
-        order.slice(0, 8).map(row),
-        rest.length > 0 &&
-          h(
-            "details",
-            { open: rest.includes(explained) },
-            h("summary", null, `${rest.length} more`),
-            rest.map(row),
-          ),
-      ),
-    ];
-  }
 
-  /* What is known of an example, beside what is predicted. */
-  const known = (said) =>
-    said !== null &&
+import * as Charts from "./charts.js";
+import { h, label, named, replace, show } from "./elements.js";
+import * as Evaluate from "./evaluate.js";
+
+/* The prediction: a number, or a bar for each class; `choose` makes the bars buttons. */
+function figure(model, { estimates, chosen }, explained, choose) {
+  const heading = h("h3", null, "Prediction");
+  if (!model.classes) {
+    const value = { class: "figure", id: "prediction", "data-value": estimates[0] };
+    return [heading, h("output", value, show(estimates[0]))];
+  }
+  const shares = model.link !== "margin";
+  const order = estimates.map((_, c) => c);
+  if (estimates.length > 2) order.sort((a, b) => estimates[b] - estimates[a]);
+  const rest = order.slice(8);
+  const row = (c) =>
     h(
-      "p",
-      { class: "note" },
-      "label of this example: ",
-      h("strong", null, typeof said === "number" ? show(said) : label(said, 40)),
+      choose ? "button" : "div",
+      {
+        type: choose && "button",
+        class: c === explained ? "class current" : "class",
+        "aria-pressed": choose ? String(c === explained) : null,
+        onclick: choose && (() => choose(c)),
+      },
+      label(model.classes[c], 40),
+      shares && Charts.bar(estimates[c]),
+      h("span", { class: "number" }, shares ? show.share(estimates[c]) : show(estimates[c], 3)),
     );
-
-  /* Of several classes one is looked at. */
-  const explained = (what, name) =>
+  return [
+    heading,
     h(
-      "p",
-      { class: "note" },
-      `${what} are those of `,
-      h("strong", null, label(name, 40)),
-      "; choose another class above.",
-    );
-
-  /* Where the average stands: on rho's curve for width 1, else a bar for each average. */
-  function aggregate(model, means, output, c) {
-    return model.function.width > 1 ? bars(means) : onCurve(model, means[0], output, c);
-  }
-
-  function bars(means) {
-    const shown = show.column(means, { digits: 3, signed: true });
-    const row = (mean, k) =>
-      h(
-        "div",
-        null,
-        h("span", null, `score ${k + 1}`),
-        Charts.scores([mean], Charts.largest(means)),
-        h("span", { class: "number" }, shown[k]),
-      );
-    return [h("h3", null, "Average scores"), h("div", { class: "averages" }, means.map(row))];
-  }
-
-  /* Of two classes, all numbers speak for the second. */
-  const spoken = ({ classes }, c) => (classes && classes.length === 2 ? 1 : c);
-  const ofClass = (model, what, c) => `${what} of ${named(model.classes[spoken(model, c)], 24)}`;
-
-  /* What an output is. Of several classes it is no log-odds: only all together become probabilities. */
-  function outputUnit(model, c) {
-    if (!model.classes) return model.link === "exp" ? "logarithm of the prediction" : "prediction";
-    if (model.link === "margin") return ofClass(model, "margin", c);
-    return model.classes.length === 2 ? ofClass(model, "log-odds", c) : "output";
-  }
-
-  /* What is predicted for the class looked at: its name, the number among the estimates, the number as text. */
-  const followed = (model, c) =>
-    model.classes ? ofClass(model, model.link === "margin" ? "margin" : "probability", c) : "prediction";
-  const followedIn = (model, { estimates }, c) => estimates[spoken(model, c)];
-  const isShare = ({ classes, link }) => !!classes && link !== "margin";
-
-  /* Predictions of one column. */
-  const written = (model, values) =>
-    isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
-
-  /* Predictions without each token, as cells of one column; null for the only one. */
-  function leftOut(model, values) {
-    const shown = written(model, values);
-    return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
-  }
-
-  /* What the columns of tokens say. */
-  function columnsNote(model, result, c, compared) {
-    const [said] = written(model, [followedIn(model, result, c)]);
-    return h(
-      "p",
-      { class: "note columns" },
-      model.function.width === 1 &&
-        h(
-          "span",
-          { class: "minor" },
-          "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
-        ),
-      compared && `“Without it” is the ${followed(model, c)} if this token were not there; now it is ${said}.`,
-    );
-  }
-
-  function onCurve(model, mean, output, c) {
-    const unit = outputUnit(model, c);
-    const column = model.function.outputs > 1 ? c : 0;
-    const at = Array.from({ length: 81 }, (_, i) => -1 + i / 40);
-    const average = h("strong", { id: "average", "data-value": mean }, show.signed(mean));
-    return [
-      h("h3", null, "Average score ", average),
-      Charts.curves({
-        lines: [at.map((x) => [x, Evaluate.rho(model, [x], column)])],
-        x: [-1, 1],
-        points: [[mean, output]],
-        title: `${unit} by average score`,
-        yTitle: unit,
-        height: 180,
-      }),
-      h(
-        "p",
-        { class: "note" },
-        `The point is this set: its average score across, the ${unit} that follows from it up.`,
-        unit === "output" && " The outputs of all classes together become their probabilities.",
-      ),
-    ];
-  }
-
-  /* The prediction once more, at the foot of small screens, where it stays in sight. */
-  const dock = (model, { estimates, chosen }) =>
+      "output",
+      { class: "figure", id: "prediction", "data-value": estimates[chosen], "data-class": chosen },
+      label(model.classes[chosen], 60),
+    ),
     h(
       "div",
-      { class: "dock", "aria-hidden": "true" },
-      h("span", null, "Prediction"),
-      h("strong", null, model.classes ? label(model.classes[chosen], 24) : show(estimates[0])),
-      model.classes &&
-        model.link !== "margin" &&
-        h("span", { class: "number" }, show.share(estimates[chosen])),
-    );
+      { class: "classes" },
+      order.slice(0, 8).map(row),
+      rest.length > 0 &&
+        h(
+          "details",
+          { open: rest.includes(explained) },
+          h("summary", null, `${rest.length} more`),
+          rest.map(row),
+        ),
+    ),
+  ];
+}
 
+/* What is known of an example, beside what is predicted. */
+const known = (said) =>
+  said !== null &&
+  h(
+    "p",
+    { class: "note" },
+    "label of this example: ",
+    h("strong", null, typeof said === "number" ? show(said) : label(said, 40)),
+  );
+
+/* Of several classes one is looked at. */
+const explained = (what, name) =>
+  h(
+    "p",
+    { class: "note" },
+    `${what} are those of `,
+    h("strong", null, label(name, 40)),
+    "; choose another class above.",
+  );
+
+/* Where the average stands: on rho's curve for width 1, else a bar for each average. */
+function aggregate(model, means, output, c) {
+  return model.function.width > 1 ? bars(means) : onCurve(model, means[0], output, c);
+}
+
+function bars(means) {
+  const shown = show.column(means, { digits: 3, signed: true });
+  const row = (mean, k) =>
+    h(
+      "div",
+      null,
+      h("span", null, `score ${k + 1}`),
+      Charts.scores([mean], Charts.largest(means)),
+      h("span", { class: "number" }, shown[k]),
+    );
+  return [h("h3", null, "Average scores"), h("div", { class: "averages" }, means.map(row))];
+}
+
+/* Of two classes, all numbers speak for the second. */
+const spoken = ({ classes }, c) => (classes && classes.length === 2 ? 1 : c);
+const ofClass = (model, what, c) => `${what} of ${named(model.classes[spoken(model, c)], 24)}`;
+
+/* What an output is. Of several classes it is no log-odds: only all together become probabilities. */
+function outputUnit(model, c) {
+  if (!model.classes) return model.link === "exp" ? "logarithm of the prediction" : "prediction";
+  if (model.link === "margin") return ofClass(model, "margin", c);
+  return model.classes.length === 2 ? ofClass(model, "log-odds", c) : "output";
+}
+
+/* What is predicted for the class looked at: its name, the number among the estimates, the number as text. */
+export const followed = (model, c) =>
+  model.classes ? ofClass(model, model.link === "margin" ? "margin" : "probability", c) : "prediction";
+export const followedIn = (model, { estimates }, c) => estimates[spoken(model, c)];
+const isShare = ({ classes, link }) => !!classes && link !== "margin";
+
+/* Predictions of one column. */
+export const written = (model, values) =>
+  isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
+
+/* Predictions without each token, as cells of one column; null for the only one. */
+export function leftOut(model, values) {
+  const shown = written(model, values);
+  return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
+}
+
+/* What the columns of tokens say. */
+export function columnsNote(model, result, c, compared) {
+  const [said] = written(model, [followedIn(model, result, c)]);
+  return h(
+    "p",
+    { class: "note columns" },
+    model.function.width === 1 &&
+      h(
+        "span",
+        { class: "minor" },
+        "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
+      ),
+    compared && `“Without it” is the ${followed(model, c)} if this token were not there; now it is ${said}.`,
+  );
+}
+
+function onCurve(model, mean, output, c) {
+  const unit = outputUnit(model, c);
+  const column = model.function.outputs > 1 ? c : 0;
+  const at = Array.from({ length: 81 }, (_, i) => -1 + i / 40);
+  const average = h("strong", { id: "average", "data-value": mean }, show.signed(mean));
+  return [
+    h("h3", null, "Average score ", average),
+    Charts.curves({
+      lines: [at.map((x) => [x, Evaluate.rho(model, [x], column)])],
+      x: [-1, 1],
+      points: [[mean, output]],
+      title: `${unit} by average score`,
+      yTitle: unit,
+      height: 180,
+    }),
+    h(
+      "p",
+      { class: "note" },
+      `The point is this set: its average score across, the ${unit} that follows from it up.`,
+      unit === "output" && " The outputs of all classes together become their probabilities.",
+    ),
+  ];
+}
+
+/* The prediction once more, at the foot of small screens, where it stays in sight. */
+const dock = (model, { estimates, chosen }) =>
+  h(
+    "div",
+    { class: "dock", "aria-hidden": "true" },
+    h("span", null, "Prediction"),
+    h("strong", null, model.classes ? label(model.classes[chosen], 24) : show(estimates[0])),
+    model.classes && model.link !== "margin" && h("span", { class: "number" }, show.share(estimates[chosen])),
+  );
+
+/* Where all of it stands. Shown are the `means` of the class that is looked at, `column`; `choose` hears of
+   another, and `what` is shown of it elsewhere; `label` is what is known of the example. */
+export function panel(model) {
+  const body = h("div", { class: "panel" });
   /* What screen readers hear when the prediction changes; the element stays, its text changes. */
   const status = h("p", { class: "hidden", role: "status" });
-  const announce = (model, { estimates, chosen }) => {
-    const said = model.classes ? named(model.classes[chosen], 60) : show(estimates[0]);
-    status.textContent = `Prediction ${said}`;
-  };
 
-  /* All of it. `means` are those of the class that is looked at, `column`; `choose` hears of another, and
-     `what` is shown of it elsewhere; `label` is what is known of the example. */
-  function parts(model, result, means, { column, label: said, what, choose }) {
-    announce(model, result);
-    return [
+  function update(result, means, { column, label: said, what, choose }) {
+    const { estimates, chosen, outputs } = result;
+    status.textContent = `Prediction ${model.classes ? named(model.classes[chosen], 60) : show(estimates[0])}`;
+    replace(
+      body,
       dock(model, result),
       h(
         "div",
         null,
-        figure(model, result, choose ? column : result.chosen, choose),
+        figure(model, result, choose ? column : chosen, choose),
         known(said),
         choose && explained(what, model.classes[column]),
       ),
-      h("div", { class: "averaged" }, aggregate(model, means, result.outputs[column], column)),
-    ];
+      h("div", { class: "averaged" }, aggregate(model, means, outputs[column], column)),
+    );
   }
 
-  return { parts, status, followed, followedIn, written, leftOut, columnsNote };
-})();
+  /* Nothing, and why. */
+  function blank(why) {
+    status.textContent = why;
+    replace(body, h("p", { class: "note" }, why));
+  }
+
+  return { element: h("aside", { "aria-label": "Prediction" }, status, body), update, blank };
+}

@@ -1,174 +1,183 @@
-"use strict";
 /* What a page can do that comes from a server: ask it for tokens, show what changed between two models. */
-const Explorer = (() => {
-  const MOST_ITEMS = 100;
-  const MOST_MEANT = 5;
-  const WORDS = new Map([[undefined, "not a token"], [null, "all of it"]]); // prettier-ignore
-  const ADDED =
-    "What a token adds is what the prediction would lose without it alone; these amounts do not sum to the change.";
-  const warning = h("p", { class: "warning", role: "alert", id: "trouble" });
 
-  class Refusal extends Error {}
+import { cut, h, label, named, replace, show, table } from "../../explain/templates/elements.js";
+import * as Found from "../../explain/templates/found.js";
+import * as Page from "../../explain/templates/page.js";
+import * as Sections from "../../explain/templates/sections.js";
+import * as Typing from "../../explain/templates/typing.js";
 
-  /* Say what went wrong, and give the sentence. */
-  function failed(error) {
-    const what = error instanceof Refusal ? "The server refused" : "The server did not answer";
-    warning.textContent = `${what}: ${cut(error.message, 300)}`;
-    if (!warning.isConnected) document.getElementById("main").prepend(warning);
-    return warning.textContent;
-  }
+const MOST_ITEMS = 100;
+const MOST_MEANT = 5;
+const WORDS = new Map([
+  [undefined, "not a token"],
+  [null, "all of it"],
+]);
+const ADDED =
+  "What a token adds is what the prediction would lose without it alone; these amounts do not sum to the change.";
+const warning = () => document.getElementById("trouble");
 
-  async function ask(path, options) {
-    const response = await fetch(path, options);
-    const answer = await response.json();
-    if (!response.ok) throw new Refusal(answer.error);
-    warning.remove();
-    return answer;
-  }
+class Refusal extends Error {}
 
-  const search = (wanted) => ask(`/api/tokens?${new URLSearchParams(wanted)}`);
-  const known = (items) =>
-    ask("/api/known", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ items }),
-    });
+/* Say what went wrong, and give the sentence. */
+function failed(error) {
+  const what = error instanceof Refusal ? "The server refused" : "The server did not answer";
+  const text = `${what}: ${cut(error.message, 300)}`;
+  if (!warning())
+    document.getElementById("main").prepend(h("p", { class: "warning", role: "alert", id: "trouble" }));
+  warning().textContent = text;
+  return text;
+}
 
-  /* Items of the whole table that hold a text: first what is all of it, then the most frequent. */
-  const suggest = (text) =>
-    ask(`/api/items?${new URLSearchParams({ search: text, limit: MOST_ITEMS })}`).then(({ items }) => items);
+async function ask(path, options) {
+  const response = await fetch(path, options);
+  const answer = await response.json();
+  if (!response.ok) throw new Refusal(answer.error);
+  warning()?.remove();
+  return answer;
+}
 
-  /* For some items that the table does not know, the one spelling in another case that it does; people take it
-     by a button, of which `take(item, meant)` hears. */
-  function meant(unknown, take) {
-    const line = h("p", { class: "note", hidden: true });
-    const offer = async (item) => {
-      const items = await suggest(item);
-      const same = items.filter((other) => Typing.lower(other) === Typing.lower(item));
-      if (same.length !== 1) return [];
-      const button = { type: "button", class: "plain", onclick: () => take(item, same[0]) };
-      return [h("button", button, Found.chips([Typing.spoken(same[0])]))];
-    };
-    Promise.all([...unknown].slice(0, MOST_MEANT).map(offer)).then(
-      (found) => {
-        line.hidden = !found.flat().length;
-        replace(line, "Did you mean ", found.flat(), "?");
-      },
-      () => {} /* it is only an offer */,
-    );
-    return line;
-  }
+const search = (wanted) => ask(`/api/tokens?${new URLSearchParams(wanted)}`);
+const known = (items) =>
+  ask("/api/known", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ items }),
+  });
 
-  /* A box for the row of any example of the data. One that the picker lacks is asked for, and gets its option;
-     `turn()` is another number once people have gone on to something else. */
-  let open = null;
-  function rows(model, picker, option, load, turn) {
-    if (!model.n_sets) return null;
-    let asked = 0;
-    let wanted = null;
-    open = async (row) => {
-      const [number, before] = [++asked, turn()];
-      let i = model.examples.findIndex((one) => one.row === row);
-      if (i < 0) {
-        const example = await ask(`/api/example?row=${row}`);
-        if (number !== asked || turn() !== before) return;
-        i = model.examples.push(example) - 1;
-        picker.lastChild.before(option(example, i));
-      }
-      wanted = box.value = String(row);
-      load(i);
-    };
-    const box = h("input", {
-      id: "row",
-      type: "number",
-      min: 0,
-      max: model.n_sets - 1,
-      step: 1,
-      onchange: () => box.value !== wanted && change(),
-      onkeydown: (event) => event.key === "Enter" && change() /* also what failed before */,
-    });
-    function change() {
-      wanted = box.value;
-      if (box.value !== "" && box.reportValidity()) open(Number(box.value)).catch(failed);
+/* Items of the whole table that hold a text: first what is all of it, then the most frequent. */
+const suggest = (text) =>
+  ask(`/api/items?${new URLSearchParams({ search: text, limit: MOST_ITEMS })}`).then(({ items }) => items);
+
+/* For some items that the table does not know, the one spelling in another case that it does; people take it
+   by a button, of which `take(item, meant)` hears. */
+function meant(unknown, take) {
+  const line = h("p", { class: "note", hidden: true });
+  const offer = async (item) => {
+    const items = await suggest(item);
+    const same = items.filter((other) => Typing.lower(other) === Typing.lower(item));
+    if (same.length !== 1) return [];
+    const button = { type: "button", class: "plain", onclick: () => take(item, same[0]) };
+    return [h("button", button, Found.chips([Typing.spoken(same[0])]))];
+  };
+  Promise.all([...unknown].slice(0, MOST_MEANT).map(offer)).then(
+    (found) => {
+      line.hidden = !found.flat().length;
+      replace(line, "Did you mean ", found.flat(), "?");
+    },
+    () => {} /* it is only an offer */,
+  );
+  return line;
+}
+
+/* A box for the row of any example of the data. One that the picker lacks is asked for, and gets its option;
+   `turn()` is another number once people have gone on to something else. */
+let open = null;
+function rows(model, picker, option, load, turn) {
+  if (!model.n_sets) return null;
+  let asked = 0;
+  let wanted = null;
+  open = async (row) => {
+    const [number, before] = [++asked, turn()];
+    let i = model.examples.findIndex((one) => one.row === row);
+    if (i < 0) {
+      const example = await ask(`/api/example?row=${row}`);
+      if (number !== asked || turn() !== before) return;
+      i = model.examples.push(example) - 1;
+      picker.lastChild.before(option(example, i));
     }
-    picker.addEventListener("change", () => {
-      const example = model.examples[Number(picker.value)];
-      wanted = box.value = example ? String(example.row) : "";
-    });
-    return [h("label", { for: "row" }, "or row"), box];
+    wanted = box.value = String(row);
+    load(i);
+  };
+  const box = h("input", {
+    id: "row",
+    type: "number",
+    min: 0,
+    max: model.n_sets - 1,
+    step: 1,
+    onchange: () => box.value !== wanted && change(),
+    onkeydown: (event) => event.key === "Enter" && change() /* also what failed before */,
+  });
+  function change() {
+    wanted = box.value;
+    if (box.value !== "" && box.reportValidity()) open(Number(box.value)).catch(failed);
   }
+  picker.addEventListener("change", () => {
+    const example = model.examples[Number(picker.value)];
+    wanted = box.value = example ? String(example.row) : "";
+  });
+  return [h("label", { for: "row" }, "or row"), box];
+}
 
-  function look(row) {
-    open(row).then(() => {
-      const heading = document.getElementById("try-title");
-      heading.tabIndex = -1;
-      heading.focus();
-      heading.scrollIntoView();
-    }, failed);
-  }
+function look(row) {
+  open(row).then(() => {
+    const heading = document.getElementById("try-title");
+    heading.tabIndex = -1;
+    heading.focus();
+    heading.scrollIntoView();
+  }, failed);
+}
 
-  const said = (value) => (typeof value === "number" ? show(value) : label(String(value), 40));
+const said = (value) => (typeof value === "number" ? show(value) : label(String(value), 40));
 
-  function example(one) {
-    const what =
-      one.explained === null ? "Of the prediction" : ["Of the probability of ", label(one.explained, 40)];
-    const added = one.tokens.flatMap(({ before, after }) => [before, after]);
-    const numbers = show.column(added, { digits: 3, signed: true });
-    const adds = (i) => WORDS.get(added[i]) || numbers[i];
-    const tokens = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
-    return h(
-      "details",
-      { class: "changed" },
-      h(
-        "summary",
-        null,
-        label(one.name, 60),
-        ": ",
-        said(one.before),
-        " → ",
-        h("strong", null, said(one.after)),
-        one.label !== null && [" · label ", said(one.label)],
-        one.items && [" · ", label(one.items.map(Typing.spoken).join(" · "), 60)],
-      ),
-      h(
-        "p",
-        { class: "note" },
-        what,
-        `: ${show(one.estimates[0])} before, ${show(one.estimates[1])} now `,
-        h("button", { type: "button", onclick: () => look(one.row) }, "Open"),
-      ),
-      table([["token"], ["added before", "number"], ["adds now", "number"]], tokens),
-    );
-  }
+function example(one) {
+  const what =
+    one.explained === null ? "Of the prediction" : ["Of the probability of ", label(one.explained, 40)];
+  const added = one.tokens.flatMap(({ before, after }) => [before, after]);
+  const numbers = show.column(added, { digits: 3, signed: true });
+  const adds = (i) => WORDS.get(added[i]) || numbers[i];
+  const tokens = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
+  return h(
+    "details",
+    { class: "changed" },
+    h(
+      "summary",
+      null,
+      label(one.name, 60),
+      ": ",
+      said(one.before),
+      " → ",
+      h("strong", null, said(one.after)),
+      one.label !== null && [" · label ", said(one.label)],
+      one.items && [" · ", label(one.items.map(Typing.spoken).join(" · "), 60)],
+    ),
+    h(
+      "p",
+      { class: "note" },
+      what,
+      `: ${show(one.estimates[0])} before, ${show(one.estimates[1])} now `,
+      h("button", { type: "button", onclick: () => look(one.row) }, "Open"),
+    ),
+    table([["token"], ["added before", "number"], ["adds now", "number"]], tokens),
+  );
+}
 
-  /* Before and now, a share, or one number; the old one steps back. */
-  function measure({ name, before, after, share, value }) {
-    if (share !== undefined) return Sections.tile(name, show.share(share));
-    if (after === undefined) return Sections.tile(name, show(value));
-    const pair = [h("span", { class: "was" }, `${show(before)} →`), " ", h("span", null, show(after))];
-    return Sections.tile(name, h("span", { class: "pair" }, pair));
-  }
+/* Before and now, a share, or one number; the old one steps back. */
+function measure({ name, before, after, share, value }) {
+  if (share !== undefined) return Sections.tile(name, show.share(share));
+  if (after === undefined) return Sections.tile(name, show(value));
+  const pair = [h("span", { class: "was" }, `${show(before)} →`), " ", h("span", null, show(after))];
+  return Sections.tile(name, h("span", { class: "pair" }, pair));
+}
 
-  function sections({ comparison }) {
-    if (!comparison) return [];
-    const { name, changed, n_changed: nChanged, n, tolerance, measures, examples } = comparison;
-    const far = tolerance === null ? "" : ` by more than ${show(tolerance)}`;
-    const lead =
-      `Between ${named(name, 60)} and this model, ${show.share(changed)} of the predictions changed${far}: ` +
-      `${nChanged.toLocaleString("en")} of ${n.toLocaleString("en")}.`;
-    const rest = nChanged - examples.length;
-    return [
-      Sections.section(
-        "changes",
-        "What changed",
-        lead,
-        h("div", { class: "tiles" }, measures.map(measure)),
-        examples.length > 0 && h("p", { class: "note" }, ADDED),
-        examples.map(example),
-        rest > 0 && h("p", { class: "note" }, `and ${rest.toLocaleString("en")} more, which changed less`),
-      ),
-    ];
-  }
+function sections({ comparison }) {
+  if (!comparison) return [];
+  const { name, changed, n_changed: nChanged, n, tolerance, measures, examples } = comparison;
+  const far = tolerance === null ? "" : ` by more than ${show(tolerance)}`;
+  const lead =
+    `Between ${named(name, 60)} and this model, ${show.share(changed)} of the predictions changed${far}: ` +
+    `${nChanged.toLocaleString("en")} of ${n.toLocaleString("en")}.`;
+  const rest = nChanged - examples.length;
+  return [
+    Sections.section(
+      "changes",
+      "What changed",
+      lead,
+      h("div", { class: "tiles" }, measures.map(measure)),
+      examples.length > 0 && h("p", { class: "note" }, ADDED),
+      examples.map(example),
+      rest > 0 && h("p", { class: "note" }, `and ${rest.toLocaleString("en")} more, which changed less`),
+    ),
+  ];
+}
 
-  return { failed, search, known, suggest, meant, rows, sections };
-})();
+export const start = () => Page.start({ failed, search, known, suggest, meant, rows, sections });
