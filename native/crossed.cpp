@@ -5,31 +5,51 @@
 #include <vector>
 
 #include "bindings.h"
-#include "crossed_lanes.h"
+#include "checks.h"
+#include "dispatch.h"
 #include "slices.h"
 
 namespace nb = nanobind;
 
 namespace {
 
-template <class T>
-const CrossedKernel<T>& kernel() {
-#if defined(CLEARSET_X86)
-  if (instruction_set() == InstructionSet::avx512) return of_precision<T>(avx512::crossed_f32, avx512::crossed_f64);
-  if (instruction_set() == InstructionSet::avx2) return of_precision<T>(avx2::crossed_f32, avx2::crossed_f64);
-#endif
-  return of_precision<T>(baseline::crossed_f32, baseline::crossed_f64);
-}
-
 // corrections is -1 where there is no table of them.
 struct Sizes {
   int64_t tokens, sets, chosen, rows, corrections, classes, outputs, slots, keypoints, plain;
+
+  void check() const {
+    constexpr int64_t any = std::numeric_limits<int64_t>::max() - 1;
+    check_range("The number of tokens", tokens, 0, any);
+    check_range("The number of sets", sets, 0, any);
+    check_range("The number of chosen sets", chosen, 0, any);
+    check_range("The number of rows", rows, 0, kMaxInt32);
+    check_range("The number of corrections", corrections, -1, kMaxInt32);
+    check_range("The number of classes", classes, 1, kMaxInt32);
+    check_range("The number of outputs", outputs, 0, 1 << 20);  // times features and a tile's tokens, below 2^31
+    check_range("The number of slots", slots, 1, kMaxInt32);
+    check_range("The number of keypoints", keypoints, 2, slots - 1);
+    check_range("The number of plain features", plain, 0, kMaxLatticeFeatures - 1);
+  }
+  bool refine() const { return corrections >= 0; }
+  int64_t vertices() const { return int64_t{2} << plain; }
 };
+
+constexpr const char* kBadContents =
+    "A chosen set does not exist or has no token, or a slot, a row or a correction lies outside its table.";
 
 // In the order in which clearset.kernels hands them over.
 struct Inputs {
   Address slots, fractions, offsets, rows, refined, sets, values, corrections, keypoints, calibration, vertices;
 };
+
+bool sets_exist(const Sizes& sizes, const int64_t* offsets, const int64_t* sets) {
+  for (int64_t i = 0; i < sizes.chosen; ++i) {
+    if (sets[i] < 0 || sets[i] >= sizes.sets) return false;
+    const int64_t begin = offsets[sets[i]], end = offsets[sets[i] + 1];
+    if (begin < 0 || begin >= end || end > sizes.tokens) return false;
+  }
+  return true;
+}
 
 // One call: the arrays as the slices read them, the slices, and the memory that they work in.
 template <class T>
@@ -42,6 +62,7 @@ struct Call {
   std::vector<AlignedMemory> scratch;
 
   Call(int threads, const Sizes& sizes, const Inputs& inputs) {
+    check_range("threads", threads, 1, kMaxInt32);
     crossed.n_tokens = sizes.tokens;
     crossed.n_plain = static_cast<int32_t>(sizes.plain);
     crossed.n_classes = static_cast<int32_t>(sizes.classes);
@@ -49,24 +70,25 @@ struct Call {
     crossed.n_slots = static_cast<int32_t>(sizes.slots);
     crossed.n_keypoints = static_cast<int32_t>(sizes.keypoints);
     crossed.n_rows = sizes.rows;
-    crossed.refines = sizes.corrections >= 0;
+    crossed.refines = sizes.refine();
     crossed.n_corrections = std::max<int64_t>(0, sizes.corrections);
     crossed.n_corners = int64_t{1} << sizes.plain;
-    crossed.slots = at<const int32_t>(inputs.slots);
-    crossed.fractions = at<const T>(inputs.fractions);
-    crossed.offsets = at<const int64_t>(inputs.offsets);
-    crossed.rows = at<const int32_t>(inputs.rows);
-    crossed.refined = at<const int32_t>(inputs.refined);
-    crossed.sets = at<const int64_t>(inputs.sets);
-    crossed.values = at<const T>(inputs.values);
-    crossed.corrections = at<const T>(inputs.corrections);
-    crossed.keypoints = at<const T>(inputs.keypoints);
-    fill_tables(at<const T>(inputs.calibration));
-    split_vertices(at<const T>(inputs.vertices));
+    crossed.slots = array_at<const int32_t>("slots", inputs.slots, {sizes.plain, sizes.tokens});
+    crossed.fractions = array_at<const T>("fractions", inputs.fractions, {sizes.plain, sizes.tokens});
+    crossed.offsets = array_at<const int64_t>("offsets", inputs.offsets, {sizes.sets + 1});
+    crossed.rows = array_at<const int32_t>("rows", inputs.rows, {sizes.tokens});
+    crossed.refined = array_at<const int32_t>("refined", inputs.refined, {sizes.tokens});
+    crossed.sets = array_at<const int64_t>("sets", inputs.sets, {sizes.chosen});
+    crossed.values = array_at<const T>("values", inputs.values, {sizes.rows, sizes.classes});
+    crossed.corrections = array_at<const T>("corrections", inputs.corrections, {crossed.n_corrections, sizes.classes});
+    crossed.keypoints = array_at<const T>("keypoints", inputs.keypoints, {sizes.keypoints});
+    if (!sets_exist(sizes, crossed.offsets, crossed.sets)) refuse(kBadContents);
+    fill_tables(array_at<const T>("calibration", inputs.calibration, {sizes.outputs, sizes.slots}));
+    split_vertices(array_at<const T>("vertices", inputs.vertices, {sizes.outputs, sizes.vertices()}));
     cut_into_slices(sizes.chosen);
     const int n_workers = std::min(threads, n_slices());
     for (int worker = 0; worker < n_workers; ++worker)
-      scratch.push_back(allocate(kernel<T>().scratch_bytes(crossed)));
+      scratch.push_back(allocate(crossed_kernel<T>().scratch_bytes(crossed)));
   }
 
   // Reads the calibration as if it ended in one more slot, with the value of the last.
@@ -127,48 +149,41 @@ struct Call {
   int n_workers() const { return static_cast<int>(scratch.size()); }
 };
 
-bool sets_exist(const Sizes& sizes, const int64_t* offsets, const int64_t* sets) {
-  for (int64_t i = 0; i < sizes.chosen; ++i) {
-    if (sets[i] < 0 || sets[i] >= sizes.sets) return false;
-    const int64_t begin = offsets[sets[i]], end = offsets[sets[i] + 1];
-    if (begin < 0 || begin >= end || end > sizes.tokens) return false;
-  }
-  return true;
-}
-
-// False if something that a set or a token points to cannot be, found before anything is read with it.
 template <class T>
-bool crossed_forward(int threads, const Sizes& sizes, const Inputs& inputs, Address means) {
-  if (!sets_exist(sizes, at<const int64_t>(inputs.offsets), at<const int64_t>(inputs.sets))) return false;
-  Call<T> call(threads, sizes, inputs);
-  std::atomic<bool> all_exist{true};
+void crossed_forward(int threads, const Sizes& sizes, const Inputs& inputs, Address means) {
+  const Call<T> call(threads, sizes, inputs);
+  T* const to = array_at<T>("means", means, {sizes.chosen, sizes.classes, sizes.outputs});
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!kernel<T>().forward(call.crossed, call.slices[slice], at<T>(means), call.scratch[worker].get()))
-      all_exist = false;
+    if (!crossed_kernel<T>().forward(call.crossed, call.slices[slice], to, call.scratch[worker].get()))
+      refuse(kBadContents);
   });
-  return all_exist;
 }
 
-// Only for inputs that crossed_forward has accepted.
 template <class T>
 void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Address grad_means,
                       Address grad_calibration, Address grad_vertices, Address grad_corrections) {
-  Call<T> call(threads, sizes, inputs);
+  const Call<T> call(threads, sizes, inputs);
+  const T* const upstream =
+      array_at<const T>("grad_means", grad_means, {sizes.chosen, sizes.classes, sizes.outputs});
+  T* const by_calibration = array_at<T>("grad_calibration", grad_calibration, {sizes.outputs, sizes.slots});
+  T* const by_vertices = array_at<T>("grad_vertices", grad_vertices, {sizes.outputs, sizes.vertices()});
+  T* const by_corrections =
+      array_at<T>("grad_corrections", grad_corrections, {call.crossed.n_corrections, sizes.classes});
   const int64_t rows = sizes.outputs, n_slots = sizes.slots, corners = call.crossed.n_corners;
   const int64_t slot_sums = 2 * rows * n_slots, corner_sums = rows * corners;
   const int64_t size = slot_sums + 2 * corner_sums + call.crossed.n_corrections * sizes.classes;
-  std::vector<AlignedMemory> partial(static_cast<size_t>(std::max(1, call.n_slices())));
+  std::vector<AlignedMemory> partial;
+  for (int i = 0; i < std::max(1, call.n_slices()); ++i)
+    partial.push_back(allocate(size * static_cast<int64_t>(sizeof(double))));
   const auto sums = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
-  const auto begin = [&](int slice) {
-    partial[slice] = allocate(size * static_cast<int64_t>(sizeof(double)));
-    std::fill_n(sums(slice), size, 0.0);
-  };
-  if (call.n_slices() == 0) begin(0);
+  if (call.n_slices() == 0) std::fill_n(sums(0), size, 0.0);
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    begin(slice);
+    std::fill_n(sums(slice), size, 0.0);
     double* low = sums(slice) + slot_sums;
-    kernel<T>().backward(call.crossed, call.slices[slice], at<const T>(grad_means),
-                         {sums(slice), low, low + corner_sums, low + 2 * corner_sums}, call.scratch[worker].get());
+    if (!crossed_kernel<T>().backward(call.crossed, call.slices[slice], upstream,
+                                      {sums(slice), low, low + corner_sums, low + 2 * corner_sums},
+                                      call.scratch[worker].get()))
+      refuse(kBadContents);
   });
 
   double* total = sums(0);
@@ -180,7 +195,7 @@ void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Add
     for (int64_t s = 0; s < n_slots; ++s) {
       const double all = total[2 * (k * n_slots + s)], above = total[2 * (k * n_slots + s) + 1];
       const double kept = s + 1 < n_slots ? all - above : all;
-      at<T>(grad_calibration)[k * n_slots + s] = static_cast<T>(kept + from_below);
+      by_calibration[k * n_slots + s] = static_cast<T>(kept + from_below);
       from_below = above;
     }
   }
@@ -188,11 +203,11 @@ void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Add
   const double* by_rise = by_low + corner_sums;
   for (int64_t k = 0; k < rows; ++k)
     for (int64_t v = 0; v < corners; ++v) {
-      T* to = at<T>(grad_vertices) + 2 * k * corners + v;
+      T* to = by_vertices + 2 * k * corners + v;
       to[0] = static_cast<T>(by_low[k * corners + v] - by_rise[k * corners + v]);
       to[corners] = static_cast<T>(by_rise[k * corners + v]);
     }
-  std::transform(by_rise + corner_sums, by_low + (size - slot_sums), at<T>(grad_corrections),
+  std::transform(by_rise + corner_sums, by_low + (size - slot_sums), by_corrections,
                  [](double value) { return static_cast<T>(value); });
 }
 
@@ -202,7 +217,9 @@ void bind_crossed(nb::module_& module) {
   nb::class_<Sizes>(module, "CrossedSizes")
       .def("__init__", [](Sizes* self, int64_t tokens, int64_t sets, int64_t chosen, int64_t rows, int64_t corrections,
                           int64_t classes, int64_t outputs, int64_t slots, int64_t keypoints, int64_t plain) {
-        new (self) Sizes{tokens, sets, chosen, rows, corrections, classes, outputs, slots, keypoints, plain};
+        const Sizes sizes{tokens, sets, chosen, rows, corrections, classes, outputs, slots, keypoints, plain};
+        sizes.check();
+        new (self) Sizes(sizes);
       });
   nb::class_<Inputs>(module, "CrossedInputs")
       .def("__init__", [](Inputs* self, Address slots, Address fractions, Address offsets, Address rows, Address refined,

@@ -306,7 +306,7 @@ static bool forward(const Crossed<T>& crossed, SliceOfSets sets, T* means, char*
 }
 
 template <class T>
-static void backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_means, CrossedGradient gradient,
+static bool backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_means, CrossedGradient gradient,
                      char* memory) {
   CrossedScratch<T> scratch(crossed, memory);
   const int64_t classes = crossed.n_classes, outputs = crossed.n_outputs, corners = outputs * crossed.n_corners;
@@ -321,15 +321,15 @@ static void backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_
   constexpr int tiles_per_sum = kAdditionsPerSum * Lanes<T>::count / kTile;
   int tiles = 0;
   Walk walk{sets.first, sets.last, 0};
-  begin(crossed, walk, scratch);
+  if (!begin(crossed, walk, scratch)) return false;
   while (scratch.next.tokens) {
-    advance(crossed, walk, scratch);
+    if (!advance(crossed, walk, scratch)) return false;
     const TokenTile<T>& tile = scratch.now;
     clear(scratch.rise, outputs * kTile);
     clear(scratch.by_low, outputs * kTile);
     clear(scratch.by_rise, outputs * kTile);
     for (int k = 0; k < outputs; ++k) {
-      calibrate_plain(crossed, k, scratch);
+      if (!calibrate_plain(crossed, k, scratch)) return false;
       run_plain<false, T>(crossed, scratch, k, crossed.rise, nullptr, scratch.rise + k * kTile, nullptr);
     }
     each_block(crossed, scratch, [&](ClassBlock<T>& block) {
@@ -350,7 +350,7 @@ static void backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_
           add_slot_gradients(segments, block.segments + at, block.fractions + at, block.gradients + at, kTile,
                              slot_gradient + static_cast<int64_t>(k) * crossed.n_slots);
         if (!tile.any_refined) continue;
-        read_values(crossed, crossed.steps + k * (crossed.n_keypoints + 1), block, block.calibrated);
+        read_values(crossed, crossed.steps + k * (int64_t{1} + crossed.n_keypoints), block, block.calibrated);
         for (int i = 0; i < block.size; ++i) block.by_value[i] += block.gradients[i] * block.calibrated[i];
       }
       if (tile.any_refined) add_corrections(crossed, tile, block, gradient.corrections);
@@ -370,6 +370,7 @@ static void backward(const Crossed<T>& crossed, SliceOfSets sets, const T* grad_
     if (++tiles % tiles_per_sum == 0) add_corner_lanes();
   }
   add_corner_lanes();
+  return true;
 }
 
 extern const CrossedKernel<float> crossed_f32 = {scratch_bytes<float>, forward<float>, backward<float>};

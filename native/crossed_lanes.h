@@ -1,5 +1,5 @@
 // phi with a value per class, for one slice of the chosen sets: compiled once per instruction set (crossed_lanes.cpp) and
-// chosen at run time (crossed.cpp). Only plain structs stand here, for the reason that phi_lanes.h gives.
+// chosen at run time (dispatch.cpp). Only plain structs stand here, for the reason that phi_lanes.h gives.
 #pragma once
 
 #include "phi_lanes.h"
@@ -52,8 +52,8 @@ struct CrossedKernel {
   // Writes the means (chosen sets, classes, outputs) of the slice; false if a slot, a row or a correction does not exist,
   // found before it is read.
   bool (*forward)(const Crossed<T>&, SliceOfSets, T* means, char* scratch);
-  // Adds to the gradient of the slice, for the gradient of the means.
-  void (*backward)(const Crossed<T>&, SliceOfSets, const T* grad_means, CrossedGradient, char* scratch);
+  // Adds to the gradient of the slice, for the gradient of the means; false as above.
+  bool (*backward)(const Crossed<T>&, SliceOfSets, const T* grad_means, CrossedGradient, char* scratch);
 };
 
 namespace baseline {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "bindings.h"
-#include "phi_lanes.h"
+#include "checks.h"
+#include "dispatch.h"
 #include "slices.h"
 
 namespace nb = nanobind;
@@ -17,16 +18,18 @@ namespace {
 // clearset.kernels.Layout as the kernels read it.
 class PhiLayout {
  public:
-  PhiLayout(std::vector<int32_t> sizes, std::vector<std::vector<int32_t>> subsets,
-            std::vector<std::vector<int32_t>> strides, const std::vector<int64_t>& vertex_offsets)
-      : sizes_(std::move(sizes)), subsets_(std::move(subsets)), strides_(std::move(strides)) {
+  PhiLayout(std::vector<int32_t> sizes, std::vector<std::vector<int32_t>> subsets)
+      : sizes_(std::move(sizes)), subsets_(std::move(subsets)), strides_(subsets_.size()) {
+    for (const int32_t size : sizes_) check_range("A lattice size", size, 2, kMaxInt32);
+    if (subsets_.empty()) refuse("subsets is empty; give the features of each lattice.");
     for (size_t e = 0; e < subsets_.size(); ++e) {
+      const int64_t vertices = fill_strides(subsets_[e], strides_[e]);
       const bool single_cell =
           std::all_of(subsets_[e].begin(), subsets_[e].end(), [this](int32_t d) { return sizes_[d] == 2; });
-      lattices_.push_back({static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(),
-                           vertex_offsets[e], single_cell});
+      lattices_.push_back(
+          {static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(), n_vertices_, single_cell});
+      n_vertices_ += vertices;
     }
-    n_vertices_ = vertex_offsets.back();
   }
   PhiLayout(const PhiLayout&) = delete;
 
@@ -39,21 +42,31 @@ class PhiLayout {
     phi.n_vertices = n_vertices_;
   }
 
+  int64_t n_features() const { return static_cast<int64_t>(sizes_.size()); }
+  int64_t n_vertices() const { return n_vertices_; }
+
  private:
+  // In C order, the last feature varies fastest. Returns the number of vertices.
+  int64_t fill_strides(const std::vector<int32_t>& subset, std::vector<int32_t>& strides) const {
+    check_range("The number of features of a lattice", static_cast<int64_t>(subset.size()), 1, kMaxLatticeFeatures);
+    strides.resize(subset.size());
+    int64_t stride = 1;
+    for (size_t i = subset.size(); i-- > 0;) {
+      check_range("A feature of a lattice", subset[i], 0, n_features() - 1);
+      if (std::count(subset.begin(), subset.end(), subset[i]) > 1)
+        refuse("A lattice has feature " + std::to_string(subset[i]) + " more than once; name each once.");
+      strides[i] = static_cast<int32_t>(stride);
+      stride *= sizes_[subset[i]];
+      check_range("The number of vertices of a lattice", stride, 1, int64_t{1} << kMaxLatticeFeatures);
+    }
+    return stride;
+  }
+
   std::vector<int32_t> sizes_;
   std::vector<std::vector<int32_t>> subsets_, strides_;
   std::vector<Lattice> lattices_;
-  int64_t n_vertices_;
+  int64_t n_vertices_ = 0;
 };
-
-template <class T>
-const PhiKernel<T>& kernel() {
-#if defined(CLEARSET_X86)
-  if (instruction_set() == InstructionSet::avx512) return of_precision<T>(avx512::kernel_f32, avx512::kernel_f64);
-  if (instruction_set() == InstructionSet::avx2) return of_precision<T>(avx2::kernel_f32, avx2::kernel_f64);
-#endif
-  return of_precision<T>(baseline::kernel_f32, baseline::kernel_f64);
-}
 
 // Slices of whole sets. How many there are does not depend on the number of threads, so neither do the sums: the result
 // has the same bits on one thread and on many. A slice has at least as many tokens as there are parameters, so that
@@ -73,6 +86,16 @@ std::vector<SliceOfSets> cut_into_slices(const Phi<T>& phi, int64_t n_sets) {
   return slices;
 }
 
+// Where Python looks which of the two it is.
+constexpr const char* kBadContents =
+    "The offsets of the sets do not rise from 0 to the number of tokens, or a slot lies outside the calibration.";
+
+bool every_set_has_tokens(const int64_t* offsets, int64_t n_sets, int64_t n_tokens) {
+  bool fits = offsets[0] == 0 && offsets[n_sets] == n_tokens;
+  for (int64_t set = 0; set < n_sets; ++set) fits &= offsets[set] < offsets[set + 1];
+  return fits;
+}
+
 // One call: the arrays as the slices read them, the slices, and the memory that they work in.
 template <class T>
 struct Call {
@@ -83,18 +106,24 @@ struct Call {
 
   Call(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs, int64_t n_slots,
        Address slots, Address fractions, Address offsets, Address calibration, Address vertices) {
+    check_range("threads", threads, 1, kMaxInt32);
+    check_range("The number of outputs", n_outputs, 0, kMaxInt32);
+    check_range("The number of slots", n_slots, 1, kMaxInt32);
+    check_range("The number of tokens", n_tokens, 0, std::numeric_limits<int64_t>::max());
+    check_range("The number of sets", n_sets, 0, n_tokens);
     layout.describe(phi);
     phi.n_tokens = n_tokens;
     phi.n_outputs = static_cast<int32_t>(n_outputs);
     phi.n_slots = static_cast<int32_t>(n_slots);
-    phi.slots = at<const int32_t>(slots);
-    phi.fractions = at<const T>(fractions);
-    phi.offsets = at<const int64_t>(offsets);
-    phi.vertices = at<const T>(vertices);
-    fill_table(at<const T>(calibration));
+    phi.slots = array_at<const int32_t>("slots", slots, {layout.n_features(), n_tokens});
+    phi.fractions = array_at<const T>("fractions", fractions, {layout.n_features(), n_tokens});
+    phi.offsets = array_at<const int64_t>("offsets", offsets, {n_sets + 1});
+    phi.vertices = array_at<const T>("vertices", vertices, {n_outputs, layout.n_vertices()});
+    if (!every_set_has_tokens(phi.offsets, n_sets, n_tokens)) refuse(kBadContents);
+    fill_table(array_at<const T>("calibration", calibration, {n_outputs, n_slots}));
     slices = cut_into_slices(phi, n_sets);
     const int n_workers = std::min(threads, static_cast<int>(slices.size()));
-    for (int worker = 0; worker < n_workers; ++worker) scratch.push_back(allocate(kernel<T>().scratch_bytes(phi)));
+    for (int worker = 0; worker < n_workers; ++worker) scratch.push_back(allocate(phi_kernel<T>().scratch_bytes(phi)));
   }
 
   // Reads the calibration as if it ended in one more slot, with the value of the last.
@@ -113,32 +142,27 @@ struct Call {
   int n_workers() const { return static_cast<int>(scratch.size()); }
 };
 
-bool every_set_has_tokens(const int64_t* offsets, int64_t n_sets, int64_t n_tokens) {
-  bool fits = offsets[0] == 0 && offsets[n_sets] == n_tokens;
-  for (int64_t set = 0; set < n_sets; ++set) fits &= offsets[set] < offsets[set + 1];
-  return fits;
-}
-
-// False if offsets or slots cannot be, found before anything is read with them.
 template <class T>
-bool phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
+void phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
                  int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
                  Address vertices, Address means) {
-  if (!every_set_has_tokens(at<const int64_t>(offsets), n_sets, n_tokens)) return false;
-  Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration, vertices);
-  std::atomic<bool> slots_exist{true};
+  const Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration,
+                     vertices);
+  T* const to = array_at<T>("means", means, {n_sets, n_outputs});
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!kernel<T>().forward(call.phi, call.slices[slice], at<T>(means), call.scratch[worker].get())) slots_exist = false;
+    if (!phi_kernel<T>().forward(call.phi, call.slices[slice], to, call.scratch[worker].get())) refuse(kBadContents);
   });
-  return slots_exist;
 }
 
-// Only for inputs that phi_forward has accepted.
 template <class T>
 void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
                   int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
                   Address vertices, Address grad_means, Address grad_calibration, Address grad_vertices) {
-  Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration, vertices);
+  const Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration,
+                     vertices);
+  const T* const upstream = array_at<const T>("grad_means", grad_means, {n_sets, n_outputs});
+  T* const by_calibration = array_at<T>("grad_calibration", grad_calibration, {n_outputs, n_slots});
+  T* const by_vertices = array_at<T>("grad_vertices", grad_vertices, {n_outputs, layout.n_vertices()});
   const int64_t rows = n_outputs, all_vertices = rows * call.phi.n_vertices;
   const int64_t size = 2 * rows * n_slots + all_vertices;
   std::vector<AlignedMemory> partial;
@@ -148,8 +172,9 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
   }
   const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
   run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    kernel<T>().backward(call.phi, call.slices[slice], at<const T>(grad_means),
-                         {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].get());
+    if (!phi_kernel<T>().backward(call.phi, call.slices[slice], upstream,
+                                  {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].get()))
+      refuse(kBadContents);
   });
 
   double* total = values(0);
@@ -161,20 +186,18 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
     for (int64_t s = 0; s < n_slots; ++s) {
       const double all = total[2 * (k * n_slots + s)], above = total[2 * (k * n_slots + s) + 1];
       const double kept = s + 1 < n_slots ? all - above : all;
-      at<T>(grad_calibration)[k * n_slots + s] = static_cast<T>(kept + from_below);
+      by_calibration[k * n_slots + s] = static_cast<T>(kept + from_below);
       from_below = above;
     }
   }
-  std::transform(total + 2 * rows * n_slots, total + size, at<T>(grad_vertices),
-                 [](double value) { return static_cast<T>(value); });
+  std::transform(total + 2 * rows * n_slots, total + size, by_vertices, [](double value) { return static_cast<T>(value); });
 }
 
 }  // namespace
 
 void bind_phi(nb::module_& module) {
   nb::class_<PhiLayout>(module, "PhiLayout")
-      .def(nb::init<std::vector<int32_t>, std::vector<std::vector<int32_t>>, std::vector<std::vector<int32_t>>,
-                    const std::vector<int64_t>&>());
+      .def(nb::init<std::vector<int32_t>, std::vector<std::vector<int32_t>>>());
   module.def("phi_forward_float32", &phi_forward<float>, nb::call_guard<nb::gil_scoped_release>());
   module.def("phi_forward_float64", &phi_forward<double>, nb::call_guard<nb::gil_scoped_release>());
   module.def("phi_backward_float32", &phi_backward<float>, nb::call_guard<nb::gil_scoped_release>());

@@ -193,14 +193,14 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
 }
 
 template <class T>
-static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, SliceGradient gradient, char* memory) {
+static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, SliceGradient gradient, char* memory) {
   Scratch<T> scratch(phi, memory);
   Tile<T>& tile = scratch.tile;
   const int64_t all_vertices = phi.n_outputs * phi.n_vertices;
   clear(tile.within, static_cast<int64_t>(phi.n_features) * kTile);
   clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
   clear(scratch.vertex_lanes, all_vertices);
-  begin_spans(phi, phi.offsets[sets.first], tile.spans);
+  if (!begin_spans(phi, phi.offsets[sets.first], tile.spans)) return false;
   Pair* slot_gradient = reinterpret_cast<Pair*>(gradient.calibration);
   const int64_t end = phi.offsets[sets.last];
   int64_t set = sets.first, next_set = sets.first;
@@ -209,7 +209,7 @@ static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
   for (int64_t start = phi.offsets[sets.first]; start < end; start += tile.tokens) {
     size_tile(tile, end - start);
     for (int k = 0; k < phi.n_outputs; ++k) {
-      calibrate<true>(phi, k, start, tile);
+      if (!calibrate<true>(phi, k, start, tile)) return false;
       next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
         const double lattice_scores = static_cast<double>((phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices);
         const T share = static_cast<T>(static_cast<double>(grad_means[set * phi.n_outputs + k]) / lattice_scores);
@@ -232,6 +232,7 @@ static void backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
     if (++tiles % tiles_per_sum == 0) add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);
   }
   add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);
+  return true;
 }
 
 extern const PhiKernel<float> kernel_f32 = {scratch_bytes<float>, forward<float>, backward<float>};

@@ -1,4 +1,5 @@
-// The work of one slice of the batch, compiled once per instruction set (phi_lanes.cpp) and chosen at run time (phi.cpp).
+// The work of one slice of the batch, compiled once per instruction set (phi_lanes.cpp) and chosen at run time
+// (dispatch.cpp).
 //
 // Only plain structs stand here. An inline function of this header, or of the standard library, would be compiled for
 // every instruction set under one name, and the linker might keep the copy that the machine cannot run.
@@ -63,8 +64,8 @@ struct PhiKernel {
   int64_t (*scratch_bytes)(const Phi<T>&);
   // Writes the means (sets, outputs) of the slice; false if a slot does not exist, found before it is read.
   bool (*forward)(const Phi<T>&, SliceOfSets, T* means, char* scratch);
-  // Adds to the gradient of the slice, for the gradient of the means (sets, outputs).
-  void (*backward)(const Phi<T>&, SliceOfSets, const T* grad_means, SliceGradient, char* scratch);
+  // Adds to the gradient of the slice, for the gradient of the means (sets, outputs); false as above.
+  bool (*backward)(const Phi<T>&, SliceOfSets, const T* grad_means, SliceGradient, char* scratch);
 };
 
 namespace baseline {

@@ -9,10 +9,16 @@
 #include <vector>
 
 #include "bindings.h"
+#include "checks.h"
 
 namespace nb = nanobind;
 
 namespace {
+
+void check_bounds(double lower, double upper) {
+  if (!(lower <= upper))
+    refuse("The bounds are " + std::to_string(lower) + " and " + std::to_string(upper) + "; the lower one comes first.");
+}
 
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -47,6 +53,13 @@ void pool_adjacent_violators(double* first, ptrdiff_t stride, size_t length, dou
 
 void project_chains(Matrix values, ConstInts starts, ConstInts stops, ConstInts directions, double lower, double upper) {
   const size_t members = values.shape(0), size = values.shape(1), chains = starts.shape(0);
+  check_length("stops", stops.shape(0), chains);
+  check_length("directions", directions.shape(0), chains);
+  for (size_t chain = 0; chain < chains; ++chain) {
+    check_range("The stop of a chain", stops.data()[chain], 0, static_cast<int64_t>(size));
+    check_range("The start of a chain", starts.data()[chain], 0, stops.data()[chain]);
+  }
+  check_bounds(lower, upper);
   std::vector<double> sums(size), means(size);
   std::vector<size_t> counts(size);
   for (size_t member = 0; member < members; ++member) {
@@ -278,6 +291,17 @@ void project_members(Matrix& values, Matrix& duals, ConstIndices& indices, Const
 
 void project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
                          double upper, double tolerance, int64_t max_sweeps) {
+  const size_t rows = indices.shape(0);
+  if (duals.shape(0) != values.shape(0) || duals.shape(1) != rows)
+    refuse("duals have the shape (" + std::to_string(duals.shape(0)) + ", " + std::to_string(duals.shape(1)) +
+           "); it must be (members, rows), (" + std::to_string(values.shape(0)) + ", " + std::to_string(rows) + ").");
+  if (coefficients.shape(0) != rows || coefficients.shape(1) != indices.shape(1))
+    refuse("indices and coefficients have different shapes; there is one coefficient for each index.");
+  for (size_t i = 0; i < indices.size(); ++i)
+    check_range("An index of a half-space", indices.data()[i], 0, static_cast<int64_t>(values.shape(1)) - 1);
+  check_bounds(lower, upper);
+  if (!(tolerance >= 0)) refuse("tolerance is " + std::to_string(tolerance) + "; it must not be negative.");
+  check_range("max_sweeps", max_sweeps, 0, std::numeric_limits<int64_t>::max());
   switch (indices.shape(1)) {
     case 2:
       return project_members<2>(values, duals, indices, coefficients, lower, upper, tolerance, max_sweeps);
@@ -293,11 +317,13 @@ void project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, Cons
 }  // namespace
 
 void bind_projections(nb::module_& module) {
-  module.def("project_chains", &project_chains, nb::arg("values").noconvert(), nb::arg("starts"), nb::arg("stops"),
-             nb::arg("directions"), nb::arg("lower"), nb::arg("upper"), nb::call_guard<nb::gil_scoped_release>(),
+  module.def("project_chains", &project_chains, nb::arg("values").noconvert(), nb::arg("starts").noconvert(),
+             nb::arg("stops").noconvert(), nb::arg("directions").noconvert(), nb::arg("lower"), nb::arg("upper"),
+             nb::call_guard<nb::gil_scoped_release>(),
              "Project chains of every row of values in place.");
   module.def("project_half_spaces", &project_half_spaces, nb::arg("values").noconvert(), nb::arg("duals").noconvert(),
-             nb::arg("indices"), nb::arg("coefficients"), nb::arg("lower"), nb::arg("upper"), nb::arg("tolerance"),
-             nb::arg("max_sweeps"), nb::call_guard<nb::gil_scoped_release>(),
+             nb::arg("indices").noconvert(), nb::arg("coefficients").noconvert(), nb::arg("lower"),
+             nb::arg("upper"), nb::arg("tolerance"), nb::arg("max_sweeps"),
+             nb::call_guard<nb::gil_scoped_release>(),
              "Project every row of values onto normalised half-spaces and a box in place.");
 }

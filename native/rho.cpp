@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "checks.h"
 
 namespace nb = nanobind;
 
@@ -132,14 +133,18 @@ class Reader {
 template <class T>
 Rho<T> describe(int64_t n_sets, int64_t n_functions, int64_t width, int64_t n_keypoints, Address means,
                 Address calibrators, Address vertices, Address output) {
+  check_range("The number of sets", n_sets, 0, std::numeric_limits<int64_t>::max());
+  check_range("The number of functions", n_functions, 1, kMaxInt32);
+  check_range("The number of means of a function", width, 1, 30);
+  check_range("The number of keypoints", n_keypoints, 2, kMaxInt32);
   return {n_sets,
           n_functions,
           width,
           n_keypoints,
-          at<const T>(means),
-          at<const T>(calibrators),
-          at<const T>(vertices),
-          at<const T>(output)};
+          array_at<const T>("means", means, {n_sets, n_functions, width}),
+          array_at<const T>("calibrators", calibrators, {n_functions, width, n_keypoints}),
+          array_at<const T>("vertices", vertices, {n_functions, int64_t{1} << width}),
+          array_at<const T>("output", output, {n_functions, n_keypoints})};
 }
 
 template <class T>
@@ -147,7 +152,7 @@ void rho_forward(int64_t n_sets, int64_t n_functions, int64_t width, int64_t n_k
                  Address calibrators, Address vertices, Address output, Address outputs) {
   const Rho<T> rho = describe<T>(n_sets, n_functions, width, n_keypoints, means, calibrators, vertices, output);
   Reader<T> reader(rho);
-  T* to = at<T>(outputs);
+  T* to = array_at<T>("outputs", outputs, {n_sets, n_functions});
   for (int64_t set = 0; set < n_sets; ++set)
     for (int64_t c = 0; c < n_functions; ++c) *to++ = reader.read(set, c).value;
 }
@@ -164,19 +169,22 @@ void rho_backward(int64_t n_sets, int64_t n_functions, int64_t width, int64_t n_
   double* calibrator_sums = sums.data();
   double* vertex_sums = calibrator_sums + n_functions * row;
   double* output_sums = vertex_sums + n_functions * corners;
-  const T* upstream = at<const T>(grad_outputs);
-  T* mean_gradient = at<T>(grad_means);
+  const T* upstream = array_at<const T>("grad_outputs", grad_outputs, {n_sets, n_functions});
+  T* mean_gradient = array_at<T>("grad_means", grad_means, {n_sets, n_functions, width});
+  T* by_calibrators = array_at<T>("grad_calibrators", grad_calibrators, {n_functions, width, n_keypoints});
+  T* by_vertices = array_at<T>("grad_vertices", grad_vertices, {n_functions, corners});
+  T* by_output = array_at<T>("grad_output", grad_output, {n_functions, n_keypoints});
   for (int64_t set = 0; set < n_sets; ++set)
     for (int64_t c = 0; c < n_functions; ++c, ++upstream, mean_gradient += width)
       reader.add_gradients(reader.read(set, c), *upstream, calibrator_sums + c * row, vertex_sums + c * corners,
                            output_sums + c * n_keypoints, mean_gradient);
 
-  const auto round = [](const double* from, const double* to, Address gradient) {
-    std::transform(from, to, at<T>(gradient), [](double sum) { return static_cast<T>(sum); });
+  const auto round = [](const double* from, const double* to, T* gradient) {
+    std::transform(from, to, gradient, [](double sum) { return static_cast<T>(sum); });
   };
-  round(calibrator_sums, vertex_sums, grad_calibrators);
-  round(vertex_sums, output_sums, grad_vertices);
-  round(output_sums, sums.data() + sums.size(), grad_output);
+  round(calibrator_sums, vertex_sums, by_calibrators);
+  round(vertex_sums, output_sums, by_vertices);
+  round(output_sums, sums.data() + sums.size(), by_output);
 }
 
 }  // namespace

@@ -8,13 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
+
+#include "checks.h"
+#include "workers.h"
 
 namespace nb = nanobind;
 
@@ -42,43 +41,17 @@ struct NewArray {
 template <class Work, class Watch>
 void run_watched(int threads, std::atomic<bool>& stop, const Work& work, const Watch& watch) {
   nb::gil_scoped_release release;
-  std::mutex mutex;
-  std::condition_variable finished;
-  std::exception_ptr error;
-  int running = threads;
-  const auto fail = [&] {
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (!error) error = std::current_exception();
-    stop = true;
-  };
-  std::vector<std::thread> workers;
-  for (int worker = 0; worker < threads; ++worker) {
-    workers.emplace_back([&, worker] {
-      try {
-        work(worker);
-      } catch (...) {
-        fail();
-      }
-      const std::lock_guard<std::mutex> lock(mutex);
-      --running;
-      finished.notify_all();
-    });
-  }
-  std::unique_lock<std::mutex> lock(mutex);
-  while (!finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
-    lock.unlock();
-    if (!stop) {
-      try {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        watch();
-      } catch (...) {
-        fail();
-      }
+  Workers workers(work, stop);
+  if (workers.start(0, threads) == 0) workers.run(0);  // no thread can be had: nobody watches, but the work is done
+  while (!workers.wait(std::chrono::milliseconds(50))) {
+    if (stop) continue;
+    try {
+      nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      watch();
+    } catch (...) {
+      workers.fail();
     }
-    lock.lock();
   }
-  lock.unlock();
-  for (std::thread& thread : workers) thread.join();
-  if (error) std::rethrow_exception(error);
+  workers.finish();
 }

@@ -27,7 +27,8 @@ inline Examples read_examples(const int32_t* codes, const int64_t* offsets, size
   const size_t n_codes = static_cast<size_t>(offsets[n_examples]);
   int32_t largest = -1;
   for (size_t i = 0; i < n_codes; ++i) largest = std::max(largest, codes[i]);
-  std::vector<uint32_t> counts(largest + 1, 0), last(ngrams ? largest + 1 : 0, kEnd);
+  const size_t n_items = static_cast<size_t>(largest + 1);
+  std::vector<uint32_t> counts(n_items, 0), last(ngrams ? n_items : 0, kEnd);
   for (uint32_t example = 0; example < n_examples; ++example) {
     for (int64_t i = offsets[example]; i < offsets[example + 1]; ++i) {
       if (ngrams && last[codes[i]] == example) continue;
@@ -37,10 +38,10 @@ inline Examples read_examples(const int32_t* codes, const int64_t* offsets, size
   }
   Examples out;
   std::vector<uint32_t> numbers(counts.size(), kEnd);
-  for (int32_t code = 0; code <= largest; ++code) {
+  for (size_t code = 0; code < n_items; ++code) {
     if (counts[code] < min_count) continue;
     numbers[code] = static_cast<uint32_t>(out.codes.size());
-    out.codes.push_back(code);
+    out.codes.push_back(static_cast<int32_t>(code));
     out.counts.push_back(counts[code]);
   }
   out.boundary = static_cast<uint32_t>(std::lower_bound(out.codes.begin(), out.codes.end(), boundary) - out.codes.begin());

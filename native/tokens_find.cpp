@@ -15,7 +15,16 @@ constexpr int64_t kSmall = 4096;  // items that are not worth a thread
 struct Tree {
   const int32_t *items, *child_offsets, *first;
   const uint32_t* masks;
-  int32_t n_codes, n_first;
+  int32_t n_nodes, n_codes, n_first;
+
+  // The tree may be much larger than what is looked at, so it is checked where it is walked. Children that stand behind
+  // their parent cannot lead in a circle.
+  void check_children(int32_t node) const {
+    const int32_t begin = child_offsets[node], end = child_offsets[node + 1];
+    if (begin > end || end > n_nodes || (begin < end && begin <= node))
+      refuse("The children of node " + std::to_string(node) + " go from " + std::to_string(begin) + " to " +
+             std::to_string(end) + "; they must stand behind it, among " + std::to_string(n_nodes) + " nodes.");
+  }
 };
 
 struct Rows {
@@ -78,19 +87,23 @@ class Finder {
       const int32_t code = codes_[place];
       if (!known(code)) continue;
       places_[code] = begin_ + place + 1;  // so entries of earlier rows, and the zeros of the start, are too small
-      if (code < tree_.n_first && tree_.first[code] >= 0) steps_.push_back({tree_.first[code], place, -1});
+      if (code >= tree_.n_first || tree_.first[code] < 0) continue;
+      check_range("The first node of an item", tree_.first[code], 0, tree_.n_nodes - 1);
+      steps_.push_back({tree_.first[code], place, -1});
     }
   }
 
   void grow_subsets(size_t from, size_t to) {
     for (size_t i = from; i < to; ++i) {
       const Step step = steps_[i];
+      tree_.check_children(step.node);
       const int32_t begin = tree_.child_offsets[step.node], end = tree_.child_offsets[step.node + 1];
       const int32_t rest = size_ - step.place - 1, n_children = end - begin;
       if (n_children == 0 || rest == 0) continue;
       // Either look up every child among the items, or search every item among the children.
       if (n_children <= 4 * rest || n_children <= rest * (32 - __builtin_clz(n_children))) {
         for (int32_t child = begin; child < end; ++child) {
+          if (!known(tree_.items[child])) check_range("The item of a node", tree_.items[child], 0, tree_.n_codes - 1);
           const int64_t place = places_[tree_.items[child]] - begin_ - 1;
           if (place >= 0) steps_.push_back({child, static_cast<int32_t>(place), static_cast<int32_t>(i)});
         }
@@ -110,6 +123,7 @@ class Finder {
     for (size_t i = from; i < to; ++i) {
       const Step step = steps_[i];
       if (step.place + 1 >= size_) continue;
+      tree_.check_children(step.node);
       const int32_t code = codes_[step.place + 1];
       const int32_t* end = tree_.items + tree_.child_offsets[step.node + 1];
       const int32_t* child = std::lower_bound(tree_.items + tree_.child_offsets[step.node], end, code);
@@ -186,7 +200,21 @@ class Finder {
 nb::object find_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets, std::optional<ConstVector<uint8_t>> views,
                        ConstVector<int32_t> items, ConstVector<int32_t> child_offsets, ConstVector<uint32_t> masks,
                        ConstVector<int32_t> first, int32_t n_codes, bool ngrams, bool cover, int64_t limit, int threads) {
-  const Tree tree{items.data(), child_offsets.data(), first.data(), masks.data(), n_codes,
+  check_range("The number of nodes", static_cast<int64_t>(items.shape(0)), 0, kMaxInt32);
+  check_range("The number of items", static_cast<int64_t>(codes.shape(0)), 0, kMaxInt32);
+  check_offsets(offsets.data(), offsets.shape(0), codes.shape(0));
+  if (views) check_length("views", views->shape(0), offsets.shape(0) - 1);
+  check_length("child_offsets", child_offsets.shape(0), items.shape(0) + 1);
+  check_length("masks", masks.shape(0), items.shape(0));
+  check_range("n_codes", n_codes, 0, kMaxInt32);
+  check_range("The length of first", static_cast<int64_t>(first.shape(0)), 0, kMaxInt32);
+  check_range("threads", threads, 1, kMaxInt32);
+  const Tree tree{items.data(),
+                  child_offsets.data(),
+                  first.data(),
+                  masks.data(),
+                  static_cast<int32_t>(items.shape(0)),
+                  n_codes,
                   static_cast<int32_t>(first.shape(0))};
   const Rows rows{codes.data(), offsets.data(), views ? views->data() : nullptr};
   const int64_t n_rows = static_cast<int64_t>(offsets.shape(0)) - 1;
@@ -225,6 +253,8 @@ nb::object find_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets,
 }  // namespace
 
 void bind_tokens_find(nb::module_& module) {
-  module.def("find_tokens", &find_tokens, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  module.def("find_tokens", &find_tokens, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("views").noconvert().none(), nb::arg("items").noconvert(), nb::arg("child_offsets").noconvert(),
+             nb::arg("masks").noconvert(), nb::arg("first").noconvert(), nb::arg("n_codes"), nb::arg("ngrams"),
+             nb::arg("cover"), nb::arg("limit"), nb::arg("threads"));
 }

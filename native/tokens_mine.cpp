@@ -18,9 +18,10 @@ class Rows {
 
   T* add() {
     if (size_ % per_block_ == 0) {
-      void* block = std::calloc(per_block_ * width_, sizeof(T));
-      if (block == nullptr) throw std::bad_alloc();
-      blocks_.emplace_back(static_cast<T*>(block), &std::free);
+      std::unique_ptr<T[], decltype(&std::free)> block(static_cast<T*>(std::calloc(per_block_ * width_, sizeof(T))),
+                                                       &std::free);
+      if (!block) throw std::bad_alloc();
+      blocks_.push_back(std::move(block));
     }
     return (*this)[size_++];
   }
@@ -299,16 +300,37 @@ nb::object mine_as(Task& task, Sums sums, bool ngrams, size_t n_channels, int th
   return ngrams ? mine<Sums, true>(task, sums, threads, on_progress) : mine<Sums, false>(task, sums, threads, on_progress);
 }
 
+// There is a counter for every code up to the largest.
+constexpr int64_t kMaxCode = (1 << 28) - 1;
+
 nb::object mine_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets, ConstVector<int32_t> channels,
-                       size_t n_channels, std::optional<ConstMatrix> adding, bool ngrams, int64_t boundary,
-                       uint32_t max_items, uint32_t min_count, int64_t limit, int threads, nb::object on_progress) {
+                       int64_t n_channels, std::optional<ConstMatrix> adding, bool ngrams, int64_t boundary,
+                       int64_t max_items, int64_t min_count, int64_t limit, int threads, nb::object on_progress) {
+  check_range("The number of items", static_cast<int64_t>(codes.shape(0)), 0, kMaxInt32);
+  check_range("The number of offsets", static_cast<int64_t>(offsets.shape(0)), 1, kMaxInt32);
   const size_t n_examples = offsets.shape(0) - 1;
+  check_length("channels", channels.shape(0), n_examples);
+  check_range("n_channels", n_channels, 1, 1 << 28);
+  check_range("boundary", boundary, -1, std::numeric_limits<int64_t>::max());
+  check_range("max_items", max_items, 1, kMaxInt32);
+  check_range("min_count", min_count, 1, kMaxInt32);
+  check_range("threads", threads, 1, kMaxInt32);
+  if (adding && (adding->shape(0) != n_examples || (adding->shape(1) != 1 && adding->shape(1) != 3)))
+    refuse("What examples add has the shape (" + std::to_string(adding->shape(0)) + ", " +
+           std::to_string(adding->shape(1)) + "); with " + std::to_string(n_examples) +
+           " examples it must have a row for each and 1 or 3 columns.");
+  if (!on_progress.is_none() && !PyCallable_Check(on_progress.ptr()))
+    throw nb::type_error("on_progress cannot be called; give a function of the share that is done, or None.");
   Examples examples;
   {
     nb::gil_scoped_release release;
-    examples = read_examples(codes.data(), offsets.data(), n_examples, ngrams, boundary, min_count);
+    check_offsets(offsets.data(), offsets.shape(0), codes.shape(0));
+    for (size_t i = 0; i < codes.shape(0); ++i) check_range("The code of an item", codes.data()[i], 0, kMaxCode);
+    for (size_t i = 0; i < n_examples; ++i) check_range("A channel", channels.data()[i], 0, n_channels - 1);
+    examples = read_examples(codes.data(), offsets.data(), n_examples, ngrams, boundary,
+                             static_cast<uint32_t>(min_count));
   }
-  Task task{examples, boundary >= 0, max_items, min_count, limit, 0};
+  Task task{examples, boundary >= 0, static_cast<uint32_t>(max_items), static_cast<uint32_t>(min_count), limit, 0};
   if (!adding) return mine_as(task, CountSums{channels.data()}, ngrams, n_channels, threads, on_progress);
   if (adding->shape(1) == 1)
     return mine_as(task, NumberSums<1>{channels.data(), adding->data()}, ngrams, n_channels, threads, on_progress);
@@ -318,6 +340,8 @@ nb::object mine_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets,
 }  // namespace
 
 void bind_tokens_mine(nb::module_& module) {
-  module.def("mine_tokens", &mine_tokens, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  module.def("mine_tokens", &mine_tokens, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("channels").noconvert(), nb::arg("n_channels"), nb::arg("adding").noconvert().none(),
+             nb::arg("ngrams"), nb::arg("boundary"), nb::arg("max_items"), nb::arg("min_count"), nb::arg("limit"),
+             nb::arg("threads"), nb::arg("on_progress").none());
 }

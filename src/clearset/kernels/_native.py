@@ -100,8 +100,11 @@ class _PhiMean(torch.autograd.Function):
         sizes = (positions.n_tokens, positions.n_sets, n_outputs, n_slots)
         means = calibration.new_empty((positions.n_sets, n_outputs))
         arguments = (_native_layout(layout), threads, *sizes)
-        if not _PHI_FORWARD[means.dtype](*arguments, *_addresses(*tensors, means)):
-            check_contents(positions, n_slots)
+        try:
+            _PHI_FORWARD[means.dtype](*arguments, *_addresses(*tensors, means))
+        except ValueError:
+            check_contents(positions, n_slots)  # which says what it is
+            raise
         ctx.save_for_backward(*tensors)
         ctx.arguments = arguments
         return means
@@ -120,8 +123,7 @@ class _PhiMean(torch.autograd.Function):
 
 @lru_cache(maxsize=64)
 def _native_layout(layout: Layout) -> Any:
-    strides = [layout.strides(lattice) for lattice in range(len(layout.subsets))]
-    return _native.PhiLayout(layout.sizes, layout.subsets, strides, layout.vertex_offsets)
+    return _native.PhiLayout(layout.sizes, layout.subsets)
 
 
 class _CrossedMean(torch.autograd.Function):
@@ -157,9 +159,12 @@ class _CrossedMean(torch.autograd.Function):
         ctx.threads = threads
         means = calibration.new_empty((len(sets), values.shape[1], len(calibration)))
         addresses = _native.CrossedInputs(*_addresses(*tensors))
-        if not _CROSSED_FORWARD[means.dtype](threads, ctx.sizes, addresses, means.data_ptr()):
-            chosen, _ = tokens_of_sets(tokens, sets)
+        try:
+            _CROSSED_FORWARD[means.dtype](threads, ctx.sizes, addresses, means.data_ptr())
+        except ValueError:
+            chosen, _ = tokens_of_sets(tokens, sets)  # these say what it is
             check_crossed_contents(tokens, chosen, values, corrections, calibration.shape[1])
+            raise
         ctx.save_for_backward(*tensors)
         ctx.refines = corrections is not None
         return means

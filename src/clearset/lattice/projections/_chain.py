@@ -1,6 +1,7 @@
 """Projections onto chains: values that never fall (or never rise) along consecutive columns."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from clearset.lattice.projections._members import Array, check_bounds, members
 
-try:
-    _native: Any = import_module("clearset._native")
-except ImportError:
-    _native = None
+_native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 
 def projection_chain(values: npt.ArrayLike, lower: float = -np.inf, upper: float = np.inf) -> Array:
@@ -106,9 +104,10 @@ class Chains:
     ) -> None:
         check_bounds(lower, upper)
         self.lower, self.upper = lower, upper
-        self._starts, self._stops = np.asarray(starts, dtype=np.int64), np.asarray(stops, dtype=np.int64)
+        self._starts = np.asarray(starts, dtype=np.int64, order="C")
+        self._stops = np.asarray(stops, dtype=np.int64, order="C")
         default = np.ones_like(self._starts)
-        self._directions = default if directions is None else np.asarray(directions, dtype=np.int64)
+        self._directions = default if directions is None else np.asarray(directions, dtype=np.int64, order="C")
         self._check()
 
     def project(self, values: Array) -> None:

@@ -15,6 +15,7 @@ values are at a bound, is minimised over these by conjugate gradients.
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,7 @@ from scipy import sparse
 
 from clearset.lattice.projections._members import Array
 
-try:
-    _native: Any = import_module("clearset._native")
-except ImportError:
-    _native = None
+_native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 _NATIVE_WIDTHS = (2, 3, 4)
 _SWEEPS_PER_FACE = 3

@@ -1,0 +1,51 @@
+// Checks of what Python hands over. Each costs at most one pass over an array that is read anyway.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+// Where a tensor's data begins. The callers in Python check types and shapes and hold the tensors; to make arrays of them
+// would cost more than the work on a small batch. So an address is trusted, as long as it can be one.
+using Address = uintptr_t;
+
+constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+
+// Becomes Python's ValueError.
+[[noreturn]] inline void refuse(const std::string& message) { throw std::invalid_argument(message); }
+
+inline void check_range(const char* name, int64_t value, int64_t least, int64_t most) {
+  if (value < least || value > most)
+    refuse(std::string(name) + " is " + std::to_string(value) + "; it must lie in [" + std::to_string(least) + ", " +
+           std::to_string(most) + "].");
+}
+
+inline void check_length(const char* name, size_t received, size_t expected) {
+  if (received != expected)
+    refuse(std::string(name) + " has " + std::to_string(received) + " entries; it must have " + std::to_string(expected) + ".");
+}
+
+// The array of this shape that begins at an address.
+template <class T>
+T* array_at(const char* name, Address address, std::initializer_list<int64_t> shape) {
+  constexpr int64_t most = int64_t{1} << 44;  // far from where sums of sizes in bytes would overflow
+  int64_t size = 1;
+  for (const int64_t length : shape)
+    if (length < 0 || __builtin_mul_overflow(size, length, &size) || size > most)
+      refuse(std::string(name) + " would have a length of " + std::to_string(length) +
+             ", or more entries than fit into memory. Hand over the tensor's own shape.");
+  if (size > 0 && (address == 0 || address % alignof(T) != 0))
+    refuse(std::string(name) + " is at the address " + std::to_string(address) +
+           ", where no such array can be. Hand over data_ptr() of a contiguous tensor.");
+  return reinterpret_cast<T*>(address);
+}
+
+// Row b of a ragged array is what stands from offsets[b] to offsets[b + 1].
+inline void check_offsets(const int64_t* offsets, size_t n_offsets, size_t n_entries) {
+  bool fits = n_offsets > 0 && offsets[0] == 0 && offsets[n_offsets - 1] == static_cast<int64_t>(n_entries);
+  for (size_t i = 1; fits && i < n_offsets; ++i) fits = offsets[i - 1] <= offsets[i];
+  if (!fits) refuse("offsets must rise from 0 to the number of codes, " + std::to_string(n_entries) + ".");
+}
