@@ -30,6 +30,7 @@ from clearset.estimators._input import (
 from clearset.estimators._parameters import check_parameters, count_threads, make_rng
 from clearset.estimators._persistence import save_estimator
 from clearset.estimators._progress import progress_bar
+from clearset.estimators._restored import restored_on_failure
 from clearset.kernels import TokenPositions
 from clearset.setfunction import (
     Certificate,
@@ -97,6 +98,7 @@ class SetEstimator(DrawnModel, ABC):
         parameters = self.get_params(deep=False)
         return Loss(parameters["loss"], parameters.get("quantile", 0.5))
 
+    @restored_on_failure
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
     ) -> Self:
@@ -158,7 +160,7 @@ class SetEstimator(DrawnModel, ABC):
             warnings.warn(
                 f"Training was interrupted after {self.n_iter_} of {options['epochs']} epochs. The best model so far "
                 "is kept.",
-                stacklevel=2,
+                stacklevel=3,
             )
         self.certificate_ = self.verify()
         if not self.certificate_:
