@@ -112,8 +112,8 @@ class SetEstimator(DrawnModel, ABC):
         y
             One label for each set.
         sample_weight
-            One weight for each set. Whole numbers count as repetitions: 2 is the set given twice, 0 the set left out.
-            Of other weights only the ratios matter.
+            One weight for each set. Whole numbers below 2^53 count as repetitions: 2 is the set given twice, 0 the set
+            left out. Of other weights only the ratios matter.
         validation_data
             ``(X, y)`` to choose the best epoch by, in place of a share of the training data.
         """

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.estimators._input import check_weights
+from clearset.estimators._input import check_size, check_weights
 from clearset.estimators._parameters import count_threads, make_rng
 from clearset.estimators._restored import restored_on_failure
 from clearset.estimators.semantic._learning import Learning, filters_of, tokens_of
@@ -181,6 +181,8 @@ class SemanticEstimator(SemanticModel):
             task = "number" if self.loss in REGRESSION_LOSSES else "classes"
         labels = read_labels(y, n, task if reset else ("classes" if self._has_classes() else "number"))
         weights = check_weights(sample_weight, n)
+        if labels.classes is None:
+            check_size(labels.values)
         if reset:
             self.__dict__.pop("classes_", None)
             if labels.classes is not None:
