@@ -3,10 +3,53 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import clearset as cs
+from clearset import baselines
+
+RNG = np.random.default_rng(0)
+N_EXAMPLES = 120
+ITEMS = [RNG.choice(list("abcdef"), RNG.integers(1, 4)).tolist() for _ in range(N_EXAMPLES)]
+STARS = [[float(ord(item)) for item in row] for row in ITEMS]
+WORTH = np.array([np.mean(row) for row in STARS])
+NUMBERS = WORTH + 0.2 * RNG.normal(size=N_EXAMPLES)
+CLASSES = np.where(np.median(WORTH) < WORTH, "high", "low")
+FRAME = pa.table({"items": ITEMS, "worth": WORTH})
+QUICK: dict[str, Any] = {"epochs": 3, "random_state": 0}
+SEMANTIC: dict[str, Any] = {**QUICK, "tokens": cs.Items(), "n_jobs": 1}
+ESTIMATORS = {
+    "SetRegressor": lambda: cs.SetRegressor(**QUICK),
+    "SetClassifier": lambda: cs.SetClassifier(**QUICK),
+    "SemanticFeatureEngine": lambda: cs.SemanticFeatureEngine(**SEMANTIC),
+    "SemanticRegressor": lambda: cs.SemanticRegressor(**SEMANTIC, refine=True),
+    "SemanticClassifier": lambda: cs.SemanticClassifier(**SEMANTIC, refine=True),
+    "JointModel": lambda: cs.JointModel(
+        {"items": cs.SemanticFeatureEngine(**SEMANTIC)}, cs.SetRegressor(**QUICK), **QUICK
+    ),
+    **{
+        name: lambda name=name: getattr(baselines, name)(**({} if name.startswith("Support") else QUICK))
+        for name in baselines.__all__
+        if name != "MultiHotEncoder"
+    },
+}
+
+
+def examples_of(name: str) -> Any:
+    """Give an estimator the column, or the columns, that it takes."""
+    if name == "JointModel":
+        return FRAME
+    return ITEMS if name.startswith(("Semantic", "MultiHot")) else pa.table({"stars": STARS})
+
+
+def outputs(name: str, labels: Any = None, weights: Any = None) -> Any:
+    X, model = examples_of(name), ESTIMATORS[name]()
+    if labels is None:
+        labels = CLASSES if name.endswith("Classifier") else NUMBERS
+    model.fit(X, labels, sample_weight=weights)
+    return getattr(model, "predict_proba", getattr(model, "predict", getattr(model, "transform", None)))(X)
 
 
 def fit(X: Any, y: Any, **options: Any) -> Any:
@@ -74,7 +117,7 @@ def test_features_of_every_magnitude(scale: float) -> None:
     predicted = model.predict(frame)
     assert np.isfinite(predicted).all()
     assert model.certificate_
-    if scale > 1e-300:
+    if scale >= 1e-300:
         assert np.mean((predicted - y) ** 2) < 0.2 * np.var(y)
 
 
@@ -113,6 +156,54 @@ def test_labels_that_are_all_alike() -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     for label in (0.0, 0.1, -1e12):
         assert fit(X, np.full(60, label)).predict(X) == pytest.approx(np.full(60, label), rel=1e-6, abs=1.0)
+
+
+@pytest.mark.parametrize("scale", [1e-95, 1e-20, 1e40, 1e95])
+@pytest.mark.parametrize("name", ["SetRegressor", "SemanticFeatureEngine", "SemanticRegressor"])
+def test_predictions_scale_with_the_labels(name: str, scale: float) -> None:
+    scaled = outputs(name, NUMBERS * scale)
+    assert scaled / scale == pytest.approx(outputs(name), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e160, 1e306])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if not name.endswith("Classifier")])
+def test_labels_whose_squares_are_no_floats_are_refused(name: str, scale: float) -> None:
+    with pytest.raises(ValueError, match=r"takes labels from 1e-100 to 1e\+100.*Multiply y"):
+        outputs(name, NUMBERS * scale)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_whole_numbers_that_are_no_floats_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"y holds a whole number (that is too large|of more than 64 bits)"):
+        outputs(name, [10**400, *[1, 2] * (N_EXAMPLES // 2)][:N_EXAMPLES])
+    with pytest.raises(ValueError, match="sample_weight holds a whole number that is too large"):
+        outputs(name, weights=[10**400] + [1] * (N_EXAMPLES - 1))
+
+
+def test_features_that_are_no_floats_are_refused() -> None:
+    with pytest.raises(ValueError, match="X holds a whole number that is too large"):
+        fit([[10**400], [1]], [1.0, 2.0])
+    with pytest.raises(TypeError, match=r"Column 'x' cannot be read.*too large"):
+        fit(pd.DataFrame({"x": [[10**400], [1]]}), [1.0, 2.0], features=["x"])
+
+
+EVERY_OTHER = np.arange(N_EXAMPLES) % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("weights", "plain"),
+    [
+        (np.full(N_EXAMPLES, 1e308), np.ones(N_EXAMPLES)),
+        (np.full(N_EXAMPLES, 5e-324), np.ones(N_EXAMPLES)),
+        (np.where(EVERY_OTHER, 1e300, 1e-300), np.where(EVERY_OTHER, 2.0, 0.0)),
+        (np.where(EVERY_OTHER, 1.5e308, 0.5e308), np.where(EVERY_OTHER, 1.5, 0.5)),
+    ],
+    ids=["large", "small", "both", "ratios"],
+)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_weights_of_every_magnitude(name: str, weights: Any, plain: Any) -> None:
+    """Beyond the numbers that can be counted, only ratios of weights matter; a mean of 1 is the count of the sets."""
+    assert outputs(name, weights=weights) == pytest.approx(outputs(name, weights=plain), rel=1e-9)
 
 
 def test_fifty_thousand_categories() -> None:

@@ -134,6 +134,12 @@ CATEGORICAL = {
     "dictionary": pa.table(
         {"c": pa.array([["u", "v"], None, ["u", None]], pa.list_(pa.dictionary(pa.int8(), pa.string())))}
     ),
+    "dictionary of lists": pa.table(
+        {"c": pa.DictionaryArray.from_arrays([1, None, 0], pa.array([["u", None], ["u", "v"]]))}
+    ),
+    "polars enum": pl.DataFrame(
+        {"c": [["u", "v"], None, ["u", None]]}, schema={"c": pl.List(pl.Enum(["v", "u"]))}
+    ),
     "polars categorical": pl.DataFrame(
         {"c": [["u", "v"], None, ["u", None]]}, schema={"c": pl.List(pl.Categorical)}
     ),

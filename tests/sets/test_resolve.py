@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from clearset.sets import SIZE, Feature, SetData, resolve_features
+from clearset.sets import SIZE, Feature, SetData, read_sets, resolve_features
 
 COLUMNS = {
     "lists": [[1, 2], []],
@@ -35,6 +35,14 @@ def test_none_takes_every_numeric_column(frame):
     resolved = resolve_features(frame, None)
     assert names(resolved) == NUMERIC
     assert set(resolved) == {Feature(name) for name in NUMERIC}
+
+
+def test_none_takes_dictionaries_of_lists_of_numbers():
+    lists = pa.DictionaryArray.from_arrays([0, 1, 0], pa.array([[1.5], [2.0, 3.0]]))
+    words = pa.DictionaryArray.from_arrays([0, 1, 0], pa.array([["a"], ["b"]]))
+    frame = pa.table({"lists": lists, "words": words})
+    assert resolve_features(frame, None) == (Feature("lists"),)
+    assert read_sets(frame, [Feature("lists")]).values[:, 0].tolist() == [1.5, 2.0, 3.0, 1.5]
 
 
 def test_none_of_arrays_and_set_data():

@@ -36,6 +36,13 @@ def objects(rows: list[Any]) -> np.ndarray:
         pa.array(ROWS, pa.list_(pa.string_view())),
         pa.array(ROWS, pa.list_view(pa.string())),
         pa.array(ROWS, pa.list_(pa.dictionary(pa.int32(), pa.string()))),
+        pa.DictionaryArray.from_arrays([1, None, 0, 2], pa.array([ROWS[2], ROWS[0], ROWS[3]])),
+        pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays([0, 1], pa.array([ROWS[0], None])),
+                pa.DictionaryArray.from_arrays([0, 2, 1], pa.array([["?"], ROWS[3], ROWS[2]])).slice(1),
+            ]
+        ),
         pa.array([["before"], *ROWS, ["after"]]).slice(1, 4),
         objects(ROWS),
         objects(ROWS).reshape(-1, 1),
@@ -59,6 +66,7 @@ def test_python_sets() -> None:
         pd.Series(["salt", None, "lime"], dtype="category"),
         pd.Series(["salt", None, "lime"]),
         pl.Series(["salt", None, "lime"], dtype=pl.Categorical),
+        pl.Series(["salt", None, "lime"], dtype=pl.Enum(["lime", "salt"])),
         pa.array(["salt", None, "lime"]).dictionary_encode(),
         np.array([["salt"], [None], ["lime"]], object),
         pa.table({"x": ["salt", None, "lime"]}),

@@ -19,6 +19,7 @@ from clearset.estimators._fitting import DOUBLE_PRECISION_VALUES
 from clearset.estimators._input import check_weights, read_more_sets, read_training_sets
 from clearset.estimators._parameters import make_rng
 from clearset.estimators._progress import progress_bar
+from clearset.estimators._restored import restored_on_failure
 from clearset.estimators.semantic._sources import hold_out
 from clearset.setfunction import Loss
 from clearset.sets import Feature, SetData
@@ -80,6 +81,7 @@ class NetworkEstimator(Baseline):
     def _network(self, generator: torch.Generator) -> nn.Module:
         """Make the network; its last layer is its attribute `output`."""
 
+    @restored_on_failure
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
     ) -> Self:
@@ -156,7 +158,7 @@ class NetworkEstimator(Baseline):
             warnings.warn(
                 f"Training was interrupted after {self.n_iter_} of {self.epochs} epochs. The best network so far is "
                 "kept.",
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 

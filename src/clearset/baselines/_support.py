@@ -15,6 +15,7 @@ from clearset.baselines._tasks import Baseline, OfClasses, OfNumbers
 from clearset.baselines._training import network_threads, torch_threads
 from clearset.estimators._input import check_weights, read_more_sets, read_training_sets
 from clearset.estimators._parameters import make_rng
+from clearset.estimators._restored import restored_on_failure
 from clearset.sets import Feature, SetData
 
 # The exact kernel takes time in the square of the tokens: beyond so many landmarks are taken however few sets.
@@ -54,6 +55,7 @@ class _SupportDistribution(Baseline):
     def _check_kept(self, labels: Float64) -> None:
         """Refuse labels, of those sets that have weight, that nothing can be learned from."""
 
+    @restored_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Calculate the kernel, and fit the linear model of its features.
 

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 
-from clearset.estimators._input import check_labels, check_numbers, has_missing
+from clearset.estimators._input import check_classes, check_labels, check_numbers
 
 Float64 = npt.NDArray[np.float64]
 
@@ -64,11 +63,7 @@ class OfClasses(ClassifierMixin, Baseline):  # type: ignore[misc]
 
     def _numbers(self, y: Any, n_sets: int, *, reset: bool) -> Float64:
         column = check_labels(y, n_sets)
-        if has_missing(column):
-            raise ValueError("Input y contains NaN or None. Remove those sets or fill in their labels.")
-        if column.dtype.kind == "f" and np.isinf(column).any():
-            raise ValueError("Input y contains infinity. Remove those sets or correct their labels.")
-        check_classification_targets(column)
+        check_classes(column)
         if reset:
             classes = np.unique(column)
             if len(classes) < 2:

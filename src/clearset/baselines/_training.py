@@ -127,6 +127,8 @@ def train(
             # The last step's parameters are kept, and no loss of them is known yet.
             _check_finite([evaluate(network, loss, data)])
     except KeyboardInterrupt:
+        if not progress.history:
+            raise  # there is nothing yet that would be worth keeping
         progress.interrupted = True
     if choosing:
         network.load_state_dict(best)

@@ -30,6 +30,7 @@ from clearset.estimators._input import (
 from clearset.estimators._parameters import check_parameters, count_threads, make_rng
 from clearset.estimators._persistence import save_estimator
 from clearset.estimators._progress import progress_bar
+from clearset.estimators._restored import restored_on_failure
 from clearset.kernels import TokenPositions
 from clearset.setfunction import (
     Certificate,
@@ -97,6 +98,7 @@ class SetEstimator(DrawnModel, ABC):
         parameters = self.get_params(deep=False)
         return Loss(parameters["loss"], parameters.get("quantile", 0.5))
 
+    @restored_on_failure
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
     ) -> Self:
@@ -110,8 +112,8 @@ class SetEstimator(DrawnModel, ABC):
         y
             One label for each set.
         sample_weight
-            One weight for each set. Whole numbers count as repetitions: 2 is the set given twice, 0 the set left out.
-            Of other weights only the ratios matter.
+            One weight for each set. Whole numbers below 2^53 count as repetitions: 2 is the set given twice, 0 the set
+            left out. Of other weights only the ratios matter.
         validation_data
             ``(X, y)`` to choose the best epoch by, in place of a share of the training data.
         """
@@ -158,7 +160,7 @@ class SetEstimator(DrawnModel, ABC):
             warnings.warn(
                 f"Training was interrupted after {self.n_iter_} of {options['epochs']} epochs. The best model so far "
                 "is kept.",
-                stacklevel=2,
+                stacklevel=3,
             )
         self.certificate_ = self.verify()
         if not self.certificate_:

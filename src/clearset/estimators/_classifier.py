@@ -7,10 +7,9 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from clearset.estimators._base import SetEstimator
-from clearset.estimators._input import check_labels, has_missing
+from clearset.estimators._input import check_classes, check_labels
 from clearset.setfunction import CLASSIFICATION_LOSSES
 from clearset.sets import Feature, Trust
 
@@ -173,11 +172,7 @@ class SetClassifier(ClassifierMixin, SetEstimator):  # type: ignore[misc]
 
     def _numbers(self, labels: Any, n_sets: int, *, reset: bool) -> np.ndarray:
         column = check_labels(labels, n_sets)
-        if has_missing(column):
-            raise ValueError("Input y contains NaN or None. Remove those sets or fill in their labels.")
-        if column.dtype.kind == "f" and np.isinf(column).any():
-            raise ValueError("Input y contains infinity. Remove those sets or correct their labels.")
-        check_classification_targets(column)
+        check_classes(column)
         if reset:
             classes = np.unique(column)
             if len(classes) < 2:

@@ -152,6 +152,8 @@ def fit_set_function(
             attempts.append(trained(initial_set_function(binning, layout, leaning, **sizes, rng=rng)))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
+    if best.interrupted and not best.history:
+        raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
     best.history = [in_own_unit(entry) for entry in best.history]
     model = best.best.double()
     fill_missing(model, binning, training.positions)

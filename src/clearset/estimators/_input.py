@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from clearset.sets import (
@@ -82,8 +83,19 @@ def _array_or_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     if isinstance(X, list | tuple) and not X:
         raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
-    array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
-    return array.astype(np.float64, copy=False)
+    try:
+        array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+        return array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE.format("X")) from None
+
+
+# Squares of labels, and sums of many of them, have to stay within the range of floats.
+LARGEST_LABEL = 1e100
+# From here on floats are all whole, and sums of small ones are inexact: such weights can be no repetitions.
+LARGEST_COUNT = 2.0**53
+
+_TOO_LARGE = "{} holds a whole number that is too large for a float (1.8e308). Divide by a constant."
 
 
 def check_labels(y: Any, n_sets: int) -> np.ndarray:
@@ -106,10 +118,25 @@ def has_missing(labels: np.ndarray) -> bool:
     return any(label is None or (label == label) is not True for label in labels.tolist())
 
 
+def check_classes(labels: np.ndarray) -> None:
+    """Raise an error unless labels can be classes."""
+    if has_missing(labels):
+        raise ValueError("Input y contains NaN or None. Remove those sets or fill in their labels.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("Input y contains infinity. Remove those sets or correct their labels.")
+    if labels.dtype == object and any(
+        isinstance(label, int) and label.bit_length() > 63 for label in labels.tolist()
+    ):
+        raise ValueError("y holds a whole number of more than 64 bits. Give names of classes as strings.")
+    check_classification_targets(labels)
+
+
 def check_numbers(labels: np.ndarray) -> np.ndarray:
     """Give labels of a regression as finite float64."""
     try:
         numbers = labels.astype(np.float64)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE.format("y")) from None
     except (TypeError, ValueError) as error:
         first = next(label for label in labels.tolist() if not _is_number(label))
         raise ValueError(
@@ -123,7 +150,18 @@ def check_numbers(labels: np.ndarray) -> np.ndarray:
             f"Input y contains {kind}: {int(bad.sum())} of {len(numbers)} labels are not finite, the first at position "
             f"{first}. Remove those sets or fill in their labels."
         )
+    check_size(numbers)
     return numbers
+
+
+def check_size(numbers: np.ndarray) -> None:
+    """Raise an error if labels are so large or so small that their squares leave the range of floats."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    if largest > LARGEST_LABEL or 0.0 < largest < 1.0 / LARGEST_LABEL:
+        raise ValueError(
+            f"The largest absolute value of y is {largest:g}; a regression takes labels from {1.0 / LARGEST_LABEL:g} "
+            f"to {LARGEST_LABEL:g}, for it calculates with their squares. Multiply y by a constant."
+        )
 
 
 def _is_number(label: Any) -> bool:
@@ -135,11 +173,17 @@ def _is_number(label: Any) -> bool:
 
 
 def check_weights(sample_weight: Any, n_sets: int) -> np.ndarray:
-    """Give one weight per set: numbers of at least 0, not all of them 0."""
+    """Return one weight per set: numbers of at least 0, not all of them 0.
+
+    Weights too large for repetitions, or all of them tiny, are relative: they are brought to a mean of 1, so that sums
+    of them stay within the range of floats.
+    """
     if sample_weight is None:
         return np.ones(n_sets)
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE.format("sample_weight")) from None
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must hold numbers of at least 0 ({error}).") from error
     if weights.ndim == 0:
@@ -156,4 +200,9 @@ def check_weights(sample_weight: Any, n_sets: int) -> np.ndarray:
         raise ValueError(
             "sample_weight is zero for every set: every weight is 0. At least one set must count."
         )
-    return weights
+    largest = weights.max()
+    if 1.0 / LARGEST_COUNT < largest < LARGEST_COUNT:
+        return weights
+    # Divided by the largest first, for the sum may be infinite.
+    shares = weights / largest
+    return np.asarray(shares / shares.mean())

@@ -14,7 +14,9 @@ from ._features import Feature
 
 
 def is_list(type_: pa.DataType) -> bool:
-    """Tell whether every row of a column of this type is a list."""
+    """Tell whether every row of a column of this type is a list, also one of a dictionary."""
+    if types.is_dictionary(type_):
+        type_ = type_.value_type
     return bool(
         types.is_list(type_)
         or types.is_large_list(type_)
@@ -40,10 +42,11 @@ def is_string(type_: pa.DataType) -> bool:
 
 
 def unnest(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64] | None]:
-    """Return the elements of all lists and each row's length; of a plain column itself and None.
+    """Return the elements of all lists and each row's length; of a plain column its values and None.
 
     A null list is an empty one, whatever stands behind it in memory.
     """
+    column = decode(column)
     if not is_list(column.type):
         return column, None
     elements = pa.chunked_array([chunk.flatten() for chunk in column.chunks], type=column.type.value_type)
@@ -53,7 +56,11 @@ def unnest(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int
 
 def decode(elements: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the values of a dictionary-encoded column; any other column as it is."""
-    return elements.cast(elements.type.value_type) if types.is_dictionary(elements.type) else elements
+    if not types.is_dictionary(elements.type):
+        return elements
+    # Taken, not cast: Arrow casts no dictionary of lists.
+    values = [chunk.dictionary.take(chunk.indices) for chunk in elements.chunks]
+    return pa.chunked_array(values, type=elements.type.value_type)
 
 
 def to_numbers(elements: pa.ChunkedArray, feature: Feature) -> npt.NDArray[np.float64]:

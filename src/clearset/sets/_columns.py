@@ -12,6 +12,8 @@ import pyarrow as pa
 from ._features import SIZE
 from ._hints import unknown_name
 
+_UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -27,7 +29,7 @@ class Columns:
             raise ValueError(unknown_name("Column", name, self.names))
         try:
             column = self.convert(name, False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
+        except _UNREADABLE as error:
             raise TypeError(
                 f"Column {name!r} cannot be read: {error}. A column holds values of one type, or in every "
                 "row a list of such values."
@@ -38,7 +40,7 @@ class Columns:
         """Return the Arrow type of a column, null if it has none."""
         try:
             return self.convert(name, True).type
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
+        except _UNREADABLE:
             return pa.null()
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pyarrow as pa
+from pyarrow import types
 
 from ._arrow import is_list, is_number
 from ._columns import Columns, columns_of
@@ -76,4 +77,7 @@ def _every_numeric(X: object) -> tuple[Feature, ...]:
 
 def _holds_numbers(columns: Columns, name: str) -> bool:
     type_: pa.DataType = columns.type_of(name)
-    return is_number(type_.value_type if is_list(type_) else type_)
+    if not is_list(type_):
+        return is_number(type_)
+    lists = type_.value_type if types.is_dictionary(type_) else type_
+    return is_number(lists.value_type)

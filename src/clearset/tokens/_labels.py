@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from clearset.sets._arrow import decode
 from clearset.tokens._coded import Float64
 
 Task = Literal["classes", "number"]
@@ -69,6 +70,10 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
             raise TypeError(f"task is 'number' but y holds {column.type} (first: {column[0].as_py()!r}).")
         if types.is_boolean(column.type):
             return _as_classes(np.asarray(column.to_numpy(), np.bool_))
+        if types.is_nested(column.type):
+            raise TypeError(
+                f"y holds {column.type} (first: {column[0].as_py()!r}). Give one label an example."
+            )
         return _as_classes(np.asarray(column.cast(pa.large_string()).to_numpy(), np.str_))
     numbers = column.to_numpy()
     finite = np.isfinite(numbers)
@@ -94,6 +99,10 @@ def read_weights(sample_weight: Any, n_examples: int) -> Float64 | None:
         raise ValueError(
             f"sample_weight is {weights[row]} in row {row} (counted from 0); weights are 0 or more."
         )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("The sum of sample_weight is infinite. Divide all weights by a constant.")
     return weights
 
 
@@ -133,11 +142,14 @@ def _one_column(values: Any, name: str, n_examples: int) -> pa.ChunkedArray:
             raise ValueError(f"{name} has shape {array.shape}; give one value an example.")
         try:
             values = pa.array(array, from_pandas=True)
-        except (pa.ArrowException, TypeError, OverflowError) as error:
+        except OverflowError:
+            raise ValueError(
+                f"{name} holds a whole number of more than 64 bits. Give floats, or names as strings."
+            ) from None
+        except (pa.ArrowException, TypeError) as error:
             raise TypeError(f"{name} cannot be read: {error}. Give values of one type.") from None
     column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decode(column)
     if types.is_decimal(column.type) or types.is_float16(column.type):
         column = column.cast(pa.float64())
     if len(column) != n_examples:

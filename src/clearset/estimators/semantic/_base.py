@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from clearset.estimators._input import check_weights
+from clearset.estimators._input import check_size, check_weights
 from clearset.estimators._parameters import count_threads, make_rng
+from clearset.estimators._restored import restored_on_failure
 from clearset.estimators.semantic._learning import Learning, filters_of, tokens_of
 from clearset.estimators.semantic._model import SemanticModel
 from clearset.estimators.semantic._parameters import (
@@ -121,6 +122,7 @@ class SemanticEstimator(SemanticModel):
         self._fit(X, y, sample_weight, groups, token_X, token_y, validation_data)
         return self
 
+    @restored_on_failure
     def _fit(
         self,
         X: Any,
@@ -131,28 +133,7 @@ class SemanticEstimator(SemanticModel):
         token_y: Any = None,
         validation_data: Any = None,
     ) -> tuple[Trial, npt.NDArray[np.int64], Learning]:
-        """Fit, and give the trial that was kept, the order in which it holds the rows of X, and how it was learned.
-
-        What was fitted before stays if this fails.
-        """
-        before = dict(self.__dict__)
-        try:
-            return self._fit_anew(X, y, sample_weight, groups, token_X, token_y, validation_data)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    def _fit_anew(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        token_X: Any,
-        token_y: Any,
-        validation_data: Any,
-    ) -> tuple[Trial, npt.NDArray[np.int64], Learning]:
+        """Return the trial that was kept, the order in which it holds the rows of X, and how it was learned."""
         options = self.get_params(deep=False)
         check_parameters(options, (*CROSSED_LOSSES, *REGRESSION_LOSSES))
         rng = make_rng(self.random_state)
@@ -200,6 +181,8 @@ class SemanticEstimator(SemanticModel):
             task = "number" if self.loss in REGRESSION_LOSSES else "classes"
         labels = read_labels(y, n, task if reset else ("classes" if self._has_classes() else "number"))
         weights = check_weights(sample_weight, n)
+        if labels.classes is None:
+            check_size(labels.values)
         if reset:
             self.__dict__.pop("classes_", None)
             if labels.classes is not None:
@@ -288,6 +271,8 @@ class SemanticEstimator(SemanticModel):
 
     def _keep(self, trial: Trial, losses: list[tuple[Setting, float]]) -> None:
         progress = trial.fitted.progress
+        if progress.interrupted and not progress.history and len(trial.fitted.stops) == 1:
+            raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
         self._keep_parts(trial)
         self.setting_ = trial.setting
         self.choices_ = [{"setting": str(setting), "validation_loss": loss} for setting, loss in losses]
@@ -308,6 +293,7 @@ class SemanticEstimator(SemanticModel):
 
     # Parts on their own
 
+    @restored_on_failure
     def refresh_table(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make the token table anew from other examples; the set function and learned corrections stay.
 
@@ -325,6 +311,7 @@ class SemanticEstimator(SemanticModel):
         self.token_table_ = build_table(self.setting_, rows, plan).carrying(table)
         return self
 
+    @restored_on_failure
     def refit_set_function(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Train the set function anew, on examples that did not help to make the token table; the table stays.
 

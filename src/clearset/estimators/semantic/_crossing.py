@@ -107,12 +107,15 @@ class Crossing:
         ``(n_tokens,)``: the correction of each token of the table, -1 for none.
     dtype
         What to calculate in.
+    unit
+        Of the values and corrections that a set function is given.
     """
 
     binning: Binning
     rows: TokenRows
     corrected: npt.NDArray[np.int32]
     dtype: npt.DTypeLike
+    unit: float = 1.0
 
     @classmethod
     def of_table(cls, binning: Binning, table: TokenTable, shrinkage: float) -> "Crossing":
@@ -126,8 +129,8 @@ class Crossing:
     def __post_init__(self) -> None:
         # Counted from the first keypoint, so that single precision tells large labels apart.
         keypoints = np.asarray(self.binning.keypoints[0])
-        self._values = torch.from_numpy((self.rows.values - self.first).astype(self.dtype))
-        self._keypoints = torch.from_numpy((keypoints - self.first).astype(self.dtype))
+        self._values = torch.from_numpy(((self.rows.values - self.first) / self.unit).astype(self.dtype))
+        self._keypoints = torch.from_numpy(((keypoints - self.first) / self.unit).astype(self.dtype))
         self._own = {name: self.binning.place(name, own, self.dtype) for name, own in self.rows.own.items()}
 
     @property

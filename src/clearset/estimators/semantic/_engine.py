@@ -7,6 +7,7 @@ import numpy.typing as npt
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from clearset.estimators._restored import restored_on_failure
 from clearset.estimators.semantic._base import SemanticEstimator
 from clearset.estimators.semantic._sources import take_examples
 from clearset.frozen import estimates
@@ -105,6 +106,7 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
         """
         return estimates(self._outputs(X), self.loss_)
 
+    @restored_on_failure
     def fit_transform(
         self,
         X: Any,
@@ -145,8 +147,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
     def _raise_if(interrupted: bool) -> None:
         if interrupted:
             raise RuntimeError(
-                "Training was interrupted before every example had an estimate from the others. The engine has the "
-                "best so far: transform works, but knows the labels of these examples."
+                "Training was interrupted before every example had an estimate from the others. The engine is as it "
+                "was before; fit, unlike fit_transform, keeps the best so far."
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:

@@ -34,7 +34,7 @@ from clearset.tokens import Found
 
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
-# Of corrections, in units of the value.
+# Of corrections.
 REFINE_RATE = 0.1
 # The share of its learning rate that the set function keeps once corrections are learned beside it.
 SETTLED = 0.2
@@ -115,7 +115,8 @@ def fit_aggregation(
     options
         The estimator's parameters, all of them resolved.
     unit
-        How large a difference of values is worth speaking of; corrections are learned in steps of it.
+        How large a difference of values is worth speaking of. Training counts values and corrections in it, for
+        single precision does not reach as far as labels may.
     threads
         Of the kernels; the result does not depend on it.
     rng
@@ -135,7 +136,7 @@ def fit_aggregation(
         if start is None
         else start.binning
     )
-    crossed = Crossing(binning, rows, corrected, np.float32).cross(examples.occurrences)
+    crossed = Crossing(binning, rows, corrected, np.float32, unit).cross(examples.occurrences)
     centre, scale = loss.scaling(examples.targets[sets], weights[sets])
     scaled = loss.scaled(examples.targets, centre, scale)
 
@@ -191,7 +192,7 @@ def fit_aggregation(
         schedule = replace(
             schedule,
             learning_rate=SETTLED * options["learning_rate"],
-            refinement=Refinement(REFINE_RATE * unit, options["pull"] / unit**2),
+            refinement=Refinement(REFINE_RATE, options["pull"]),
             stop_after=stops[1] if stops else None,
         )
         progress = trained(refined, schedule, reached if validation is not None else float("inf"))
@@ -200,6 +201,9 @@ def fit_aggregation(
             best = progress.best.double()
     fill_missing_crossed(best, binning, crossed, _nothing(binning, rows), _prior(loss, data))
     model = best.rescaled(centre, scale)
+    if isinstance(model, RefinedSetFunction):
+        with torch.no_grad():
+            model.corrections.mul_(unit)
     ShapeConstraints.of(model, binning, trusts).project_exactly(model)
     reached = loss.in_units(progress.best_loss, centre, scale)
     return Fitted(binning, model, progress, best_epochs, len(sets), reached)

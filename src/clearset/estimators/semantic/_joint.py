@@ -18,6 +18,7 @@ from clearset.estimators._input import check_weights, read_more_sets
 from clearset.estimators._parameters import count_threads, make_rng
 from clearset.estimators._progress import progress_bar
 from clearset.estimators._regressor import SetRegressor
+from clearset.estimators._restored import restored_on_failure
 from clearset.estimators.semantic._crossing import Crossing
 from clearset.estimators.semantic._engine import SemanticFeatureEngine
 from clearset.estimators.semantic._fit import choose_batch_size
@@ -135,6 +136,7 @@ class JointModel(DrawnTraining):
         self.random_state = random_state
         self.verbose = verbose
 
+    @restored_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the engines, the follow-on model, and then all of them together.
 
@@ -241,7 +243,7 @@ class JointModel(DrawnTraining):
         if progress.interrupted:
             warnings.warn(
                 f"Joint training was interrupted after {len(progress.history)} epochs. The best so far is kept.",
-                stacklevel=3,
+                stacklevel=4,
             )
         self.history_, self.joint_gain_ = progress.history, progress.before - progress.after
         for owner, model in zip((follow_on, *self.engines_.values()), progress.models, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.estimators.semantic._engine import SemanticFeatureEngine
-from clearset.estimators.semantic._sources import hold_out, read_groups, take_examples
+from clearset.estimators.semantic._sources import count_examples, hold_out, read_groups, take_examples
 from clearset.estimators.semantic._trial import Trial
 from clearset.frozen import estimates
 
@@ -114,6 +114,7 @@ def read_frame(X: Any, engines: Mapping[Column, Any]) -> nw.DataFrame[Any]:
     frame = nw.from_native(X, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"X must be a frame (pandas, polars, Arrow); received {type(X).__name__}.")
+    count_examples(frame)  # refuses none
     missing = [name for column in engines for name in columns_of(column) if name not in frame.columns]
     if missing:
         raise ValueError(f"engines names the columns {missing}, but X has {frame.columns}.")

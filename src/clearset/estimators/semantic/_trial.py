@@ -339,10 +339,8 @@ def _unit(value: str, table: TokenTable, training: Rows) -> float:
         return 1.0
     if table.classes is not None:
         return 0.1
-    spread = float(
-        np.sqrt(np.average((training.labels - training.labels.mean()) ** 2, weights=training.weights))
-    )
-    return spread if spread > 0 else 1.0
+    _, spread = Loss("squared_error").scaling(training.labels, training.weights)
+    return spread
 
 
 def _single(tokens: Tokeniser) -> bool:
