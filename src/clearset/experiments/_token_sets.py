@@ -11,7 +11,7 @@ from clearset.estimators.semantic._rows import TokenRows
 from clearset.estimators.semantic._sources import count_examples, deal
 from clearset.estimators.semantic._trial import occurrences
 from clearset.sets import SetData
-from clearset.tokens import PER_SET, WHOLE, Statistics, TokenTable, cross_fit
+from clearset.tokens import PER_SET, WHOLE, Statistics, TokenTable, cross_fit, read_labels
 
 
 class TokenSets:
@@ -88,10 +88,10 @@ class TokenSets:
             The labels.
         """
         rng = np.random.default_rng(self.random_state)
-        self.folds_ = deal(None, count_examples(X), self.n_folds, rng)
-        self.table_, out_of_fold = cross_fit(
-            X, y, self.tokens, self.filters, self.folds_, self.n_folds, task=self.task
-        )
+        labels = read_labels(y, count_examples(X), self.task)
+        classes = labels.classes is not None
+        self.folds_ = deal(labels.values, None, self.n_folds, rng, classes=classes)
+        self.table_, out_of_fold = cross_fit(X, labels, self.tokens, self.filters, self.folds_, self.n_folds)
         return self._sets(X, out_of_fold, self.folds_ + 1)
 
     def transform(self, X: Any) -> SetData:

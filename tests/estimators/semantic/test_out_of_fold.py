@@ -39,6 +39,34 @@ def test_random_labels_stay_unknown(options: dict[str, Any]) -> None:
     assert np.mean(fresh) == pytest.approx(0.5, abs=0.03)
 
 
+def small_random_sets(kind: str, seed: int) -> tuple[list[list[str]], np.ndarray]:
+    """Make 200 sets of 3 to 8 of 40 items, and labels that have nothing to do with them."""
+    rng = np.random.default_rng(seed)
+    X = [rng.choice(40, rng.integers(3, 9), replace=False).astype(str).tolist() for _ in range(200)]
+    return X, rng.random(200) < (0.1 if kind == "rare" else 0.5)
+
+
+@pytest.mark.parametrize("kind", ["even", "rare", "groups"])
+def test_estimates_do_not_lean_away_from_random_labels(kind: str) -> None:
+    """Where a fold has many of a class the others have few: pooled, estimates of all folds would tell it, inversely."""
+    known = []
+    for seed in range(30):
+        X, y = small_random_sets(kind, seed)
+        groups = np.random.default_rng(seed).integers(0, 40, 200) if kind == "groups" else None
+        model = engine(random_state=seed + 100, epochs=1, early_stopping=False)
+        known.append(roc_auc_score(y, model.fit_transform(X, y, groups=groups)[:, 0]))
+    assert abs(np.mean(known) - 0.5) < 3 * np.std(known, ddof=1) / np.sqrt(30)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_what_can_be_known_is_known_as_well_as_of_fresh_examples(refine: bool) -> None:
+    X, later = sets(600), sets(3000, seed=5)
+    model = engine(refine=refine)
+    known = roc_auc_score(labels(X), model.fit_transform(X, labels(X))[:, 0])
+    fresh = roc_auc_score(labels(later, seed=6), model.transform(later)[:, 0])
+    assert known == pytest.approx(fresh, abs=0.02)
+
+
 def test_without_folds_labels_come_back() -> None:
     """The test above can fail: an example's own label is all over its tokens' means."""
     X, y = random_sets(0)
@@ -82,25 +110,49 @@ def test_estimates_of_training_rows_by_a_table_of_the_others() -> None:
 class TestDealing:
     """Folds and validation."""
 
-    def test_rows_are_dealt_evenly(self) -> None:
-        folds = deal(None, 103, 5, np.random.default_rng(0))
+    def test_rows_of_every_class_are_dealt_evenly(self) -> None:
+        y = np.random.default_rng(0).permutation(np.repeat([0.0, 1.0, 2.0], [52, 39, 12]))
+        folds = deal(y, None, 5, np.random.default_rng(0), classes=True)
         assert sorted(np.bincount(folds).tolist()) == [20, 20, 21, 21, 21]
-        assert (folds != deal(None, 103, 5, np.random.default_rng(1))).any()
+        for label, few in ((0, 10), (1, 7), (2, 2)):
+            assert set(np.bincount(folds[y == label], minlength=5).tolist()) == {few, few + 1}
+        assert (folds != deal(y, None, 5, np.random.default_rng(1), classes=True)).any()
+
+    def test_folds_of_numbers_have_the_same_mean(self) -> None:
+        spread = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            y = rng.normal(size=503)
+            folds = deal(y, None, 5, rng, classes=False)
+            assert sorted(np.bincount(folds).tolist()) == [100, 100, 101, 101, 101]
+            spread.append(np.std([y[folds == fold].mean() for fold in range(5)]))
+        assert np.mean(spread) < 0.02  # 0.1 by chance
+
+    @pytest.mark.parametrize("classes", [True, False])
+    def test_folds_of_groups_have_the_same_labels(self, classes: bool) -> None:
+        spread = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            groups = rng.integers(0, 100, 500)
+            y = rng.integers(0, 2, 500).astype(float) if classes else rng.normal(size=500)
+            folds = deal(y, groups, 5, rng, classes=classes)
+            spread.append(np.std([y[folds == fold].mean() for fold in range(5)]) / y.std())
+        assert np.mean(spread) < 0.05  # 0.1 by chance
 
     @pytest.mark.parametrize("seed", range(5))
     def test_groups_share_folds(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
         groups = rng.choice(["ann", "bob", "cyd", *map(str, range(40))], 500)
-        folds = deal(groups, 500, 5, rng)
+        folds = deal(rng.integers(0, 2, 500), groups, 5, rng, classes=True)
         assert all(len(set(folds[groups == group])) == 1 for group in groups)
         assert set(folds) == set(range(5))
         assert np.bincount(folds).min() > 50
 
     def test_one_large_group_leaves_the_others_a_fold(self) -> None:
         groups = np.array([0] * 96 + [1, 2, 3, 4])
-        folds = deal(groups, 100, 5, np.random.default_rng(0))
+        folds = deal(np.arange(100) % 2, groups, 5, np.random.default_rng(0), classes=True)
         assert len(set(folds[groups == 0])) == 1
-        assert len(set(folds)) > 1
+        assert set(folds) == set(range(5))
 
     def test_validation_has_its_share_of_every_class(self) -> None:
         y = np.repeat([0.0, 1.0, 2.0], [700, 200, 100])

@@ -133,14 +133,18 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             return self.transform(X)
         self._raise_if(self.interrupted_)
         outputs, threads = self._outputs(X), learning.plan.threads
-        kept = np.sort(order)
+        kept, levels = np.sort(order), []
         for rest, inside in learning.folds(int(self.cross_fit)):
             part = learning.without_validation(rest)
             fitted = learning.attempt(trial.setting, part, learning.rng, stops=trial.fitted.stops)
             self._raise_if(fitted.fitted.progress.interrupted)
-            outputs[kept[inside]] = fitted.outputs(
-                take_examples(learning.rows.X, inside), self.loss_, threads
-            )
+            mine = fitted.outputs(take_examples(learning.rows.X, inside), self.loss_, threads)
+            # Models without a fold of high labels are low throughout. What they say of all examples, on average, is
+            # made the same: only differences between examples are left.
+            level = np.vstack([mine, fitted.outputs_out_of_fold(threads)]).mean(axis=0)
+            outputs[kept[inside]] = mine - level
+            levels.append(level)
+        outputs[kept] += np.mean(levels, axis=0)
         return estimates(outputs, self.loss_)
 
     @staticmethod

@@ -79,8 +79,7 @@ class Learning:
 
     def folds(self, n_folds: int) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Give the examples outside and inside of each of some folds."""
-        n = len(self.rows)
-        folds = deal(self.groups, n, min(n_folds, n), self.rng)
+        folds = self._deal(self.rows, self.groups, min(n_folds, len(self.rows)))
         for fold in np.unique(folds):
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
@@ -93,7 +92,10 @@ class Learning:
             # Validation may have taken some. Examples of a single group that is left are dealt one by one.
             n_groups = len(np.unique(groups))
             n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
-        return Sources(rows, None, deal(groups, len(rows), n_folds, self.rng), n_folds)
+        return Sources(rows, None, self._deal(rows, groups, n_folds), n_folds)
+
+    def _deal(self, rows: Rows, groups: npt.NDArray[Any] | None, n_folds: int) -> npt.NDArray[np.int64]:
+        return deal(rows.labels, groups, n_folds, self.rng, classes=self.plan.classes is not None)
 
     def choose(self, sources: Sources) -> tuple[Trial, list[tuple[Setting, float]]]:
         """Try the settings that the parameters leave open."""

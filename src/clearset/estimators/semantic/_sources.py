@@ -18,6 +18,9 @@ from clearset.tokens import Labels
 # Rows that a choice between settings should rest on, at least.
 USUAL_VALIDATION = 1000
 
+# Numbers are balanced between folds of groups by so many ranges of ranks.
+RANKS = 10
+
 IntArray = npt.NDArray[np.int64]
 
 
@@ -139,16 +142,54 @@ def take_examples(X: Any, rows: IntArray) -> Any:
     return _safe_indexing(X, rows)
 
 
-def deal(groups: npt.NDArray[Any] | None, n: int, n_folds: int, rng: np.random.Generator) -> IntArray:
-    """Deal examples to folds at random, as evenly as can be; those of one group share a fold."""
-    if groups is None:
-        return rng.permutation(np.arange(n) % n_folds)
+def deal(
+    labels: npt.NDArray[Any],
+    groups: npt.NDArray[Any] | None,
+    n_folds: int,
+    rng: np.random.Generator,
+    *,
+    classes: bool,
+) -> IntArray:
+    """Deal examples to folds at random, of every class (or of numbers of every rank) alike; groups share a fold.
+
+    Were the labels of a fold high by chance, those of all others would be low, and what is learned from the others
+    would tell.
+    """
+    n = len(labels)
+    order = rng.permutation(n)
+    order = order[np.argsort(labels[order], kind="stable")]
+    if groups is not None:
+        return _deal_groups(labels if classes else np.argsort(order) * RANKS // n, groups, n_folds, rng)
+    if not classes:
+        # Neighbours in rank go one to each fold, which one at random: were it always the same, means would differ.
+        order = order[np.lexsort([rng.random(n), np.arange(n) // n_folds])]
+    folds = np.empty(n, dtype=np.int64)
+    folds[order] = np.arange(n) % n_folds
+    return folds
+
+
+def _deal_groups(
+    strata: npt.NDArray[Any], groups: npt.NDArray[Any], n_folds: int, rng: np.random.Generator
+) -> IntArray:
+    """Deal whole groups, the largest first, each to the fold that has least of what the group has."""
+    _, codes, totals = np.unique(strata, return_inverse=True, return_counts=True)
     _, members, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    # With x the share of a stratum that a fold has, the sum of all x² grows by 2 x g + g² for a group with the share g.
+    # All examples are one stratum more, so that folds have the same size as well.
+    shares = np.zeros((n_folds, len(totals)))
+    n_examples = np.zeros(n_folds)
+    rows = np.split(np.argsort(members, kind="stable"), np.cumsum(sizes)[:-1])
     order = rng.permutation(len(sizes))
-    middles = np.cumsum(sizes[order]) - sizes[order] / 2
-    fold_of_group = np.empty(len(sizes), dtype=np.int64)
-    fold_of_group[order] = (middles * n_folds / n).astype(np.int64)
-    return fold_of_group[members]
+    folds = np.empty(len(groups), dtype=np.int64)
+    for group in order[np.argsort(-sizes[order], kind="stable")].tolist():
+        mine = codes[rows[group]]
+        fold = np.argmin(
+            shares[:, mine] @ (1 / totals[mine]) + n_examples * (sizes[group] / len(groups) ** 2)
+        )
+        np.add.at(shares[fold], mine, 1 / totals[mine])
+        n_examples[fold] += sizes[group]
+        folds[rows[group]] = fold
+    return folds
 
 
 def hold_out(
