@@ -28,6 +28,7 @@ def problems(dtype):
 
 
 def main():
+    torch.set_num_threads(1)
     for dtype, tolerance in ((torch.float64, 1e-10), (torch.float32, 2e-4)):
         for problem in problems(dtype):
             alone = problem.solve(kernel="native", threads=1)
