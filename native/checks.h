@@ -14,13 +14,17 @@ using Address = uintptr_t;
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
-// Becomes Python's ValueError.
-[[noreturn]] inline void refuse(const std::string& message) { throw std::invalid_argument(message); }
+// Becomes Python's ValueError. Messages are put together out of the way of the loops that check.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(const std::string& message) { throw std::invalid_argument(message); }
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_range(const char* name, int64_t value, int64_t least,
+                                                                int64_t most) {
+  refuse(std::string(name) + " is " + std::to_string(value) + "; it must lie in [" + std::to_string(least) + ", " +
+         std::to_string(most) + "].");
+}
 
 inline void check_range(const char* name, int64_t value, int64_t least, int64_t most) {
-  if (value < least || value > most)
-    refuse(std::string(name) + " is " + std::to_string(value) + "; it must lie in [" + std::to_string(least) + ", " +
-           std::to_string(most) + "].");
+  if (value < least || value > most) refuse_range(name, value, least, most);
 }
 
 inline void check_length(const char* name, size_t received, size_t expected) {

@@ -153,10 +153,10 @@ template <class T>
 void crossed_forward(int threads, const Sizes& sizes, const Inputs& inputs, Address means) {
   const Call<T> call(threads, sizes, inputs);
   T* const to = array_at<T>("means", means, {sizes.chosen, sizes.classes, sizes.outputs});
-  run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!crossed_kernel<T>().forward(call.crossed, call.slices[slice], to, call.scratch[worker].get()))
-      refuse(kBadContents);
-  });
+  if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
+        return crossed_kernel<T>().forward(call.crossed, call.slices[slice], to, call.scratch[worker].get());
+      }))
+    refuse(kBadContents);
 }
 
 template <class T>
@@ -177,14 +177,14 @@ void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Add
     partial.push_back(allocate(size * static_cast<int64_t>(sizeof(double))));
   const auto sums = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
   if (call.n_slices() == 0) std::fill_n(sums(0), size, 0.0);
-  run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    std::fill_n(sums(slice), size, 0.0);
-    double* low = sums(slice) + slot_sums;
-    if (!crossed_kernel<T>().backward(call.crossed, call.slices[slice], upstream,
-                                      {sums(slice), low, low + corner_sums, low + 2 * corner_sums},
-                                      call.scratch[worker].get()))
-      refuse(kBadContents);
-  });
+  if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
+        std::fill_n(sums(slice), size, 0.0);
+        double* low = sums(slice) + slot_sums;
+        return crossed_kernel<T>().backward(call.crossed, call.slices[slice], upstream,
+                                            {sums(slice), low, low + corner_sums, low + 2 * corner_sums},
+                                            call.scratch[worker].get());
+      }))
+    refuse(kBadContents);
 
   double* total = sums(0);
   for (int slice = 1; slice < call.n_slices(); ++slice)

@@ -149,9 +149,10 @@ void phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t
   const Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration,
                      vertices);
   T* const to = array_at<T>("means", means, {n_sets, n_outputs});
-  run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!phi_kernel<T>().forward(call.phi, call.slices[slice], to, call.scratch[worker].get())) refuse(kBadContents);
-  });
+  if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
+        return phi_kernel<T>().forward(call.phi, call.slices[slice], to, call.scratch[worker].get());
+      }))
+    refuse(kBadContents);
 }
 
 template <class T>
@@ -171,11 +172,12 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
     std::fill_n(reinterpret_cast<double*>(partial.back().get()), size, 0.0);
   }
   const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
-  run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-    if (!phi_kernel<T>().backward(call.phi, call.slices[slice], upstream,
-                                  {values(slice), values(slice) + 2 * rows * n_slots}, call.scratch[worker].get()))
-      refuse(kBadContents);
-  });
+  if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
+        return phi_kernel<T>().backward(call.phi, call.slices[slice], upstream,
+                                        {values(slice), values(slice) + 2 * rows * n_slots},
+                                        call.scratch[worker].get());
+      }))
+    refuse(kBadContents);
 
   double* total = values(0);
   for (int slice = 1; slice < call.n_slices(); ++slice)

@@ -42,7 +42,7 @@ template <class Work, class Watch>
 void run_watched(int threads, std::atomic<bool>& stop, const Work& work, const Watch& watch) {
   nb::gil_scoped_release release;
   Workers workers(work, stop);
-  if (workers.start(0, threads) == 0) workers.run(0);  // no thread can be had: nobody watches, but the work is done
+  if (workers.start(0, threads, true) == 0) workers.run(0);  // no thread can be had: nobody watches, but the work is done
   while (!workers.wait(std::chrono::milliseconds(50))) {
     if (stop) continue;
     try {

@@ -21,9 +21,12 @@ struct Tree {
   // their parent cannot lead in a circle.
   void check_children(int32_t node) const {
     const int32_t begin = child_offsets[node], end = child_offsets[node + 1];
-    if (begin > end || end > n_nodes || (begin < end && begin <= node))
-      refuse("The children of node " + std::to_string(node) + " go from " + std::to_string(begin) + " to " +
-             std::to_string(end) + "; they must stand behind it, among " + std::to_string(n_nodes) + " nodes.");
+    if (begin > end || end > n_nodes || (begin < end && begin <= node)) refuse_children(node);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_children(int32_t node) const {
+    refuse("The children of node " + std::to_string(node) + " go from " + std::to_string(child_offsets[node]) + " to " +
+           std::to_string(child_offsets[node + 1]) + "; they must stand behind it, among " + std::to_string(n_nodes) +
+           " nodes.");
   }
 };
 
@@ -103,8 +106,9 @@ class Finder {
       // Either look up every child among the items, or search every item among the children.
       if (n_children <= 4 * rest || n_children <= rest * (32 - __builtin_clz(n_children))) {
         for (int32_t child = begin; child < end; ++child) {
-          if (!known(tree_.items[child])) check_range("The item of a node", tree_.items[child], 0, tree_.n_codes - 1);
-          const int64_t place = places_[tree_.items[child]] - begin_ - 1;
+          const int32_t item = tree_.items[child];
+          check_range("The item of a node", item, 0, tree_.n_codes - 1);
+          const int64_t place = places_[item] - begin_ - 1;
           if (place >= 0) steps_.push_back({child, static_cast<int32_t>(place), static_cast<int32_t>(i)});
         }
       } else {

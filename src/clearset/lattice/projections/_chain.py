@@ -107,7 +107,9 @@ class Chains:
         self._starts = np.asarray(starts, dtype=np.int64, order="C")
         self._stops = np.asarray(stops, dtype=np.int64, order="C")
         default = np.ones_like(self._starts)
-        self._directions = default if directions is None else np.asarray(directions, dtype=np.int64, order="C")
+        self._directions = (
+            default if directions is None else np.asarray(directions, dtype=np.int64, order="C")
+        )
         self._check()
 
     def project(self, values: Array) -> None:
