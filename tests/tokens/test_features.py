@@ -217,6 +217,14 @@ def test_log_odds_are_finite_for_pure_tokens() -> None:
     assert sorted(np.sign(values[:, 0]).tolist()) == [-1, 1]
 
 
+@pytest.mark.parametrize("n_classes", [4, 7])
+def test_entropy_is_the_same_to_the_last_bit_in_any_order_of_the_shares(n_classes: int) -> None:
+    """Keypoints would else stand between values that differ by rounding only."""
+    classes = np.tile(np.arange(n_classes), 10)
+    table = cs.TokenTable.build([[f"only {label}"] for label in classes], classes, cs.Items())
+    assert len(np.unique(own_feature(table, table.statistics, "entropy", 1.0))) == 1
+
+
 def test_an_interval_of_one_number_is_not_known() -> None:
     table = cs.TokenTable.build([["a"], ["b"], ["b"]], [1.5, 2.5, 3.5], cs.Items(), threads=1)
     width = dict(zip(spelled(table, 2), own_feature(table, table.statistics, "interval", 1.0), strict=True))

@@ -87,7 +87,7 @@ def described_tokens(model: Any, tokens: IntArray) -> dict[str, Any]:
     items, statistics = table.items_of(tokens), table.statistics.take(tokens)
     used, codes = np.unique(items.codes, return_inverse=True)
     own = {
-        name: numbers(crossing.rows.own[name][tokens], 10)
+        name: numbers(crossing.rows.own[name][tokens], 12)
         for name in OWN
         if name in crossing.rows.own and name not in ("count", "size")
     }

@@ -120,8 +120,9 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
     ) -> npt.NDArray[np.float64]:
         """Fit, and estimate each example's label by a table and a set function that have not seen it.
 
-        After the fit, the setting that was chosen is trained again without each fold, for as many epochs. Without
-        `cross_fit` this is the same as `fit` and `transform`.
+        After the fit, the setting that was chosen is trained again without each fold, for as many epochs. Folds hold
+        every class (or numbers of every rank) alike, and the models without them are brought to the same mean output.
+        Without `cross_fit` this is the same as `fit` and `transform`.
 
         Parameters
         ----------
@@ -139,8 +140,8 @@ class SemanticFeatureEngine(TransformerMixin, SemanticEstimator):  # type: ignor
             fitted = learning.attempt(trial.setting, part, learning.rng, stops=trial.fitted.stops)
             self._raise_if(fitted.fitted.progress.interrupted)
             mine = fitted.outputs(take_examples(learning.rows.X, inside), self.loss_, threads)
-            # Models without a fold of high labels are low throughout. What they say of all examples, on average, is
-            # made the same: only differences between examples are left.
+            # A model without a fold of high labels is low throughout, which would tell of that fold. All models are
+            # given the same mean output over all examples. That of examples trained on is without their own labels.
             level = np.vstack([mine, fitted.outputs_out_of_fold(threads)]).mean(axis=0)
             outputs[kept[inside]] = mine - level
             levels.append(level)
