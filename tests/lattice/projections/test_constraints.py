@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,8 @@ from clearset.lattice.projections import (
     order_rows,
     trapezoid_rows,
 )
+
+from .exact import exact_projection
 
 CHAIN = order_rows([(0, 1), (1, 2), (2, 3)])
 CURVE = curvature_rows([0.0, 1.0, 2.0, 5.0], "convex")
@@ -30,9 +30,7 @@ def test_violations_by_group(mixed: ConstraintSet) -> None:
     assert repr(mixed) == "ConstraintSet({rating: 3 rows, price: 2 rows}, lower=-1.0, upper=1.0, size=9)"
 
 
-def test_parts_are_projected_together(
-    mixed: ConstraintSet, engine: str, exact_projection: Callable[..., np.ndarray]
-) -> None:
+def test_parts_are_projected_together(mixed: ConstraintSet, engine: str) -> None:
     values = 2 * np.random.default_rng(0).normal(size=(10, 9))
     matrix = mixed.rows.residuals(np.eye(9)).T
     expected = [exact_projection(matrix, y, -1.0, 1.0) for y in values]
