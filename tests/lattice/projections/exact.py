@@ -18,9 +18,13 @@ def exact_projection(
     satisfies the optimality conditions exactly, and these hold at the projection only.
     """
     rows, limits = _rows(matrix, len(y), lower, upper)
-    _, guess = _QuadraticProgram(rows, limits, y, float, 1e-11 * max(1.0, np.abs(y).max())).solve([])
+    try:
+        start = list(
+            _QuadraticProgram(rows, limits, y, float, 1e-11 * max(1.0, np.abs(y).max())).solve([])[1]
+        )
+    except (ValueError, ZeroDivisionError):  # rounding, where rows are nearly parallel
+        start = []
     exact = _QuadraticProgram(rows, limits, y, Fraction, Fraction(0))
-    start = list(guess)
     x, multipliers = exact.solve(start if exact.can_start_from(start) else [])
     exact.check(x, multipliers)
     return np.array([float(value) for value in x])
