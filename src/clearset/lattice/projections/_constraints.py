@@ -16,6 +16,9 @@ from clearset.lattice.projections._members import Array, check_bounds, members
 from clearset.lattice.projections._ordered import OrderedPart, is_pair
 from clearset.lattice.projections._shaped import ShapedPart, interior
 
+_TOO_CLOSE = (
+    " Keypoints at distances that differ by many powers of ten leave as little room: leave out the closest."
+)
 _EXACT = 1e-12
 _EXACT_SWEEPS = 10_000
 _TRAINING = 1e-7
@@ -88,7 +91,7 @@ class ConstraintSet:
         if in_shaped.any():
             part = ShapedPart(rows.subset(in_shaped), self.lower, self.upper, self.size)
             if part.inside is None:
-                raise ValueError(self._conflict(self._conflicting_groups()))
+                raise ValueError(self._conflict(self._conflicting_groups()) + _TOO_CLOSE)
             parts.append(part)
             columns.append(shaped)
         for name, value in {

@@ -124,7 +124,7 @@ class HalfSpaces:
         # on every machine.
         each = np.arange(len(self))
         base = array[:, self.indices[each, np.abs(self.coefficients).argmax(axis=1)]]
-        total = self.coefficients.sum(axis=1) * base
+        total: Array = self.coefficients.sum(axis=1) * base
         for column, coefficient in zip(self.indices.T, self.coefficients.T, strict=True):
             total += coefficient * (array[:, column] - base)
         return total

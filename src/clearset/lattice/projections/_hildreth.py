@@ -214,12 +214,13 @@ class _Dual:
         Along a step that moves z by w, f has the slope w·clip(z + t w). It only grows, in a straight line between
         the places at which a value reaches or leaves a bound.
         """
-        way, most = step @ self.matrix, zeros.min(axis=1, initial=1.0)
+        way, most = step @ self.matrix, np.asarray(zeros.min(axis=1, initial=1.0))
         if not (np.isfinite(self.lower) or np.isfinite(self.upper)):
             return most
 
         def slope(length: Array) -> Array:
-            return (way * np.clip(self.z + length[:, None] * way, self.lower, self.upper)).sum(axis=1)
+            x = np.clip(self.z + length[:, None] * way, self.lower, self.upper)
+            return np.asarray((way * x).sum(axis=1))
 
         with np.errstate(divide="ignore", invalid="ignore"):
             places = np.concatenate([(bound - self.z) / way for bound in (self.lower, self.upper)], axis=1)
@@ -237,4 +238,4 @@ class _Dual:
         start, stop = places[each, low], places[each, high]
         before, after = slope(start), slope(stop)
         part = np.divide(-before, after - before, out=np.ones_like(start), where=after > 0)
-        return start + part * (stop - start)
+        return np.asarray(start + part * (stop - start))
