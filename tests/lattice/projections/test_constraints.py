@@ -103,6 +103,18 @@ def test_conflicting_curves_are_named() -> None:
     assert "rising" not in str(error.value)
 
 
+def test_heavy_tails_contradict_nothing_but_what_does() -> None:
+    points = np.geomspace(1.0, 1e7, 10)
+    rising, convex = monotone_rows((10,), (1,)), curvature_rows(points, "convex")
+    assert ConstraintSet({"rising": rising, "convex": convex}, 0.0, 1.0, 10).size == 10
+    with pytest.raises(ValueError, match="The constraints 'convex', 'concave' contradict"):
+        ConstraintSet({"convex": convex, "concave": curvature_rows(points, "concave")}, 0.0, 1.0, 10)
+    with pytest.raises(ValueError, match="The constraints 'rising', 'falling' contradict"):
+        ConstraintSet(
+            {"rising": rising, "convex": convex, "falling": monotone_rows((10,), (-1,))}, 0.0, 1.0, 10
+        )
+
+
 def test_conflicting_orders_are_named() -> None:
     groups = {
         "a": order_rows([(0, 1)]),

@@ -36,8 +36,9 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     array([[ 0.75, -1.  ,  0.25]])
     """
     points = np.asarray(keypoints, dtype=np.float64)
-    gaps = np.diff(points / 2)  # the distance between two finite numbers may exceed the largest float
-    if points.ndim != 1 or points.size < 2 or not (gaps > 0).all():
+    # Only shares of distances count, and distances between large numbers may exceed the largest float.
+    gaps = np.diff(points / 4 if np.abs(points).max(initial=0.0) > 1e300 else points)
+    if points.ndim != 1 or points.size < 2 or not (points[1:] > points[:-1]).all():
         raise ValueError(f"Keypoints must be at least 2 increasing numbers, but are {points.tolist()}.")
     if curvature not in ("convex", "concave"):
         raise ValueError(f"The curvature is {curvature!r}. Give 'convex' or 'concave'.")

@@ -78,12 +78,13 @@ class ShapedPart:
         amounts = np.divide(lacking, gains, out=np.zeros_like(lacking), where=gains > 0).max(
             axis=1, initial=0.0
         )
-        # The amounts are right but for rounding, which doubling overcomes.
+        # The amounts are right but for rounding, which doubling overcomes, at last by going all the way.
         smallest = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=1.0)
+        furthest = 1.0 if self.bounded else np.inf
         point = start.copy()
         while len(violated := np.flatnonzero((self.rows.residuals(point) < 0).any(axis=1))):
             point[violated] = start[violated] + amounts[violated, None] * way[violated]
-            amounts[violated] = np.maximum(2 * amounts, smallest)[violated]
+            amounts[violated] = np.minimum(np.maximum(2 * amounts, smallest), furthest)[violated]
         return point
 
     def _settled(self, start: Array) -> Array:
