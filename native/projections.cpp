@@ -84,7 +84,7 @@ class HalfSpaceSolver {
  public:
   HalfSpaceSolver(const int32_t* indices, const double* coefficients, size_t rows, size_t size, double lower, double upper)
       : indices_(indices), coefficients_(coefficients), rows_(rows), size_(size), lower_(lower), upper_(upper),
-        boxed_(std::isfinite(lower) || std::isfinite(upper)), x_(size), free_point_(size), pull_(size), trial_(size) {}
+        boxed_(std::isfinite(lower) || std::isfinite(upper)), x_(size), free_point_(size), pull_(size), trial_(size), held_(size) {}
 
   // Overwrites values by their projection and duals by its multipliers; done once no step of a sweep exceeds the tolerance.
   void solve(double* values, double* duals, double tolerance, int64_t max_sweeps) {
@@ -106,7 +106,7 @@ class HalfSpaceSolver {
       if (sweep(duals) <= limit) break;
       if (sweeps % kSweepsPerFace == 0) {
         restart(values, duals);
-        minimise_on_face(duals, 0.1 * limit);
+        minimise_on_faces(duals, 0.1 * limit);
       }
     }
     std::copy(x_.begin(), x_.end(), values);
@@ -115,7 +115,10 @@ class HalfSpaceSolver {
  private:
   static constexpr int64_t kSweepsPerFace = 3;
   static constexpr size_t kMaxConjugateSteps = 200;
-  static constexpr double kFlat = 1e-14;
+  // With many rows, sweeps find the rows that count in less time than faces left one by one.
+  static constexpr size_t kManyRows = 128;
+  static constexpr int kMaxFaces = 30;
+  static constexpr double kFlat = 1e-28;
 
   double clip(double value) const { return std::min(std::max(value, lower_), upper_); }
 
@@ -171,19 +174,27 @@ class HalfSpaceSolver {
     return largest;
   }
 
-  // Minimises over the duals that are positive, as far as they stay so.
-  void minimise_on_face(double* duals, double limit) {
-    face_.clear();
-    for (size_t row = 0; row < rows_; ++row) {
-      if (duals[row] > 0.0) face_.push_back(row);
+  // Minimises over the duals that are positive, then over those that are left, until all of them stay positive.
+  void minimise_on_faces(double* duals, double limit) {
+    const int most = rows_ > kManyRows ? 1 : kMaxFaces;
+    for (int faces = 0; faces < most; ++faces) {
+      face_.clear();
+      for (size_t row = 0; row < rows_; ++row) {
+        if (duals[row] > 0.0) face_.push_back(row);
+      }
+      for (size_t i = 0; i < size_; ++i) held_[i] = pull_[i] != 0.0;
+      step_towards_minimum(limit);
+      zeros_.resize(face_.size());
+      for (size_t k = 0; k < face_.size(); ++k) {
+        zeros_[k] = step_[k] < 0.0 ? -duals[face_[k]] / step_[k] : std::numeric_limits<double>::infinity();
+      }
+      // Steps that drop many duals at once are tried first; the last one needs no luck.
+      if (!accept(duals, 1.0) && !accept(duals, 0.25) && !accept(duals, best_part())) return;
+      bool same = true;
+      for (size_t row : face_) same = same && duals[row] > 0.0;
+      for (size_t i = 0; i < size_; ++i) same = same && held_[i] == (pull_[i] != 0.0);
+      if (same) return;
     }
-    step_towards_minimum(limit);
-    double furthest = 1.0;
-    for (size_t k = 0; k < face_.size(); ++k) {
-      if (step_[k] < 0.0) furthest = std::min(furthest, -duals[face_[k]] / step_[k]);
-    }
-    // Steps that drop many duals at once are tried first; the last one, to the first dual that vanishes, needs no luck.
-    if (!accept(duals, 1.0) && !accept(duals, 0.25)) accept(duals, furthest);
   }
 
   // Conjugate gradients on the face, coordinates at a bound held there.
@@ -243,12 +254,46 @@ class HalfSpaceSolver {
     for (size_t k = 0; k < face_.size(); ++k) step_[k] += length * direction_[k];
   }
 
+  // Where the dual objective is least between no step and the first dual that vanishes, or the whole step. Along a step that
+  // moves z by w its slope is w . clip(z + t w): it only grows, in a straight line between the places at which a coordinate
+  // reaches or leaves a bound.
+  double best_part() {
+    double most = 1.0;
+    for (double zero : zeros_) most = std::min(most, zero);
+    if (!boxed_) return most;
+    std::vector<double>& way = trial_;
+    std::fill(way.begin(), way.end(), 0.0);
+    for (size_t k = 0; k < face_.size(); ++k) add_row(face_[k], step_[k], way.data());
+    const auto slope = [&](double length) {
+      double sum = 0.0;
+      for (size_t i = 0; i < size_; ++i) sum += way[i] * clip(free_point_[i] + length * way[i]);
+      return sum;
+    };
+    places_.assign(1, 0.0);
+    for (size_t i = 0; i < size_; ++i) {
+      for (double bound : {lower_, upper_}) {
+        const double place = (bound - free_point_[i]) / way[i];
+        if (place > 0.0 && place < most) places_.push_back(place);
+      }
+    }
+    places_.push_back(most);
+    std::sort(places_.begin(), places_.end());
+    size_t low = 0, high = places_.size() - 1;
+    while (low + 1 < high) {
+      const size_t middle = (low + high) / 2;
+      (slope(places_[middle]) > 0.0 ? high : low) = middle;
+    }
+    const double before = slope(places_[low]), after = slope(places_[high]);
+    const double part = after > 0.0 ? -before / (after - before) : 1.0;
+    return places_[low] + part * (places_[high] - places_[low]);
+  }
+
   // Takes the step if the dual objective falls. Its change is summed from differences, so it is reliable down to rounding.
   bool accept(double* duals, double length) {
     std::copy(free_point_.begin(), free_point_.end(), trial_.begin());
     double change = 0.0;
     for (size_t k = 0; k < face_.size(); ++k) {
-      const double step = std::max(length * step_[k], -duals[face_[k]]);
+      const double step = zeros_[k] <= length ? -duals[face_[k]] : length * step_[k];
       change += step * gradient_[k];
       add_row(face_[k], step, trial_.data());
     }
@@ -259,12 +304,13 @@ class HalfSpaceSolver {
     if (!(change < 0.0)) return false;
     for (size_t k = 0; k < face_.size(); ++k) {
       double& dual = duals[face_[k]];
-      // The same comparison as above, so that a dual that is stopped at 0 is 0 without rounding.
-      dual = length * step_[k] <= -dual ? 0.0 : dual + length * step_[k];
+      // A dual that is stopped at 0 is 0 without rounding.
+      dual = zeros_[k] <= length ? 0.0 : dual + length * step_[k];
     }
+    free_point_.swap(trial_);
     for (size_t i = 0; i < size_; ++i) {
-      x_[i] = clip(trial_[i]);
-      pull_[i] = x_[i] - trial_[i];
+      x_[i] = clip(free_point_[i]);
+      pull_[i] = x_[i] - free_point_[i];
     }
     return true;
   }
@@ -276,7 +322,8 @@ class HalfSpaceSolver {
   bool boxed_;
   std::vector<double> x_, free_point_, pull_, trial_;
   std::vector<size_t> face_;
-  std::vector<double> gradient_, rest_, direction_, step_;
+  std::vector<bool> held_;
+  std::vector<double> gradient_, rest_, direction_, step_, zeros_, places_;
 };
 
 template <int width>

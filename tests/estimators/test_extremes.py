@@ -121,6 +121,48 @@ def test_features_of_every_magnitude(scale: float) -> None:
         assert np.mean((predicted - y) ** 2) < 0.2 * np.var(y)
 
 
+@pytest.mark.parametrize("shape", ["convex", "concave"])
+@pytest.mark.parametrize("monotonic", ["increasing", "decreasing", None])
+@pytest.mark.parametrize("sides", [(1,), (-1,), (-1, 1)], ids=str)
+def test_shapes_of_heavy_tailed_features(shape: Any, monotonic: Any, sides: tuple[int, ...]) -> None:
+    sign = -1 if monotonic == "decreasing" else 1
+    for seed, sigma in enumerate([3.0, 5.0, 8.0, 150.0]):
+        rng = np.random.default_rng(seed)
+        x = np.sort(rng.lognormal(0.0, sigma, 120) * rng.choice(sides, 120))
+        frame = pa.table({"x0": x, "x1": rng.lognormal(0.0, sigma, 120)})
+        features = [
+            cs.Feature("x0", monotonic="increasing"),
+            cs.Feature("x1", monotonic=monotonic, shape=shape, bounds=(None, 1e300)),
+        ]
+        trusts = [cs.Trust("x0", by="x1")]
+        model = fit(frame, sign * np.arange(120.0), features=features, trusts=trusts, epochs=1)
+        assert model.verify(frame)
+        features = [cs.Feature("x0", monotonic=monotonic, shape=shape)]
+        model = fit(x[:, None], sign * np.arange(120.0), features=features, epochs=2)
+        assert model.verify(x[:, None])
+        assert np.isfinite(predicted := model.predict(x[:, None])).all()
+        if monotonic is not None:
+            assert (sign * np.diff(predicted) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("shape", ["convex", "concave"])
+@pytest.mark.parametrize("monotonic", ["increasing", "decreasing", None])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [5e-324, 1e-310, 2e-310],
+        [0.0, 5e-324, 3e-308, 1e-305, 1e-300],
+        [-1e307, -1e300, -1.0, 1e-310, 1e200, 1e307],
+    ],
+    ids=str,
+)
+def test_shapes_of_features_of_every_magnitude(shape: Any, monotonic: Any, values: list[float]) -> None:
+    x = np.resize(values, 60)[:, None]
+    model = fit(x, np.arange(60.0), features=[cs.Feature("x0", monotonic=monotonic, shape=shape)], epochs=2)
+    assert model.verify(x)
+    assert np.isfinite(model.predict(x)).all()
+
+
 def test_constant_and_wholly_missing_features() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=100)

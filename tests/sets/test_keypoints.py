@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from clearset.sets._keypoints import choose_keypoints
+from clearset.sets._keypoints import choose_keypoints, telling_keypoints
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 SMALL = st.integers(-20, 20).map(float)
@@ -118,3 +118,44 @@ def test_extreme_weights(weights):
     keypoints = chosen(np.arange(7), 5, weights)
     assert len(keypoints) == 5
     assert set(keypoints) <= set(range(7))
+
+
+def most_change(keypoints, curvature, rising, a, b):
+    """The most that a curve from 0 to 1 changes from a to b: curves are mixtures of constants and hinges."""
+    points = np.array(keypoints)
+    hinges = [np.maximum(points - point, 0) for point in points[:-1]]
+    if not rising:
+        hinges += [np.maximum(point - points, 0) for point in points[1:]]
+    # A concave curve that rises is a convex one, seen from the other end and turned round.
+    if curvature == "concave":
+        a, b = len(points) - 1 - b, len(points) - 1 - a
+        hinges = [np.maximum(point - points, 0)[::-1] for point in points[1:]] + (
+            [] if rising else [np.maximum(points - point, 0)[::-1] for point in points[:-1]]
+        )
+    return max(abs(hinge[b] - hinge[a]) / hinge.max() for hinge in hinges)
+
+
+@pytest.mark.parametrize("curvature", ["convex", "concave"])
+@pytest.mark.parametrize("rising", [True, False])
+@given(
+    exponents=st.lists(st.integers(-12, 12), min_size=2, max_size=9), start=st.sampled_from([0.0, -1e3, 1.0])
+)
+def test_keypoints_that_tell_are_kept(curvature, rising, exponents, start):
+    points = np.unique(start + np.cumsum([0.0, *(10.0**exponent for exponent in exponents)]))
+    if len(points) < 2:
+        return
+    kept = telling_keypoints(points, curvature, rising=rising)
+    assert (kept[0], kept[-1]) == (points[0], points[-1])
+    for a, b in zip(range(len(kept)), range(1, len(kept)), strict=False):
+        if len(kept) > 2:
+            assert most_change(kept, curvature, rising, a, b) >= 0.99e-6
+    for left_out in np.setdiff1d(points, kept):
+        place = int(np.searchsorted(points, left_out))
+        nearest = [int(np.searchsorted(points, point)) for point in kept]
+        assert min(most_change(points, curvature, rising, *sorted((place, near))) for near in nearest) <= 2e-6
+
+
+def test_ordinary_keypoints_are_all_kept():
+    points = np.random.default_rng(0).normal(size=50).cumsum() ** 3
+    for rising in (True, False):
+        assert len(telling_keypoints(np.unique(points.round(2)), "convex", rising=rising)) > 40

@@ -91,7 +91,9 @@ def fit_set_function(
     """
     width, rho_keypoints = options["width"], options["rho_keypoints"]
     if start is None:
-        binning = Binning.fit(data.sets, features, keypoints=options["keypoints"], sample_weight=data.weights)
+        binning = Binning.fit(
+            data.sets, features, keypoints=options["keypoints"], sample_weight=data.weights
+        ).for_shapes(trusts)
         layout = choose_layout(
             features, trusts, lattices=options["lattices"], lattice_size=options["lattice_size"], rng=rng
         )

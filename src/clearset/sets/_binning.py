@@ -12,9 +12,10 @@ from ._data import SetData
 from ._features import Feature
 from ._frames import read_sets
 from ._hints import unknown_name
-from ._keypoints import choose_keypoints
+from ._keypoints import choose_keypoints, telling_keypoints
 from ._positions import Positions
 from ._ragged import IntArray, offsets_from_sizes
+from ._trust import Trust
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -106,6 +107,22 @@ class Binning:
                 )
                 categories.append(None)
         return cls(tuple(features), tuple(chosen), tuple(categories))
+
+    def for_shapes(self, trusts: Sequence[Trust]) -> "Binning":
+        """Return the binning without the keypoints that declared shapes leave nothing to say.
+
+        A calibrator must not fall where its feature is monotonic or says how far to trust another one.
+        """
+        carried = {trust.by for trust in trusts}
+        kept: list[FloatArray | None] = []
+        for feature, points in zip(self.features, self.keypoints, strict=True):
+            if points is not None and feature.shape is not None:
+                # Along a decreasing feature the lattice falls, and the calibrator has the opposite shape.
+                convex = (feature.shape == "convex") == (feature.direction >= 0)
+                rising = feature.direction != 0 or feature.name in carried
+                points = telling_keypoints(points, "convex" if convex else "concave", rising=rising)
+            kept.append(points)
+        return Binning(self.features, tuple(kept), self.categories)
 
     @property
     def n_slots(self) -> int:

@@ -1,11 +1,14 @@
 """Choosing the keypoints of a numeric feature from its training values."""
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
 _TINY = np.finfo(np.float64).tiny
+_LEAST_CHANGE = 1e-6
 
 
 def choose_keypoints(
@@ -41,6 +44,52 @@ def choose_keypoints(
         between = between[_equal_steps(weight[inner], n_keypoints - 2)]
     below = bounds[0] is None and bounds[1] is not None
     return _apart(np.array([first, *between, last]), grow_below=below)
+
+
+def telling_keypoints(
+    keypoints: FloatArray, curvature: Literal["convex", "concave"], *, rising: bool
+) -> FloatArray:
+    """Return the keypoints between which a curve with values from 0 to 1 can change by a millionth or more.
+
+    Where a convex curve rises by r from a to b, it goes on rising as steeply at least, so r is at most
+    (b - a) / (last - a); where it falls, it has fallen as steeply before, by at most (b - a) / (b - first) there. For a
+    concave curve it is the other way round. Other keypoints have nothing to say, while constraints on slopes so far
+    apart could not be told from contradictions.
+
+    Parameters
+    ----------
+    keypoints : (n,) array, increasing
+    curvature : {"convex", "concave"}
+    rising : bool
+        Whether the curve must not fall.
+
+    Returns
+    -------
+    ndarray
+        The first and the last keypoint are always kept.
+
+    Examples
+    --------
+    >>> telling_keypoints(np.array([0.0, 1e-9, 1.0, 2.0]), "convex", rising=True)
+    array([0., 1., 2.])
+    >>> telling_keypoints(np.array([0.0, 1e-9, 1.0, 2.0]), "concave", rising=True)
+    array([0.e+00, 1.e-09, 1.e+00, 2.e+00])
+    """
+    halves = keypoints / 2  # the distance between the ends may exceed the largest float
+
+    def tell(a: int, b: int) -> bool:
+        rooms = {"convex": halves[-1] - halves[a], "concave": halves[b] - halves[0]}
+        room = rooms[curvature] if rising else min(rooms.values())
+        return bool(halves[b] - halves[a] >= _LEAST_CHANGE * room)
+
+    last = len(keypoints) - 1
+    kept = [0]
+    for place in range(1, last):
+        if tell(kept[-1], place):
+            kept.append(place)
+    while len(kept) > 1 and not tell(kept[-1], last):
+        kept.pop()
+    return keypoints[[*kept, last]]
 
 
 def _distinct(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:

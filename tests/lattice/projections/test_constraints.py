@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,8 @@ from clearset.lattice.projections import (
     order_rows,
     trapezoid_rows,
 )
+
+from .exact import exact_projection
 
 CHAIN = order_rows([(0, 1), (1, 2), (2, 3)])
 CURVE = curvature_rows([0.0, 1.0, 2.0, 5.0], "convex")
@@ -30,9 +30,7 @@ def test_violations_by_group(mixed: ConstraintSet) -> None:
     assert repr(mixed) == "ConstraintSet({rating: 3 rows, price: 2 rows}, lower=-1.0, upper=1.0, size=9)"
 
 
-def test_parts_are_projected_together(
-    mixed: ConstraintSet, engine: str, exact_projection: Callable[..., np.ndarray]
-) -> None:
+def test_parts_are_projected_together(mixed: ConstraintSet, engine: str) -> None:
     values = 2 * np.random.default_rng(0).normal(size=(10, 9))
     matrix = mixed.rows.residuals(np.eye(9)).T
     expected = [exact_projection(matrix, y, -1.0, 1.0) for y in values]
@@ -103,6 +101,18 @@ def test_conflicting_curves_are_named() -> None:
     with pytest.raises(ValueError, match="The constraints 'convex', 'concave' contradict") as error:
         ConstraintSet({"rising": CHAIN, "convex": CURVE, "concave": concave}, 0.0, 1.0, 4)
     assert "rising" not in str(error.value)
+
+
+def test_heavy_tails_contradict_nothing_but_what_does() -> None:
+    points = np.geomspace(1.0, 1e7, 10)
+    rising, convex = monotone_rows((10,), (1,)), curvature_rows(points, "convex")
+    assert ConstraintSet({"rising": rising, "convex": convex}, 0.0, 1.0, 10).size == 10
+    with pytest.raises(ValueError, match="The constraints 'convex', 'concave' contradict"):
+        ConstraintSet({"convex": convex, "concave": curvature_rows(points, "concave")}, 0.0, 1.0, 10)
+    with pytest.raises(ValueError, match="The constraints 'rising', 'falling' contradict"):
+        ConstraintSet(
+            {"rising": rising, "convex": convex, "falling": monotone_rows((10,), (-1,))}, 0.0, 1.0, 10
+        )
 
 
 def test_conflicting_orders_are_named() -> None:

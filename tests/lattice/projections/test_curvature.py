@@ -37,3 +37,29 @@ def test_no_violation_is_left_to_rounding(curvature: str, engine: str) -> None:
 def test_bad_curves_are_refused(keypoints: list[float], curvature: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         curvature_rows(keypoints, curvature)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("curvature", ["convex", "concave"])
+@pytest.mark.parametrize("monotonic", [0, 1, -1])
+@pytest.mark.parametrize(
+    "keypoints",
+    [
+        [0.0, 5e-324, 1e-310, 1.0],
+        [1e-310, 2e-310, 3e-310, 5e-310],
+        [-1.7e308, -1e300, 0.0, 1e300, 1.7e308],
+        [-1.0, 0.0, 1e-20, 2e-20, 1.0],
+        np.geomspace(1e-300, 1e300, 8).tolist(),
+    ],
+)
+def test_any_keypoints_are_projected_or_refused(
+    keypoints: list[float], monotonic: int, curvature: str, engine: str
+) -> None:
+    values = np.random.default_rng(0).normal(size=(5, len(keypoints)))
+    try:
+        result = projection_curvature(values, keypoints, curvature, monotonic, 0.0, 1.0)
+    except ValueError as error:
+        assert "leave out the closest" in str(error)  # noqa: PT017
+        return
+    assert ((result >= 0) & (result <= 1)).all()
+    assert (monotonic * np.diff(result) >= 0).all()
+    assert curvature_rows(keypoints, curvature).violation(result) == 0.0

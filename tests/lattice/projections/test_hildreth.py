@@ -1,9 +1,9 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from clearset.lattice.projections import HalfSpaces, curvature_rows, edgeworth_rows, monotone_rows, order_rows
+
+from .exact import exact_projection
 
 
 def dense(rows: HalfSpaces, size: int) -> np.ndarray:
@@ -24,9 +24,7 @@ HARD = {
 
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("start", ["random", "reversed"])
-def test_converges_on_hard_inputs(
-    name: str, start: str, engine: str, exact_projection: Callable[..., np.ndarray]
-) -> None:
+def test_converges_on_hard_inputs(name: str, start: str, engine: str) -> None:
     rows, size = HARD[name]
     matrix = dense(rows, size)
     y = (
@@ -39,9 +37,7 @@ def test_converges_on_hard_inputs(
     np.testing.assert_allclose(result, exact_projection(matrix, y), rtol=0, atol=1e-9 * scale)
 
 
-def test_a_warm_start_leads_to_the_projection_of_the_current_values(
-    engine: str, exact_projection: Callable[..., np.ndarray]
-) -> None:
+def test_a_warm_start_leads_to_the_projection_of_the_current_values(engine: str) -> None:
     rng = np.random.default_rng(6)
     rows = monotone_rows((3, 3), (1, 1)) + edgeworth_rows((3, 3), 0, 1)
     state = rows.state(2)

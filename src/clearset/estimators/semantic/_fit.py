@@ -132,7 +132,9 @@ def fit_aggregation(
     sizes = {"width": options["width"], "rho_keypoints": options["rho_keypoints"]}
     layout = Layout.full((2,) * len(features))
     binning = (
-        fit_binning(features, examples.occurrences, rows, keypoints=options["keypoints"], rng=rng)
+        fit_binning(features, examples.occurrences, rows, keypoints=options["keypoints"], rng=rng).for_shapes(
+            trusts
+        )
         if start is None
         else start.binning
     )

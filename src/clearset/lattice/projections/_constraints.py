@@ -16,7 +16,7 @@ from clearset.lattice.projections._members import Array, check_bounds, members
 from clearset.lattice.projections._ordered import OrderedPart, is_pair
 from clearset.lattice.projections._shaped import ShapedPart, interior
 
-_EXACT = 1e-12
+_EXACT = 1e-15
 _EXACT_SWEEPS = 10_000
 _TRAINING = 1e-7
 _TRAINING_SWEEPS = 300
@@ -185,7 +185,13 @@ class ConstraintSet:
 
     def _conflict(self, names: list[str]) -> str:
         listed = ", ".join(repr(name) for name in names)
-        return (
+        message = (
             f"The constraints {listed} contradict each other: together they force values to be "
             "equal or to lie on a line. Drop or relax one of them."
         )
+        if any(self.groups[name].indices.shape[1] == 3 for name in names):  # rows of curvature
+            message += (
+                " Keypoints at distances that differ by many powers of ten leave as little room; if they do, "
+                "leave out the closest."
+            )
+        return message

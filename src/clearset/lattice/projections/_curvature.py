@@ -36,13 +36,16 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     array([[ 0.75, -1.  ,  0.25]])
     """
     points = np.asarray(keypoints, dtype=np.float64)
-    gaps = np.diff(points)
-    if points.ndim != 1 or points.size < 2 or not (gaps > 0).all():
+    # Only shares of distances count, and distances between large numbers may exceed the largest float.
+    gaps = np.diff(points / 4 if np.abs(points).max(initial=0.0) > 1e300 else points)
+    if points.ndim != 1 or points.size < 2 or not (points[1:] > points[:-1]).all():
         raise ValueError(f"Keypoints must be at least 2 increasing numbers, but are {points.tolist()}.")
     if curvature not in ("convex", "concave"):
         raise ValueError(f"The curvature is {curvature!r}. Give 'convex' or 'concave'.")
-    share = gaps[1:] / (gaps[:-1] + gaps[1:])
-    coefficients = np.stack([share, -np.ones_like(share), 1.0 - share], axis=1)
+    # The larger share is rounded and 1 minus it is not, so that every row adds up to 0 and constants lie on its plane.
+    larger = np.maximum(gaps[:-1], gaps[1:]) / (gaps[:-1] + gaps[1:])
+    before = np.where(gaps[1:] >= gaps[:-1], larger, 1.0 - larger)
+    coefficients = np.stack([before, -np.ones_like(before), 1.0 - before], axis=1)
     indices = np.add.outer(np.arange(points.size - 2), np.arange(3)).astype(np.int32)
     return HalfSpaces(indices, coefficients if curvature == "convex" else -coefficients)
 

@@ -119,10 +119,14 @@ class HalfSpaces:
         """Return the sum of each row for each of ``values (N, n)``: ``(N, R)``, negative where violated."""
         array = members(values)
         self._check_size(array.shape[1])
-        # Multiplied and added one after the other: no fused operation, so the same bits on every machine.
-        total = np.zeros((len(array), len(self)))
+        # Rows whose coefficients add up to 0 see differences only: these are exact between near values, while products
+        # that nearly cancel are not. Multiplied and added one after the other: no fused operation, so the same bits
+        # on every machine.
+        each = np.arange(len(self))
+        base = array[:, self.indices[each, np.abs(self.coefficients).argmax(axis=1)]]
+        total: Array = self.coefficients.sum(axis=1) * base
         for column, coefficient in zip(self.indices.T, self.coefficients.T, strict=True):
-            total += coefficient * array[:, column]
+            total += coefficient * (array[:, column] - base)
         return total
 
     def violation(self, values: npt.ArrayLike) -> float:

@@ -29,7 +29,10 @@ _native: Any = import_module("clearset._native") if find_spec("clearset._native"
 _NATIVE_WIDTHS = (2, 3, 4)
 _SWEEPS_PER_FACE = 3
 _MAX_CONJUGATE_STEPS = 200
-_FLAT = 1e-14
+# With many rows, sweeps find the rows that count in less time than faces left one by one.
+_MANY_ROWS = 128
+_MAX_FACES = 30
+_FLAT = 1e-28
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,7 @@ def solve(
             face = face.only(going)
         if left.size and sweep % _SWEEPS_PER_FACE == 0:
             face.restart()
-            face.minimise_on_face()
+            face.minimise_on_faces()
     values[left], duals[left] = face.x, face.duals
 
 
@@ -133,14 +136,24 @@ class _Dual:
         self.pull, self.x = inside - outside, inside
         return largest
 
-    def minimise_on_face(self) -> None:
-        """Minimise over the positive multipliers by conjugate gradients, values at a bound held there."""
+    def minimise_on_faces(self) -> None:
+        """Minimise over the positive multipliers, then over those that are left, until all of them stay positive."""
+        going = np.ones(len(self.x), dtype=bool)
+        for _ in range(1 if self.duals.shape[1] > _MANY_ROWS else _MAX_FACES):
+            positive, held = self.duals > 0, self.pull != 0
+            self.search(*self.step_towards_minimum(going), going)
+            going &= ((self.duals > 0) != positive).any(axis=1) | ((self.pull != 0) != held).any(axis=1)
+            if not going.any():
+                break
+
+    def step_towards_minimum(self, going: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Return f's gradient and a step by conjugate gradients, values at a bound held there."""
         on_face = self.duals > 0
         gradient = np.where(on_face, self.x @ self.matrix.T, 0.0)
         step, rest = np.zeros_like(gradient), -gradient
         direction, square = rest.copy(), (rest**2).sum(axis=1)
         most = np.minimum(2 * on_face.sum(axis=1), _MAX_CONJUGATE_STEPS)
-        going = np.ones(len(self.x), dtype=bool)
+        going = going.copy()
         for iteration in range(int(most.max())):
             image = direction @ self.matrix
             moved = np.where(self.pull == 0, image, 0.0)
@@ -157,7 +170,7 @@ class _Dual:
             previous, square = square, (rest**2).sum(axis=1)
             ratio = np.divide(square, previous, out=np.zeros_like(square), where=going)[:, None]
             direction = rest + ratio * direction
-        self.search(gradient, step)
+        return gradient, step
 
     def step_to_release(self, step: Array, direction: Array, image: Array) -> Array:
         """Return the part of the direction that sets a value free which a bound holds.
@@ -169,19 +182,18 @@ class _Dual:
         length = lengths.min(axis=1, initial=np.inf)[:, None]
         return np.where(np.isfinite(length), length, 0.0) * direction
 
-    def search(self, gradient: Array, step: Array) -> None:
-        """Take the step, multipliers stopped at 0, or a quarter of it, or the part up to the first 0.
+    def search(self, gradient: Array, step: Array, going: npt.NDArray[np.bool_]) -> None:
+        """Take the step, multipliers stopped at 0, or a quarter of it, or the best part up to the first 0.
 
         The first of these that lowers f is taken; the last needs no luck. The change of f is summed from
         differences, so that it is reliable down to rounding.
         """
-        lengths = np.divide(-self.duals, step, out=np.ones_like(step), where=step < 0)
-        furthest = lengths.min(axis=1, initial=1.0)
-        waiting = np.ones(len(self.x), dtype=bool)
+        zeros = np.divide(-self.duals, step, out=np.full_like(step, np.inf), where=step < 0)
+        waiting = going.copy()
         z, duals = self.z.copy(), self.duals.copy()
-        for length in (np.ones_like(furthest), np.full_like(furthest, 0.25), furthest):
-            wanted = length[:, None] * step
-            steps = np.maximum(wanted, -self.duals)
+        for length in (np.ones(len(z)), np.full(len(z), 0.25), self.best_part(step, zeros)):
+            stopped = zeros <= length[:, None]
+            steps = np.where(stopped, -self.duals, length[:, None] * step)
             trial = self.z + steps @ self.matrix
             inside = np.clip(trial, self.lower, self.upper)
             moved = inside - self.x
@@ -189,7 +201,39 @@ class _Dual:
             accepted = waiting & (change < 0)
             z[accepted] = trial[accepted]
             # A multiplier that is stopped at 0 is 0 without rounding.
-            duals[accepted] = np.where(wanted <= -self.duals, 0.0, self.duals + steps)[accepted]
+            duals[accepted] = np.where(stopped, 0.0, self.duals + steps)[accepted]
             waiting &= ~accepted
         self.duals = duals
         self.move_to(z)
+
+    def best_part(self, step: Array, zeros: Array) -> Array:
+        """Return where f is least between no step and the first multiplier that vanishes, or the whole step.
+
+        Along a step that moves z by w, f has the slope w·clip(z + t w). It only grows, in a straight line between
+        the places at which a value reaches or leaves a bound.
+        """
+        way, most = step @ self.matrix, np.asarray(zeros.min(axis=1, initial=1.0))
+        if not (np.isfinite(self.lower) or np.isfinite(self.upper)):
+            return most
+
+        def slope(length: Array) -> Array:
+            x = np.clip(self.z + length[:, None] * way, self.lower, self.upper)
+            return np.asarray((way * x).sum(axis=1))
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            places = np.concatenate([(bound - self.z) / way for bound in (self.lower, self.upper)], axis=1)
+        places = np.where((places > 0) & (places < most[:, None]), places, 0.0)
+        places = np.sort(np.concatenate([places, most[:, None]], axis=1), axis=1)
+        each, low, high = (
+            np.arange(len(step)),
+            np.zeros(len(step), dtype=int),
+            np.full(len(step), places.shape[1] - 1),
+        )
+        while (low + 1 < high).any():
+            middle = (low + high) // 2
+            rises = slope(places[each, middle]) > 0
+            low, high = np.where(rises, low, middle), np.where(rises, middle, high)
+        start, stop = places[each, low], places[each, high]
+        before, after = slope(start), slope(stop)
+        part = np.divide(-before, after - before, out=np.ones_like(start), where=after > 0)
+        return np.asarray(start + part * (stop - start))

@@ -18,6 +18,28 @@ def is_pair(rows: HalfSpaces) -> npt.NDArray[np.bool_]:
     return np.asarray(two & (coefficients.sum(axis=1) == 0))
 
 
+def ends(pairs: HalfSpaces) -> tuple[Indices, Indices]:
+    """Return the columns of the lower and of the higher value of each pair."""
+    each = np.arange(len(pairs))
+    low = pairs.indices[each, pairs.coefficients.argmin(axis=1)]
+    return low, pairs.indices[each, pairs.coefficients.argmax(axis=1)]
+
+
+def pool(values: Array, one: Indices, other: Indices, tied: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Return each value's mean over those that it is tied to, directly or through others, and their number.
+
+    Pair r of member m ties the columns ``one[r]`` and ``other[r]`` if ``tied[m, r]``.
+    """
+    count, size = values.shape
+    member, row = np.nonzero(tied)
+    edges = (member * size + one[row], member * size + other[row])
+    graph = sparse.coo_array((np.ones(len(row)), edges), shape=(count * size, count * size))
+    labels = connected_components(graph, directed=False)[1]
+    numbers = np.bincount(labels)
+    means = np.bincount(labels, values.ravel()) / numbers
+    return means[labels].reshape(count, size), numbers[labels].reshape(count, size)
+
+
 class OrderedPart:
     """Projection onto an order cone within bounds.
 
@@ -28,9 +50,7 @@ class OrderedPart:
 
     def __init__(self, rows: HalfSpaces, lower: float, upper: float) -> None:
         self.rows, self.lower, self.upper = rows, lower, upper
-        each = np.arange(len(rows))
-        self.low = rows.indices[each, rows.coefficients.argmin(axis=1)]
-        self.high = rows.indices[each, rows.coefficients.argmax(axis=1)]
+        self.low, self.high = ends(rows)
 
     def cyclic_rows(self) -> npt.NDArray[np.bool_]:
         """Say of each row whether it stands on a cycle, that is, demands that different values be equal."""
@@ -57,13 +77,6 @@ class OrderedPart:
 
     def _pool(self, values: Array, cone: Array, duals: Array) -> Array:
         """Give values that positive multipliers tie together their mean, to which they converge."""
-        count, size = values.shape
-        member, row = np.nonzero(duals > 0)
-        row = self.rows.normalised.order[row]
-        edges = (member * size + self.low[row], member * size + self.high[row])
-        graph = sparse.coo_array((np.ones(len(row)), edges), shape=(count * size, count * size))
-        labels = connected_components(graph, directed=False)[1]
-        members = np.bincount(labels)
-        means = np.bincount(labels, values.ravel()) / members
-        pooled = (members > 1)[labels].reshape(count, size)
-        return np.where(pooled, means[labels].reshape(count, size), cone)
+        order = self.rows.normalised.order
+        means, numbers = pool(values, self.low[order], self.high[order], duals > 0)
+        return np.where(numbers > 1, means, cone)

@@ -4,10 +4,16 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from clearset.lattice.projections._colouring import colour_rows
 from clearset.lattice.projections._halfspaces import HalfSpaces, ProjectionState
 from clearset.lattice.projections._members import Array
+from clearset.lattice.projections._ordered import ends, is_pair, pool
 
-_LEAST_MARGIN = 1e-9
+_LEAST_MARGIN = 1e-12
+# The solver of linear programs takes 1e-7 for nothing. In this unit that is less than any margin that counts.
+_UNIT = 1e-6
+_NUDGES = 20
+_NEAR = 256
 
 
 def interior(rows: HalfSpaces, lower: float, upper: float, size: int) -> Array | None:
@@ -19,17 +25,19 @@ def interior(rows: HalfSpaces, lower: float, upper: float, size: int) -> Array |
     for bound, sign in ((lower, -1.0), (upper, 1.0)):
         if np.isfinite(bound):
             blocks.append(sparse.hstack([sign * sparse.eye_array(size), np.ones((size, 1))]))
-            limits.append(np.full(size, sign * bound))
+            limits.append(np.full(size, sign * bound / _UNIT))
     result = linprog(
         c=np.append(np.zeros(size), -1.0),
         A_ub=sparse.vstack(blocks, format="csr"),
         b_ub=np.concatenate(limits),
-        bounds=[(None, None)] * size + [(None, 1.0)],
+        bounds=[(None, None)] * size + [(None, 1.0 / _UNIT)],
         method="highs-ds",
     )
-    if result.x is None or result.x[-1] < _LEAST_MARGIN:
+    if result.x is None:
         return None
-    return np.asarray(result.x[:-1], dtype=np.float64)
+    point = _UNIT * np.asarray(result.x[:-1], dtype=np.float64)
+    margin = (normalised.matrix(size) @ point).min(initial=np.inf)
+    return point if margin >= _LEAST_MARGIN else None
 
 
 class ShapedPart:
@@ -38,6 +46,10 @@ class ShapedPart:
     def __init__(self, rows: HalfSpaces, lower: float, upper: float, size: int) -> None:
         self.rows, self.lower, self.upper = rows, lower, upper
         self.bounded = bool(np.isfinite(lower) and np.isfinite(upper))
+        self._pairs = rows.subset(is_pair(rows))
+        colours = colour_rows(rows.indices)
+        groups = [rows.subset(colours == colour) for colour in range(colours.max(initial=-1) + 1)]
+        self._groups = [(group, (group.coefficients**2).sum(axis=1)) for group in groups]
         if self.bounded:
             self.inside = interior(rows, lower, upper, size)
         else:
@@ -58,7 +70,7 @@ class ShapedPart:
         """Return the projection, moved inside by no more than what makes every violation exactly 0."""
         if self.inside is None:
             raise ValueError("The half-spaces have no inside. Drop or relax some of them.")
-        start = self.project(values, state, tolerance, max_sweeps)
+        start = self._settled(self.project(values, state, tolerance, max_sweeps))
         way = self.inside - start if self.bounded else np.broadcast_to(self.inside, start.shape)
         residuals = self.rows.residuals(start)
         gains = self.rows.residuals(start + way) - residuals
@@ -66,10 +78,39 @@ class ShapedPart:
         amounts = np.divide(lacking, gains, out=np.zeros_like(lacking), where=gains > 0).max(
             axis=1, initial=0.0
         )
-        # The amounts are right but for rounding, which doubling overcomes.
+        # The amounts are right but for rounding, which doubling overcomes, at last by going all the way.
         smallest = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=1.0)
+        furthest = 1.0 if self.bounded else np.inf
         point = start.copy()
         while len(violated := np.flatnonzero((self.rows.residuals(point) < 0).any(axis=1))):
             point[violated] = start[violated] + amounts[violated, None] * way[violated]
-            amounts[violated] = np.maximum(2 * amounts, smallest)[violated]
+            amounts[violated] = np.minimum(np.maximum(2 * amounts, smallest), furthest)[violated]
+        return point
+
+    def _settled(self, start: Array) -> Array:
+        """Undo violations by moving values by little more than their last bits, as far as that helps.
+
+        Where constraints leave little room, the way inside would be long even for a violation as small as that.
+        """
+        last_bits = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=0.0)[:, None]
+        point = self._nudged(start, last_bits)
+        left = np.flatnonzero((self.rows.residuals(point) < 0).any(axis=1))
+        if left.size and len(self._pairs):
+            # Curves that must not fall are flat where keypoints are close, and only equal values are flat.
+            near = np.abs(self._pairs.residuals(start[left])) <= _NEAR * last_bits[left]
+            means, numbers = pool(start[left], *ends(self._pairs), near)
+            point[left] = self._nudged(np.where(numbers > 1, means, start[left]), last_bits[left])
+        return point
+
+    def _nudged(self, start: Array, last_bits: Array) -> Array:
+        point = start.copy()
+        for _ in range(_NUDGES):
+            if not (self.rows.residuals(point) < 0).any():
+                break
+            for rows, squares in self._groups:
+                residuals = rows.residuals(point)
+                steps = np.where(residuals < 0, (last_bits - residuals) / squares, 0.0)
+                for column, coefficient in zip(rows.indices.T, rows.coefficients.T, strict=True):
+                    point[:, column] += steps * coefficient
+            np.clip(point, self.lower, self.upper, out=point)
         return point
