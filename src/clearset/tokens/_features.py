@@ -88,7 +88,7 @@ def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage:
         shares = means if means.shape[1] > 1 else np.hstack([means, 1.0 - means])
         shares = np.maximum(shares, _SMALLEST_SHARE)
         # Rounded: the same shares in another order give other last bits, and keypoints would stand between them.
-        return np.round(-(shares * np.log(shares)).sum(axis=1), 12)
+        return np.asarray(np.round(-(shares * np.log(shares)).sum(axis=1), 12))
     return _lift(table, means)
 
 
