@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 # What npm writes last is newer than the versions that are wanted.
 BIOME_IS_THERE := [ node_modules/.package-lock.json -nt package-lock.json ]
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test lint types unit emulated bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/clearset demo
@@ -31,6 +31,10 @@ types: $(VENV)/.installed-dev
 unit: $(VENV)/.installed-dev
 	@command -v chromium > /dev/null || echo 'There is no chromium on this machine: tests of the report in a browser are skipped.'
 	$(BIN)/pytest -n 2
+
+# The numeric tests once more, as processors without AVX-512 and without AVX2 would run them.
+emulated: $(VENV)/.installed-dev
+	$(BIN)/python .ci/emulated.py
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'

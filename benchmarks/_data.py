@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clearset.datasets import Labelled
-from clearset.datasets._files import Source, find_file
+from clearset.datasets import Labelled, Source, find_file
 
 
 def read(file: str, columns: list[str]) -> pa.Table:

@@ -37,7 +37,7 @@ def write_table(
 
 
 def machine() -> str:
-    """Say what was measured on."""
+    """Return the name of the processor, and the versions of packages."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

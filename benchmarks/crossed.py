@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.phi import cpu_name
-from clearset.kernels import CrossedTokens, Layout, crossed_mean
+from clearset.engines.torch import CrossedInputs, CrossedTokens, crossed_mean
+from clearset.functions import Layout
 
 N_SETS = 28_000
 N_ROWS = 1_500_000
@@ -48,14 +49,14 @@ def make_tokens(generator: torch.Generator) -> CrossedTokens:
     shape = (N_FEATURES - 1, n_tokens)
     first_slots = N_KEYPOINTS + 1 + SLOTS_PER_FEATURE * torch.arange(N_FEATURES - 1)[:, None]
     slots = torch.randint(0, SLOTS_PER_FEATURE - 2, shape, generator=generator) + first_slots
-    refined = torch.randint(0, N_CORRECTIONS, (n_tokens,), generator=generator)
+    corrected = torch.randint(0, N_CORRECTIONS, (n_tokens,), generator=generator)
     plain = torch.rand(n_tokens, generator=generator) < 0.8
     return CrossedTokens(
         slots=slots.to(torch.int32),
         fractions=torch.rand(shape, generator=generator),
         offsets=offsets,
         rows=torch.randint(0, N_ROWS, (n_tokens,), generator=generator).to(torch.int32),
-        refined=refined.masked_fill(plain, -1).to(torch.int32),
+        corrected=corrected.masked_fill(plain, -1).to(torch.int32),
     )
 
 
@@ -82,9 +83,8 @@ def million_pairs_per_second(case: Case, kernel: str, tokens: CrossedTokens) -> 
     n_tokens = sum(int((tokens.offsets[sets + 1] - tokens.offsets[sets]).sum()) for sets in batches)
 
     def mean(sets: Tensor) -> Tensor:
-        return crossed_mean(
-            tokens, sets, values, corrections, keypoints, calibration, vertices, LAYOUT, kernel=kernel
-        )
+        inputs = CrossedInputs(tokens, sets, values, corrections, keypoints, calibration, vertices, LAYOUT)
+        return crossed_mean(inputs, kernel=kernel)
 
     def once() -> tuple[float, float]:
         start = time.process_time()
@@ -111,7 +111,7 @@ def main() -> None:
         "",
         f"Million token-class pairs per second of processor time on one thread, float32, {N_FEATURES} features,",
         f"{N_KEYPOINTS} keypoints, mini-batches of {BATCH} sets out of {N_SETS:,} with {tokens.n_tokens:,} tokens,",
-        f"values at random out of {N_ROWS:,} rows; with corrections a fifth of the tokens is refined. Medians of the",
+        f"values at random out of {N_ROWS:,} rows; with corrections, a fifth of the tokens has one. Medians of the",
         "repeats (`python -m benchmarks.crossed`).",
         "",
         "| classes C | width K | corrections | native, forward | native, both ways | million tokens/s, both ways "

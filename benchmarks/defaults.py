@@ -58,7 +58,7 @@ def multi_hot(
 def quality(
     y: npt.NDArray[np.generic], classes: npt.NDArray[np.generic], shares: npt.NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Give accuracy, and AUC (of several classes each against the rest, averaged)."""
+    """Return accuracy, and AUC (of several classes each against the rest, averaged)."""
     accuracy = float((classes[shares.argmax(axis=1)] == y).mean())
     if len(classes) == 2:
         return accuracy, float(roc_auc_score(y, shares[:, 1]))

@@ -38,7 +38,7 @@ SEARCHED = """(word) => new Promise((done) => {
 
 
 def summed_up(times: list[float]) -> tuple[str, str, str]:
-    """Give the first time, and the median and the largest of the repeats after it."""
+    """Return the first time, and the median and the largest of the repeats after it."""
     first, *others = times
     return f"{first:.1f}", f"{statistics.median(others):.1f}", f"{max(others):.1f}"
 
@@ -70,7 +70,7 @@ def in_browser(app: Any) -> list[tuple[str, str, str, str]]:
 
 
 def recipes_model() -> tuple[cs.SemanticClassifier, Labelled]:
-    """Give a model of ingredients as they are spelled, and recipes that it has not seen."""
+    """Return a model of ingredients as they are spelled, and recipes that it has not seen."""
     training, _, test = load_recipes(stem=False).split(random_state=0)
     model = cs.SemanticClassifier(
         cs.Subsets(3), [cs.MinCount(5)], cover=True, refine=False, epochs=5, random_state=0

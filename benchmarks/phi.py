@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import torch
 
-from clearset.kernels import Layout, TokenPositions, phi_mean
+from clearset.engines.torch import TokenPositions, phi_mean
+from clearset.functions import Layout
 
 N_TOKENS = 500_000
 REPEATS = {"native": 31, "reference": 3}

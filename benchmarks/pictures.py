@@ -9,7 +9,7 @@ import clearset as cs
 from benchmarks._browser import opened, served
 from benchmarks.explorer import RECIPE, recipes_model
 from clearset.datasets import load_puzzles
-from clearset.explain import report_document
+from clearset.models import report_document
 from clearset.serve import create_app
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

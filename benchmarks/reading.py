@@ -19,7 +19,7 @@ N_SETS, TOKENS, REPEATS = 100_000, 10, 7
 
 
 def seconds(work: Callable[[], object]) -> str:
-    """Give the median of the repeats."""
+    """Return the median of the repeats."""
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()

@@ -20,12 +20,11 @@ from typing import NamedTuple
 import duckdb
 import fim
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from benchmarks._results import write_table
-from clearset.tokens._coded import Coded, Int32, Joining
-from clearset.tokens._index import TokenIndex
-from clearset.tokens._mining import mine
+from clearset.tokens import Coded, Joining, TokenIndex, mine
 
 MIN_COUNT, MAX_SIZE, REPEATS = 5, 3, 5
 THREADS = (1, 2)
@@ -35,12 +34,12 @@ class Data(NamedTuple):
     """Examples, codes from rare to frequent, and their classes."""
 
     coded: Coded
-    classes: Int32
+    classes: npt.NDArray[np.int32]
     n_classes: int
 
 
 def data_folder() -> Path:
-    """Give the folder with the data sets."""
+    """Return the folder with the data sets."""
     return Path(os.environ.get("CLEARSET_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
@@ -70,7 +69,7 @@ def faces() -> Data:
 
 
 def by_polars(long: pl.DataFrame) -> int:
-    """Count subsets and their classes; give the number of subsets."""
+    """Count subsets and their classes; return the number of subsets."""
     items = long.lazy().filter(pl.len().over("code") >= MIN_COUNT)
     tokens = items.rename({"code": "c1"}).collect()
     total = 0
@@ -94,7 +93,7 @@ def by_polars(long: pl.DataFrame) -> int:
 
 
 def by_duckdb(connection: duckdb.DuckDBPyConnection) -> int:
-    """Count subsets and their classes; give the number of subsets."""
+    """Count subsets and their classes; return the number of subsets."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE items AS SELECT * FROM long "
         f"WHERE code IN (SELECT code FROM long GROUP BY code HAVING count(*) >= {MIN_COUNT})"
@@ -129,7 +128,7 @@ def by_duckdb(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def take_turns(works: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Give the median seconds of each work."""
+    """Return the median seconds of each contestant."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():

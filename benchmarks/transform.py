@@ -15,7 +15,7 @@ REPEATS = 5
 
 
 def median_seconds(work: Callable[[], object]) -> float:
-    """Run once to warm up, then give the median of repeats."""
+    """Run once to warm up, then return the median of repeats."""
     work()
     seconds = []
     for _ in range(REPEATS):

@@ -4,7 +4,7 @@
 #include "bindings.h"
 
 NB_MODULE(_native, module) {
-  module.doc() = "Compiled kernels of clearset; only clearset.kernels, clearset.lattice.projections and clearset.tokens call them.";
+  module.doc() = "Compiled kernels of clearset; only clearset.engines, clearset.functions.projections and clearset.tokens call them.";
   // A graph that is alive when Python ends keeps its functions; that is no leak to warn about.
   nanobind::set_leak_warnings(false);
   bind_dispatch(module);  // first: it may refuse to load

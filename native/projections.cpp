@@ -1,4 +1,4 @@
-// Euclidean projections onto chains and onto half-spaces in a box; clearset.lattice.projections holds the same in numpy.
+// Euclidean projections onto chains and onto half-spaces in a box; clearset.functions.projections holds the same in numpy.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -27,12 +27,12 @@ using ConstInts = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::devi
 
 // ---------------------------------------------------------------------------------------------------- chains
 
-// Pool adjacent violators on first, first + stride, ...: a block is merged into the one before it while its mean is lower.
+// Pool adjacent violators: a block is merged into the one before it while its mean is lower.
 // Equal means stay apart, so a chain that is in order already is not touched by rounding.
-void pool_adjacent_violators(double* first, ptrdiff_t stride, size_t length, double* sums, double* means, size_t* counts) {
+void pool_adjacent_violators(double* first, size_t length, double* sums, double* means, size_t* counts) {
   size_t blocks = 0;
   for (size_t i = 0; i < length; ++i) {
-    double sum = first[static_cast<ptrdiff_t>(i) * stride];
+    double sum = first[i];
     double mean = sum;
     size_t count = 1;
     while (blocks > 0 && means[blocks - 1] > mean) {
@@ -47,14 +47,13 @@ void pool_adjacent_violators(double* first, ptrdiff_t stride, size_t length, dou
     ++blocks;
   }
   for (size_t block = 0; block < blocks; ++block) {
-    for (size_t i = 0; i < counts[block]; ++i, first += stride) *first = means[block];
+    first = std::fill_n(first, counts[block], means[block]);
   }
 }
 
-void project_chains(Matrix values, ConstInts starts, ConstInts stops, ConstInts directions, double lower, double upper) {
+void project_chains(Matrix values, ConstInts starts, ConstInts stops, double lower, double upper) {
   const size_t members = values.shape(0), size = values.shape(1), chains = starts.shape(0);
   check_length("stops", stops.shape(0), chains);
-  check_length("directions", directions.shape(0), chains);
   for (size_t chain = 0; chain < chains; ++chain) {
     check_range("The stop of a chain", stops.data()[chain], 0, static_cast<int64_t>(size));
     check_range("The start of a chain", starts.data()[chain], 0, stops.data()[chain]);
@@ -66,11 +65,7 @@ void project_chains(Matrix values, ConstInts starts, ConstInts stops, ConstInts 
     double* row = values.data() + member * size;
     for (size_t chain = 0; chain < chains; ++chain) {
       const int64_t start = starts.data()[chain], stop = stops.data()[chain];
-      const bool rising = directions.data()[chain] > 0;
-      if (stop > start) {
-        pool_adjacent_violators(row + (rising ? start : stop - 1), rising ? 1 : -1, static_cast<size_t>(stop - start),
-                                sums.data(), means.data(), counts.data());
-      }
+      pool_adjacent_violators(row + start, static_cast<size_t>(stop - start), sums.data(), means.data(), counts.data());
     }
     for (size_t i = 0; i < size; ++i) row[i] = std::min(std::max(row[i], lower), upper);
   }
@@ -365,7 +360,7 @@ void project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, Cons
 
 void bind_projections(nb::module_& module) {
   module.def("project_chains", &project_chains, nb::arg("values").noconvert(), nb::arg("starts").noconvert(),
-             nb::arg("stops").noconvert(), nb::arg("directions").noconvert(), nb::arg("lower"), nb::arg("upper"),
+             nb::arg("stops").noconvert(), nb::arg("lower"), nb::arg("upper"),
              nb::call_guard<nb::gil_scoped_release>(),
              "Project chains of every row of values in place.");
   module.def("project_half_spaces", &project_half_spaces, nb::arg("values").noconvert(), nb::arg("duals").noconvert(),

@@ -6,25 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
-    from clearset.estimators import CalibratorCurve as CalibratorCurve
-    from clearset.estimators import Churn as Churn
-    from clearset.estimators import Explanation as Explanation
-    from clearset.estimators import JointExplanation as JointExplanation
+    from clearset.display import plot_quality as plot_quality
     from clearset.estimators import JointModel as JointModel
-    from clearset.estimators import PartialDependence as PartialDependence
     from clearset.estimators import SemanticClassifier as SemanticClassifier
-    from clearset.estimators import SemanticExplanation as SemanticExplanation
     from clearset.estimators import SemanticFeatureEngine as SemanticFeatureEngine
     from clearset.estimators import SemanticRegressor as SemanticRegressor
     from clearset.estimators import SetClassifier as SetClassifier
     from clearset.estimators import SetRegressor as SetRegressor
-    from clearset.estimators import TokenScores as TokenScores
-    from clearset.estimators import churn as churn
-    from clearset.estimators import load as load
-    from clearset.explain import plot_quality as plot_quality
-    from clearset.frozen import FrozenModel as FrozenModel
-    from clearset.setfunction import Certificate as Certificate
-    from clearset.setfunction import Check as Check
+    from clearset.estimators import as_estimator as as_estimator
+    from clearset.functions import Certificate as Certificate
+    from clearset.functions import Check as Check
+    from clearset.models import CalibratorCurve as CalibratorCurve
+    from clearset.models import Churn as Churn
+    from clearset.models import Explanation as Explanation
+    from clearset.models import FrozenModel as FrozenModel
+    from clearset.models import JointExplanation as JointExplanation
+    from clearset.models import PartialDependence as PartialDependence
+    from clearset.models import SemanticModel as SemanticModel
+    from clearset.models import SetModel as SetModel
+    from clearset.models import TokenScores as TokenScores
+    from clearset.models import churn as churn
+    from clearset.models import load as load
     from clearset.sets import SIZE as SIZE
     from clearset.sets import Feature as Feature
     from clearset.sets import SetData as SetData
@@ -51,90 +53,82 @@ try:
 except PackageNotFoundError:  # run from source, not installed
     __version__ = "0+source"
 
-# Names are fetched when they are first used: the command line answers --help without loading torch.
+# Where names are from: they are fetched when they are first used, so that the command line answers --help at once.
 _HOMES = {
-    "SIZE": "sets",
-    "AllOf": "tokens",
-    "AnyOf": "tokens",
-    "ArtifactError": "artifact",
-    "CalibratorCurve": "estimators",
-    "Certificate": "setfunction",
-    "Check": "setfunction",
-    "Churn": "estimators",
-    "Cross": "tokens",
-    "Difference": "tokens",
-    "Explanation": "estimators",
-    "Feature": "sets",
-    "FrozenModel": "frozen",
-    "Items": "tokens",
-    "JointExplanation": "estimators",
-    "JointModel": "estimators",
-    "MaxInterval": "tokens",
-    "MaxSize": "tokens",
-    "MinCount": "tokens",
-    "NGrams": "tokens",
-    "PartialDependence": "estimators",
-    "SemanticClassifier": "estimators",
-    "SemanticExplanation": "estimators",
-    "SemanticFeatureEngine": "estimators",
-    "SemanticRegressor": "estimators",
-    "SetClassifier": "estimators",
-    "SetData": "sets",
-    "SetRegressor": "estimators",
-    "Subsets": "tokens",
-    "TokenLimitError": "tokens",
-    "TokenScores": "estimators",
-    "TokenStatistics": "tokens",
-    "TokenTable": "tokens",
-    "Trust": "sets",
-    "churn": "estimators",
-    "Tuning": "tuning",
-    "from_long": "sets",
-    "load": "estimators",
-    "plot_quality": "explain",
-    "tune": "tuning",
+    name: package
+    for package, names in {
+        "artifact": ("ArtifactError",),
+        "display": ("plot_quality",),
+        "estimators": (
+            "JointModel",
+            "SemanticClassifier",
+            "SemanticFeatureEngine",
+            "SemanticRegressor",
+            "SetClassifier",
+            "SetRegressor",
+            "as_estimator",
+        ),
+        "functions": ("Certificate", "Check"),
+        "models": (
+            "CalibratorCurve",
+            "Churn",
+            "Explanation",
+            "FrozenModel",
+            "JointExplanation",
+            "PartialDependence",
+            "SemanticModel",
+            "SetModel",
+            "TokenScores",
+            "churn",
+            "load",
+        ),
+        "sets": ("SIZE", "Feature", "SetData", "Trust", "from_long"),
+        "tokens": (
+            "AllOf",
+            "AnyOf",
+            "Cross",
+            "Difference",
+            "Items",
+            "MaxInterval",
+            "MaxSize",
+            "MinCount",
+            "NGrams",
+            "Subsets",
+            "TokenLimitError",
+            "TokenStatistics",
+            "TokenTable",
+        ),
+        "tuning": ("Tuning", "tune"),
+    }.items()
+    for name in names
 }
 
+# What people begin with; errors and the types of results are in their packages, and can be had from here as well.
 __all__ = [
     "SIZE",
-    "AllOf",
-    "AnyOf",
-    "ArtifactError",
-    "CalibratorCurve",
-    "Certificate",
-    "Check",
-    "Churn",
     "Cross",
     "Difference",
-    "Explanation",
     "Feature",
     "FrozenModel",
     "Items",
-    "JointExplanation",
     "JointModel",
     "MaxInterval",
     "MaxSize",
     "MinCount",
     "NGrams",
-    "PartialDependence",
     "SemanticClassifier",
-    "SemanticExplanation",
     "SemanticFeatureEngine",
     "SemanticRegressor",
     "SetClassifier",
     "SetData",
     "SetRegressor",
     "Subsets",
-    "TokenLimitError",
-    "TokenScores",
-    "TokenStatistics",
     "TokenTable",
     "Trust",
-    "Tuning",
+    "as_estimator",
     "churn",
     "from_long",
     "load",
-    "plot_quality",
     "tune",
 ]
 

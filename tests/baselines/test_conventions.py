@@ -193,19 +193,19 @@ def test_every_parameter_is_documented(name: str) -> None:
     cls = getattr(baselines, name)
     text = inspect.getdoc(cls) or ""
     lines = [line for line in text[text.index("Parameters") :].splitlines() if line and line[0] != " "]
-    documented = {word.strip() for line in lines for word in line.split(",")}
+    documented = {word.strip() for line in lines for word in line.split(" : ")[0].split(",")}
     assert set(inspect.signature(cls).parameters) <= documented
 
 
 def documented_attributes(name: str) -> set[str]:
-    """Give the attributes that a class documents, by itself or by pointing to another."""
+    """Return the attributes that a class documents, by itself or by pointing to another."""
     text = inspect.getdoc(getattr(baselines, name)) or ""
     other = re.search(r"attributes,?\s+are\s+those\s+of\s+`(\w+)`", text)
     found = documented_attributes(other[1]) if other else set()
     if "Attributes\n" in text:
         section = text[text.index("Attributes\n") : text.index("Examples\n")]
         lines = [line for line in section.splitlines()[2:] if line and line[0] != " "]
-        found |= {word.strip() for line in lines for word in line.split(",")}
+        found |= {word.strip() for line in lines for word in line.split(" : ")[0].split(",")}
     return found
 
 

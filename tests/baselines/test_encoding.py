@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import clearset as cs
-from clearset.baselines._encoding import Encoding
+from clearset.baselines import Encoding
 from clearset.sets import SetData, read_sets
 
 

@@ -99,7 +99,7 @@ def test_what_no_mean_tells_is_learned(max_exact: int) -> None:
 
 
 def test_many_tokens_are_not_paired_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clearset.baselines._support.MAX_EXACT_TOKENS", 50)
+    monkeypatch.setattr("clearset.baselines._support_distributions.MAX_EXACT_TOKENS", 50)
     X = set_data(60)
     assert not SupportDistributionRegressor(n_landmarks=5).fit(X, label(X)).exact_
 

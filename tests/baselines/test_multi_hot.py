@@ -89,7 +89,7 @@ def test_bad_input(make: Any) -> None:
         make().fit([[0.5], [1.5]], y)
     with pytest.raises(ValueError, match="no examples"):
         make().fit([], [])
-    with pytest.raises(TypeError, match="give a tokeniser"):
+    with pytest.raises(TypeError, match="give a tokenizer"):
         make(tokens="words").fit([["a"], ["b"]], y)
     with pytest.raises(ValueError, match="min_count must be a whole number at least 1; received 0"):
         make(min_count=0).fit([["a"], ["b"]], y)

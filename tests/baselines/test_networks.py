@@ -8,16 +8,16 @@ import pytest
 import torch
 from torch import nn
 
-from clearset.baselines._examples import Ragged
+from clearset.baselines._inputs import RaggedInput
 from clearset.baselines._networks import DeepSets, FullyConnected, MultiHot
-from clearset.baselines._segments import segment_mean
+from clearset.baselines._segment_mean import segment_mean
 
 GENERATOR = torch.Generator().manual_seed(0)
 OFFSETS = np.array([0, 2, 3, 7])
 
 
 def set_by_hand(network: nn.Module) -> list[np.ndarray]:
-    """Give a network weights of one decimal, and return them."""
+    """Set the weights of a network to numbers of one decimal, and return them."""
     rng = np.random.default_rng(3)
     values = []
     with torch.no_grad():
@@ -81,9 +81,9 @@ def test_the_order_of_tokens_does_not_matter(dtype: Any) -> None:
 
 
 def test_batches_and_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    examples = Ragged(tokens(), OFFSETS)
+    examples = RaggedInput(tokens(), OFFSETS)
     values, offsets = examples.batch(np.array([2, 0]))
     np.testing.assert_array_equal(values, tokens()[[3, 4, 5, 6, 0, 1]])
     assert offsets.tolist() == [0, 4, 6]
-    monkeypatch.setattr("clearset.baselines._examples.PIECE_VALUES", 6)
+    monkeypatch.setattr("clearset.baselines._inputs.PIECE_VALUES", 6)
     assert [piece.tolist() for piece in examples.pieces(np.array([0, 1, 2, 1, 0]))] == [[0, 1], [2], [1, 0]]

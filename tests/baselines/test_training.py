@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 
@@ -92,7 +93,7 @@ def test_large_data_are_trained_in_single_precision_alike(monkeypatch: pytest.Mo
     X = sets(300)
     shared: dict[str, Any] = {"random_state": 0, "epochs": 5}
     double = DeepSetsRegressor(**shared).fit(X, largest(X)).predict(X)
-    monkeypatch.setattr("clearset.baselines._base.DOUBLE_PRECISION_VALUES", 0)
+    monkeypatch.setattr("clearset.baselines._network_estimator.DOUBLE_PRECISION_VALUES", 0)
     single = DeepSetsRegressor(**shared).fit(X, largest(X)).predict(X)
     np.testing.assert_allclose(single, double, atol=1e-3)
     assert not np.array_equal(single, double)
@@ -133,19 +134,45 @@ def test_sets_of_weight_0_are_left_out() -> None:
     assert model.categories_.names.tolist() == ["a", "b"]
 
 
-def test_an_interrupt_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    from clearset.baselines import _training
+def interrupt_after(n_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Ctrl-C come with one of the optimizer's steps."""
+    step, taken = torch.optim.AdamW.step, []
 
-    X, y = sets(600), largest(sets(600))
-    evaluate, calls = _training.evaluate, []
-
-    def interrupted(*arguments: Any) -> float:
-        calls.append(1)
-        if len(calls) == 4:
+    def interrupted(*arguments: Any) -> Any:
+        taken.append(1)
+        if len(taken) > n_steps:
             raise KeyboardInterrupt
-        return evaluate(*arguments)
+        return step(*arguments)
 
-    monkeypatch.setattr(_training, "evaluate", interrupted)
+    monkeypatch.setattr(torch.optim.AdamW, "step", interrupted)
+
+
+def test_an_interrupt_before_the_first_epoch_ends_leaves_the_last_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = sets(600), largest(sets(600))
+    model = DeepSetsRegressor(epochs=2, random_state=0).fit(X, y)
+    before, predicted = vars(model).copy(), model.predict(X)
+    interrupt_after(5, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:300], y[:300])
+    assert vars(model) == before
+    assert np.array_equal(model.predict(X), predicted)
+
+
+def test_training_that_diverges_leaves_the_last_fit() -> None:
+    X, y = sets(100), np.where(largest(sets(100)) > 0.5, "high", "low")
+    model = DeepSetsClassifier(epochs=2, random_state=0).fit(X, y)
+    before = vars(model).copy()
+    model.set_params(learning_rate=1e300)
+    with pytest.raises(FloatingPointError):
+        model.fit(X[:50], y[:50])
+    assert vars(model) == before | {"learning_rate": 1e300}
+
+
+def test_an_interrupt_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = sets(600), largest(sets(600))
+    interrupt_after(54, monkeypatch)  # 17 steps an epoch
     with pytest.warns(UserWarning, match="interrupted after 3 of 9 epochs"):
         model = DeepSetsRegressor(epochs=9, random_state=0).fit(X, y)
     assert model.interrupted_

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,5 +67,20 @@ def test_help_loads_nothing_heavy() -> None:
     script = (
         "import sys; from clearset.cli import main; main(['fit', '--help']); main(['tune', '--help']); "
         "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn', 'pyarrow', 'optuna')))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL).returncode == 0  # noqa: S603
+
+
+def test_saved_models_need_neither_torch_nor_scikit_learn(folder: Path, tmp_path: Path) -> None:
+    model, data = str(folder / "classifier"), str(folder / "sets.parquet")
+    commands = [
+        ["predict", model, data],
+        ["explain", model, data],
+        ["verify", model, data],
+        ["report", model, data, "--output", str(tmp_path / "report.html")],
+    ]
+    script = (
+        f"import sys; from clearset.cli import main; assert not any(map(main, {commands})); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn')))"
     )
     assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL).returncode == 0  # noqa: S603

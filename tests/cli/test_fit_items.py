@@ -104,8 +104,9 @@ def test_numbers(food: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Regression of 'points', because the label is a number" in out
     assert f"(a constant: {np.var(POINTS):.4g})." in out
     model = cs.load(food / "model")
-    assert isinstance(model, cs.SemanticRegressor)
-    assert (model.tokens, model.refine, model.filters) == (cs.Items(), True, None)
+    assert model.estimator == "SemanticRegressor"
+    chosen = [model.parameters[name] for name in ("tokens", "refine", "filters")]
+    assert chosen == [cs.Items(), True, "auto"]
 
 
 def test_two_classes(food: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +140,7 @@ def test_a_file_of_features_and_options(food: Path, tmp_path: Path) -> None:
     options = ["--label", "cuisine", "--tokens", "items", "--quiet", "--features", str(path)]
     assert fit(food, "food.parquet", *options) == 0
     model = cs.load(food / "model")
-    assert (model.cross_fit, model.shrinkage) == (3, 2.0)
+    assert (model.parameters["cross_fit"], model.parameters["shrinkage"]) == (3, 2.0)
     assert [feature.name for feature in model.features_] == ["log_odds", "count"]
     assert model.trusts_ == (cs.Trust("log_odds", by="count"),)
 
@@ -152,7 +153,7 @@ def test_pairs_of_columns(tmp_path: Path) -> None:
     options = ["--column", "b", "--label", "same", "--tokens", "cross", "--quiet"]
     assert fit(tmp_path, "pairs.csv", *options, column="a") == 0
     model = cs.load(tmp_path / "model")
-    assert model.tokens == cs.Cross("a", "b")
+    assert model.parameters["tokens"] == cs.Cross("a", "b")
     arguments = ["predict", str(tmp_path / "model"), str(tmp_path / "pairs.csv")]
     assert main([*arguments, "-o", str(tmp_path / "out.csv")]) == 0
     expected = model.predict(pa.table({"a": LISTS, "b": right}))

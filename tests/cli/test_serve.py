@@ -100,7 +100,7 @@ def test_wrong_calls(
 
 
 def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    """Give the application that a command would serve, and tell it that it is ready."""
+    """Return the application that a command would serve, without serving it."""
     found = []
 
     def run(app: Any, host: str, port: int, ready: Any) -> None:

@@ -44,12 +44,12 @@ def test_build(data: Path, source: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "tokeniser"),
+    ("text", "tokenizer"),
     [("items", cs.Items()), ("subsets", cs.Subsets()), ("ngrams:2", cs.NGrams(2)), ("ngrams", cs.NGrams())],
 )
-def test_tokenisers(data: Path, text: str, tokeniser: object) -> None:
+def test_tokenizers(data: Path, text: str, tokenizer: object) -> None:
     assert build(data, "--tokens", text, "--quiet") == 0
-    assert cs.TokenTable.load(data / "table.parquet").tokeniser == tokeniser
+    assert cs.TokenTable.load(data / "table.parquet").tokenizer == tokenizer
 
 
 def test_two_columns(tmp_path: Path) -> None:

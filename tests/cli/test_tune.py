@@ -1,6 +1,7 @@
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,12 +47,14 @@ def test_from_table_to_model(sets: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert sorted(scores) == scores
     assert (sets / "tuning.png").read_bytes().startswith(b"\x89PNG")
     model = cs.load(sets / "tuned")
-    assert (model.keypoints, model.width, model.epochs, model.random_state) == (6, 1, 2, 0)
+    parameters = model.parameters
+    named = [parameters[name] for name in ("keypoints", "width", "epochs", "random_state")]
+    assert named == [6, 1, 2, 0]
     assert model.verify()
     chosen = dict(re.findall(r"^  (\w+) +(\S+)$", out[out.index("Chosen:") :], re.MULTILINE))
     assert set(chosen) == {"learning_rate", "lattice_size", "smoothness"}
-    assert model.lattice_size == int(chosen["lattice_size"])
-    assert model.learning_rate == pytest.approx(float(chosen["learning_rate"]), rel=1e-3)
+    assert parameters["lattice_size"] == int(chosen["lattice_size"])
+    assert parameters["learning_rate"] == pytest.approx(float(chosen["learning_rate"]), rel=1e-3)
 
     assert tune(sets, "sets.parquet", *options, "--budget", "5") == 0
     again = capsys.readouterr().out
@@ -112,7 +115,7 @@ def test_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
     model = cs.load(tmp_path / "tuned")
     assert model.predict([["a"], ["b", "c"]]).tolist() == ["yes", "no"]
-    assert model.tokens == cs.Items()
+    assert model.parameters["tokens"] == cs.Items()
 
 
 def test_folds(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,7 +167,8 @@ def test_interrupted(sets: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
     def interrupted(self, *args, **kwargs):
         fits.append(self)
         original(self, *args, **kwargs)
-        self.interrupted_ = len(fits) == trial
+        record = replace(self.model_.record, interrupted=len(fits) == trial)
+        self.model_ = replace(self.model_, record=record)
         return self
 
     monkeypatch.setattr(cs.SetRegressor, "fit", interrupted)
@@ -175,4 +179,4 @@ def test_interrupted(sets: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
         assert not (sets / "tuned").exists()
     else:
         assert (status, err) == (0, "Interrupted: this is the best model so far.\n")
-        assert cs.load(sets / "tuned").n_features_in_ == 6
+        assert cs.load(sets / "tuned").n_features_in == 6

@@ -19,6 +19,6 @@ def test_a_certificate_that_does_not_hold(folder: Path, monkeypatch, capsys) -> 
         def __bool__(self) -> bool:
             return False
 
-    monkeypatch.setattr(cs.SetRegressor, "verify", lambda *_: Broken())
+    monkeypatch.setattr(cs.SetModel, "verify", lambda *_: Broken())
     assert main(["verify", str(folder / "regressor")]) == 1
     assert "breaks a declared constraint" in capsys.readouterr().err

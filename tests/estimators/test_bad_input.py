@@ -11,11 +11,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import clearset as cs
-from clearset.estimators import _fitting
-from clearset.setfunction import train
+from clearset.training import Fitting
 
 N = 12
 RATING = cs.Feature("stars", monotonic="increasing")
+TRAIN = Fitting.train
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +25,13 @@ def _no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*_: Any) -> None:
         pytest.fail("training was reached")
 
-    monkeypatch.setattr(_fitting, "train", reached)
+    monkeypatch.setattr(Fitting, "train", reached)
 
 
 @contextmanager
 def training_allowed() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_fitting, "train", train)
+        patch.setattr(Fitting, "train", TRAIN)
         yield
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import is_classifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from torch import nn
 
 import clearset as cs
 from clearset import baselines
-from clearset.baselines import _multi_hot, _support
-from clearset.baselines import _training as network_training
-from clearset.estimators.semantic import _joint_training
-from clearset.setfunction import _training as set_training
+from clearset.engines.torch import TorchEngine
+from clearset.functions import ShapeConstraints
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -54,7 +54,7 @@ class Case:
 
 QUICK: dict[str, Any] = {"epochs": 2, "random_state": 0}
 SEMANTIC: dict[str, Any] = {**QUICK, "tokens": cs.Items(), "n_jobs": 1}
-SET_EPOCH, NETWORK_EPOCH = (set_training._Trainer, "epoch"), (network_training._Trainer, "epoch")
+SET_TRAINING, JOINT_TRAINING = (TorchEngine, "trainer"), (TorchEngine, "joint_trainer")
 
 
 def joint(follow_on: Any) -> Callable[[], Any]:
@@ -66,31 +66,31 @@ def joint(follow_on: Any) -> Callable[[], Any]:
 
 
 CASES = {
-    "SetRegressor": Case(lambda: cs.SetRegressor(**QUICK), SETS, OTHER_SETS, SET_EPOCH),
-    "SetRegressor again": Case(lambda: cs.SetRegressor(**QUICK, warm_start=True), SETS, SETS, SET_EPOCH),
-    "SetClassifier": Case(lambda: cs.SetClassifier(**QUICK), SETS, OTHER_SETS, SET_EPOCH),
+    "SetRegressor": Case(lambda: cs.SetRegressor(**QUICK), SETS, OTHER_SETS, SET_TRAINING),
+    "SetRegressor again": Case(lambda: cs.SetRegressor(**QUICK, warm_start=True), SETS, SETS, SET_TRAINING),
+    "SetClassifier": Case(lambda: cs.SetClassifier(**QUICK), SETS, OTHER_SETS, SET_TRAINING),
     "SemanticFeatureEngine": Case(
-        lambda: cs.SemanticFeatureEngine(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_EPOCH
+        lambda: cs.SemanticFeatureEngine(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_TRAINING
     ),
     "SemanticRegressor": Case(
-        lambda: cs.SemanticRegressor(**SEMANTIC, refine=True), STRINGS, OTHER_STRINGS, SET_EPOCH
+        lambda: cs.SemanticRegressor(**SEMANTIC, refine=True), STRINGS, OTHER_STRINGS, SET_TRAINING
     ),
-    "SemanticClassifier": Case(lambda: cs.SemanticClassifier(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_EPOCH),
-    "JointModel of numbers": Case(joint(cs.SetRegressor), JOINT, OTHER_JOINT, SET_EPOCH),
-    "JointModel of classes": Case(
-        joint(cs.SetClassifier), JOINT, OTHER_JOINT, (_joint_training._Training, "epoch")
+    "SemanticClassifier": Case(
+        lambda: cs.SemanticClassifier(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_TRAINING
     ),
+    "JointModel of numbers": Case(joint(cs.SetRegressor), JOINT, OTHER_JOINT, SET_TRAINING),
+    "JointModel of classes": Case(joint(cs.SetClassifier), JOINT, OTHER_JOINT, JOINT_TRAINING),
 }
 for _name in baselines.__all__:
     _cls = getattr(baselines, _name)
-    if _name.startswith("SupportDistribution"):
-        CASES[_name] = Case(_cls, SETS, OTHER_SETS, (_support.KernelFeatures, "__call__"))
-    elif _name == "MultiHotEncoder":
-        CASES[_name] = Case(_cls, STRINGS, OTHER_STRINGS, (_multi_hot.Categories, "fit"))
-    elif _name.startswith("MultiHot"):
-        CASES[_name] = Case(lambda cls=_cls: cls(**QUICK), STRINGS, OTHER_STRINGS, NETWORK_EPOCH)
-    else:
-        CASES[_name] = Case(lambda cls=_cls: cls(**QUICK), SETS, OTHER_SETS, NETWORK_EPOCH)
+    if _name == "MultiHotEncoder":
+        CASES[_name] = Case(_cls, STRINGS, OTHER_STRINGS, (cs.TokenTable, "build"))
+    elif _name.startswith("SupportDistribution"):
+        _linear = Ridge if _name.endswith("Regressor") else LogisticRegression
+        CASES[_name] = Case(_cls, SETS, OTHER_SETS, (_linear, "fit"))
+    elif _name.endswith(("Regressor", "Classifier")):
+        _sets = (STRINGS, OTHER_STRINGS) if _name.startswith("MultiHot") else (SETS, OTHER_SETS)
+        CASES[_name] = Case(lambda cls=_cls: cls(**QUICK), *_sets, (nn.Linear, "forward"))
 
 
 class TrainingError(Exception):
@@ -102,6 +102,20 @@ def raising(error: type[BaseException]) -> Callable[..., Any]:
         raise error
 
     return method
+
+
+def failing(training: tuple[Any, str], error: type[BaseException]) -> Callable[..., Any]:
+    """Stand in for what trains: an epoch of an engine's trainer, or the method itself, raises an error."""
+    if training[0] is not TorchEngine:
+        return raising(error)
+    make = getattr(*training)
+
+    def trainer(*arguments: Any) -> Any:
+        made = make(*arguments)
+        made.epoch = raising(error)
+        return made
+
+    return trainer
 
 
 def missing(labels: Any) -> Any:
@@ -132,13 +146,13 @@ def fit(case: Case, model: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> No
         options["validation_data"] = (5, y)
     elif how == "error in training":
         error = TrainingError
-        monkeypatch.setattr(*case.training, raising(TrainingError))
+        monkeypatch.setattr(*case.training, failing(case.training, TrainingError))
     elif how == "interrupt before the first epoch":
         error = KeyboardInterrupt
-        monkeypatch.setattr(*case.training, raising(KeyboardInterrupt))
+        monkeypatch.setattr(*case.training, failing(case.training, KeyboardInterrupt))
     elif how == "error at the end":
         error = TrainingError
-        monkeypatch.setattr(type(model), "verify", raising(TrainingError))
+        monkeypatch.setattr(ShapeConstraints, "violations", raising(TrainingError))
     # scikit-learn warns that a number has no names of columns.
     with pytest.raises(error), warnings.catch_warnings(action="ignore"):
         model.fit(X, y, **options)
@@ -183,7 +197,7 @@ def can_fail(case: Case, how: str) -> bool:
     if how == "error at the end":
         return hasattr(model, "verify") and not isinstance(model, cs.JointModel)
     # What comes before joint training is kept if that is interrupted.
-    return not (how.startswith("interrupt") and case.training[0] is _joint_training._Training)
+    return not (how.startswith("interrupt") and case.training == JOINT_TRAINING)
 
 
 PAIRS = [(name, how) for name, case in CASES.items() for how in WAYS if can_fail(case, how)]
@@ -221,16 +235,23 @@ def test_an_estimator_that_was_never_fitted_stays_so(
 
 
 def interrupted_at(epoch: int) -> Callable[..., Any]:
-    """Stand in for a trainer's epoch that an interrupt ends, as Ctrl-C would."""
-    calls, train = [], set_training._Trainer.epoch
+    """Stand in for trainers whose so many-th epoch, of all together, an interrupt ends, as Ctrl-C would."""
+    calls, make = [], TorchEngine.trainer
 
-    def method(self: Any) -> float:
-        calls.append(1)
-        if len(calls) == epoch:
-            raise KeyboardInterrupt
-        return train(self)
+    def trainer(*arguments: Any) -> Any:
+        made = make(*arguments)
+        train = made.epoch
 
-    return method
+        def counted() -> float:
+            calls.append(1)
+            if len(calls) == epoch:
+                raise KeyboardInterrupt
+            return train()
+
+        made.epoch = counted
+        return made
+
+    return trainer
 
 
 @pytest.fixture(scope="module")
@@ -252,9 +273,9 @@ def test_other_methods_that_fit(method: str, how: str, engine: Any, monkeypatch:
         if method == "refresh_table":
             monkeypatch.setattr(cs.TokenTable, "carrying", raising(TrainingError))
         elif how == "training":
-            monkeypatch.setattr(*SET_EPOCH, raising(TrainingError))
+            monkeypatch.setattr(*SET_TRAINING, failing(SET_TRAINING, TrainingError))
         else:
-            monkeypatch.setattr(type(engine), "verify", raising(TrainingError))
+            monkeypatch.setattr(ShapeConstraints, "violations", raising(TrainingError))
         error = TrainingError
     with pytest.raises(error):
         getattr(engine, method)(X, y, np.full(N, -1.0 if how == "weights" else 1.0))
@@ -267,7 +288,7 @@ def test_an_interrupt_among_the_folds_leaves_the_engine_as_it_was(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = vars(engine).copy()
-    monkeypatch.setattr(set_training._Trainer, "epoch", interrupted_at(4))
+    monkeypatch.setattr(*SET_TRAINING, interrupted_at(4))
     with pytest.raises(RuntimeError, match="The engine is as it was"):
         engine.fit_transform(OTHER_STRINGS, OTHER_NUMBERS)
     assert unchanged(engine, before)
@@ -276,7 +297,7 @@ def test_an_interrupt_among_the_folds_leaves_the_engine_as_it_was(
 def test_an_interrupt_in_the_first_epoch_of_refinement_keeps_what_was_trained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(set_training._Trainer, "epoch", interrupted_at(3))
+    monkeypatch.setattr(*SET_TRAINING, interrupted_at(3))
     model = CASES["SemanticRegressor"].make()
     with pytest.warns(UserWarning, match="best model so far is kept"):
         model.fit(STRINGS, NUMBERS)

@@ -311,8 +311,8 @@ def test_predictions_are_what_the_parameters_say(
     """Work the six layers out again, token by token, with NumPy's and SciPy's interpolation."""
     options = {"width": width, "lattice_size": lattice_size, "lattices": lattices, "epochs": 10}
     model = fit(sets.arrow(), sets.labels, **options)
-    curves, layout = model.calibrators(), model.set_function_.phi.layout
-    tables = {name: table.detach().numpy() for name, table in model.set_function_.tables.items()}
+    curves, layout = model.calibrators(), model.set_function_.layout
+    tables = model.set_function_.tables
     places = np.linspace(-1, 1, model.rho_keypoints)
     later = Sets(15, seed=7)
 

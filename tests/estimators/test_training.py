@@ -8,9 +8,10 @@ import pytest
 
 import clearset as cs
 from clearset.datasets import make_reviews
-from clearset.estimators import _base, _fitting
-from clearset.setfunction import SetFunction, ShapeConstraints
+from clearset.engines.torch import TorchEngine
+from clearset.functions import SetFunction, ShapeConstraints
 from clearset.sets import Binning
+from clearset.training import Fitting
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_one_seed_one_model_whatever_the_threads(
     reviews: Any, options: dict[str, Any], single: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if single:
-        monkeypatch.setattr(_fitting, "DOUBLE_PRECISION_VALUES", 0)
+        monkeypatch.setattr("clearset.training._fit_sets.DOUBLE_PRECISION_VALUES", 0)
     options = {"features": FEATURES, "epochs": 3} | options
     expected = fit(reviews.frame, reviews.sales, **options).predict(reviews.frame)
     for n_jobs in (1, 2, 3):
@@ -228,14 +229,18 @@ def test_warm_start_keeps_the_classes() -> None:
 def test_restarts_keep_the_best(monkeypatch: pytest.MonkeyPatch, curve: Any) -> None:
     X, y = curve
     found, shapes = [], []
-    real = _fitting.train
+    train, trainer = Fitting.train, TorchEngine.trainer
 
-    def train(model: Any, shape: Any, *arguments: Any) -> Any:
-        shapes.append(shape)
-        found.append(real(model, shape, *arguments))
+    def watched(fitting: Fitting, *arguments: Any) -> Any:
+        found.append(train(fitting, *arguments))
         return found[-1]
 
-    monkeypatch.setattr(_fitting, "train", train)
+    def watched_trainer(engine: TorchEngine, problem: Any, *arguments: Any) -> Any:
+        shapes.append(problem.shape)
+        return trainer(engine, problem, *arguments)
+
+    monkeypatch.setattr(Fitting, "train", watched)
+    monkeypatch.setattr(TorchEngine, "trainer", watched_trainer)
     model = fit(X, y, restarts=3, epochs=3, width=2)
     losses = [attempt.best_loss for attempt in found]
     assert len(set(losses)) == 3
@@ -272,7 +277,7 @@ def test_an_interrupt_keeps_what_was_reached(
 ) -> None:
     X, y = curve
     options = {"validation_fraction": 0.5, "early_stopping": validated, "epochs": 12, "restarts": restarts}
-    monkeypatch.setattr(_base, "progress_bar", _Interrupting(after))
+    monkeypatch.setattr("clearset.estimators._base.progress_bar", _Interrupting(after))
     with pytest.warns(UserWarning, match="interrupted after"):
         model = fit(X, y, features=RISING, **options)
     assert model.interrupted_
@@ -293,7 +298,7 @@ def test_an_interrupted_restart_does_not_replace_a_better_one(
 ) -> None:
     X, y = curve
     complete = fit(X, y, epochs=10)
-    monkeypatch.setattr(_base, "progress_bar", _Interrupting(after=11))
+    monkeypatch.setattr("clearset.estimators._base.progress_bar", _Interrupting(after=11))
     with pytest.warns(UserWarning, match="interrupted after"):
         model = fit(X, y, epochs=10, restarts=3)
     assert model.interrupted_
@@ -312,11 +317,11 @@ def test_light_touch_nearly_holds_before_the_last_projection(monkeypatch: pytest
     def largest_violation(model: SetFunction, binning: Binning) -> float:
         declared = Binning(tuple(features), binning.keypoints, binning.categories)
         shape = ShapeConstraints.of(model, declared, ())
-        return max(violation for _, _, violation in shape.violations(model))
+        return max(violation for _, _, violation in shape.violations(model.tables))
 
-    def watched(self: ShapeConstraints, model: SetFunction) -> None:
-        seen.append(max(violation for _, _, violation in self.violations(model)))
-        exactly(self, model)
+    def watched(self: ShapeConstraints, tables: Any) -> None:
+        seen.append(max(violation for _, _, violation in self.violations(tables)))
+        exactly(self, tables)
 
     monkeypatch.setattr(ShapeConstraints, "project_exactly", watched)
     model = fit(X, y, features=features, constraints="light_touch", epochs=60)

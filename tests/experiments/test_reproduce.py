@@ -13,7 +13,7 @@ from clearset.experiments._churn import CHURN
 from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._task import FULL, QUICK, split
 from clearset.experiments._tasks import TASKS
-from clearset.tuning._lock import locked
+from clearset.tuning import locked
 
 
 @pytest.fixture

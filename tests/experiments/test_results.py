@@ -5,7 +5,7 @@ import pytest
 import clearset as cs
 from clearset.experiments._results import Results
 from clearset.experiments._summary import summary_table
-from clearset.experiments._task import FULL, QUICK, Method, Metric, Task
+from clearset.experiments._task import FULL, QUICK, Measure, Method, Task
 from clearset.experiments._tuning import as_options, as_plain
 
 ONE = Method("one", lambda seed: None, "x", {"width": (1, 4)}, {"error": 3.25})
@@ -14,7 +14,7 @@ TASK = Task(
     name="made-up",
     title="Made up",
     text="Some text.",
-    metrics=(Metric("error", 2, lower_is_better=True),),
+    measures=(Measure("error", 2, lower_is_better=True),),
     methods=(ONE, TWO),
     inputs={},
     score=lambda model, X, y: {},

@@ -8,8 +8,8 @@ from clearset.experiments._task import (
     FULL,
     QUICK,
     Effort,
+    Measure,
     Method,
-    Metric,
     Parts,
     Task,
     fit,
@@ -41,7 +41,7 @@ def _task(**options):
         name="numbers",
         title="Numbers",
         text="",
-        metrics=(Metric("error", 2),),
+        measures=(Measure("error", 2),),
         methods=(Method("mean", lambda seed: _Recorder(), "numbers"),),
         inputs={"numbers": load},
         score=_mean_error,
@@ -108,7 +108,7 @@ def test_tasks_are_well_formed(task):
     names = [method.name for method in task.methods]
     assert len(set(names)) == len(names)
     assert set(task.highlights.values()) <= set(names)
-    measures = {metric.name for metric in task.metrics}
+    measures = {measure.name for measure in task.measures}
     for method in task.methods:
         assert set(method.paper) <= measures
         if task.name != "ablations":

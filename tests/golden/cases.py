@@ -59,7 +59,9 @@ def _set_cases():
         "regressor, poisson": (cs.SetRegressor(plain, loss="poisson", **QUICK), np.maximum(y.round(), 0)),
         "regressor, quantile": (cs.SetRegressor(plain, loss="quantile", quantile=0.8, **QUICK), y),
         "regressor, light touch": (
-            cs.SetRegressor(FEATURES, constraints="light_touch", optimizer="adagrad", learning_rate=0.3, **QUICK),
+            cs.SetRegressor(
+                FEATURES, constraints="light_touch", optimizer="adagrad", learning_rate=0.3, **QUICK
+            ),
             y,
         ),
         "classifier": (cs.SetClassifier(FEATURES, **QUICK), two),

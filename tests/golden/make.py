@@ -1,12 +1,12 @@
 """Write the golden files: run it with the version that others are to be compared with.
 
-    python tests/golden/make.py
+python -m tests.golden.make
 """
 
 import json
 from pathlib import Path
 
-from cases import fitted_cases, kept, out_of_fold
+from .cases import fitted_cases, kept, out_of_fold
 
 FOLDER = Path(__file__).parent
 SAVED = ("regressor, width 3", "classifier, three", "pairs, 3", "number", "engine")

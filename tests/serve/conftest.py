@@ -50,7 +50,7 @@ def regressor(reviews: Any) -> Any:
 
 @pytest.fixture
 def client() -> Iterator[Any]:
-    """Give what makes a client of an application."""
+    """Return what makes a client of an application."""
     testing = pytest.importorskip("starlette.testclient")
     opened: list[Any] = []
 

@@ -2,7 +2,7 @@ from typing import Any
 
 
 def fits(value: Any, schema: dict[str, Any]) -> bool:
-    """Tell whether a value is as a JSON schema says, in the words that are used here."""
+    """Return whether a value fits a JSON schema, for the keywords that are used here."""
     kinds = {"string": str, "array": list, "object": dict, "null": type(None), "boolean": bool}
     if "anyOf" in schema and not any(fits(value, each) for each in schema["anyOf"]):
         return False

@@ -64,6 +64,23 @@ def test_predictions_and_explanations_of_items(client: Any, of_items: Any, cook:
     assert answer == json.loads(json.dumps(cook.explain(sets, "other").to_json()))
 
 
+@pytest.mark.parametrize("path", ["/api/predict", "/api/explain"])
+def test_a_request_is_read_once(client: Any, path: str) -> None:
+    split: list[str] = []
+
+    class Letters:
+        def tokens(self, example: str) -> list[str]:
+            split.append(example)
+            return list(example)
+
+    options: dict[str, Any] = {"refine": False, "epochs": 1, "random_state": 0, "n_jobs": 1}
+    model = cs.SemanticClassifier(Letters(), **options).fit(["ab", "b", "a", "c"] * 5, [1, 0, 1, 0] * 5)
+    connected = client(create_app(model))
+    split.clear()
+    assert connected.post(path, json={"sets": ["ab", "c"]}).status_code == 200
+    assert split == ["ab", "c"]
+
+
 def test_texts_and_an_engine(client: Any) -> None:
     texts = ["ripe cherry", "thin and sour", "ripe plum", "sour finish"] * 10
     options: dict[str, Any] = {"refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
@@ -234,10 +251,10 @@ def test_a_failure_is_one_sentence(
     client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = create_app(cook)
-    monkeypatch.setattr(type(cook), "predict", lambda self, X: {}["secret"])
+    monkeypatch.setattr(cs.SemanticModel, "read", lambda *_: {}["secret"])
     answer = client(app).post("/api/predict", json={"sets": [["salt"]]})
     assert (answer.status_code, list(answer.json())) == (500, ["error"])
-    assert "secret" not in answer.text
+    assert answer.json()["error"] == "Internal error; see the server's log."
     assert "KeyError" in caplog.text
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import clearset as cs
-from clearset.explain import report_document
-from clearset.explain._examples import MOST_VALUES
+from clearset.models import report_document
+from clearset.models.documents import MOST_VALUES
 from clearset.serve import create_app
 
 

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 import clearset as cs
-from clearset.serve import _limits, _search, create_app
+from clearset.serve import _limits, _token_search, create_app
 from clearset.serve._json import written
 
 
 @pytest.fixture
 def never(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Give what lets a model fail if it works at all."""
+    """Return what lets a test fail if anything is computed from sets that were read."""
 
-    def forbid(model: Any) -> None:
-        for name in ("explain", "predict", "predict_proba"):
-            monkeypatch.setattr(model, name, lambda *_, **__: pytest.fail("worked"), raising=False)
+    def forbid(cook: Any) -> None:
+        reading = type(cook.as_model().read([[]]))
+        for name in ("explain", "outputs", "scored", "scores"):
+            monkeypatch.setattr(reading, name, lambda *_, **__: pytest.fail("worked"))
 
     return forbid
 
@@ -67,23 +68,24 @@ def test_predictions(client: Any, cook: Any, never: Any, monkeypatch: pytest.Mon
 
 def test_known_tokens(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     connected, items = client(create_app(cook)), ["salt", "water", "grapefruit juice"]
-    monkeypatch.setattr(_search, "MOST_EXPLAINED", 2)
+    monkeypatch.setattr(_token_search, "MOST_EXPLAINED", 2)
     assert connected.post("/api/known", json={"items": items}).status_code == 200
-    monkeypatch.setattr(_search, "MOST_EXPLAINED", 1)
+    monkeypatch.setattr(_token_search, "MOST_EXPLAINED", 1)
     answer = connected.post("/api/known", json={"items": items})
     assert (answer.status_code, "Give fewer items" in answer.json()["error"]) == (413, True)
 
 
 def test_health_does_not_wait_for_work(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     app, begun, go_on = create_app(cook), Event(), Event()
-    predict = cook.predict
+    model = cs.SemanticModel
+    read = model.read
 
-    def wait(X: Any) -> Any:
+    def wait(*asked: Any) -> Any:
         begun.set()
         assert go_on.wait(60)
-        return predict(X)
+        return read(*asked)
 
-    monkeypatch.setattr(cook, "predict", wait, raising=False)
+    monkeypatch.setattr(model, "read", wait)
     n = 60  # more than there are threads
     with client(app) as connected, ThreadPoolExecutor(n + 1) as pool:
         asked = [pool.submit(connected.post, "/api/predict", json={"sets": [["salt"]]}) for _ in range(n)]

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 import clearset as cs
-from clearset.serve import create_app
-from clearset.serve._run import listening
+from clearset.serve import create_app, listening
 
 RECIPE = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
 
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Any]:
-    """Give what opens the explorer of a model; anything unusual on its page is an error."""
+    """Return what opens the explorer of a model; anything unusual on its page is an error."""
     uvicorn = pytest.importorskip("uvicorn")
     listener = listening("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
@@ -67,7 +66,7 @@ def wait_for(page: Any, selector: str, count: int) -> None:
 
 
 def rows(page: Any) -> dict[str, list[str]]:
-    """Give the cells of the tokens that are shown, by the items of these."""
+    """Return the cells of the tokens that are shown, by their items."""
     found = {}
     for row in page.locator(".found tbody tr").all():
         items = row.locator(".item").all_inner_texts()
@@ -75,9 +74,7 @@ def rows(page: Any) -> dict[str, list[str]]:
     return found
 
 
-def test_the_recipe_of_the_paper(opened: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A page that holds next to nothing: what it shows, the server knows.
-    monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
+def test_the_recipe_of_the_paper(opened: Any, cook: Any) -> None:
     page = opened(cook)
     typed(page, ", ".join(RECIPE))
     wait_for(page, ".found tbody tr", 3)
@@ -98,8 +95,7 @@ def test_the_recipe_of_the_paper(opened: Any, cook: Any, monkeypatch: pytest.Mon
     assert page.locator(".chip.unknown").all_inner_texts() == ["lemon olive oil \N{MULTIPLICATION SIGN}"]
 
 
-def test_search_asks_the_server(opened: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
+def test_search_asks_the_server(opened: Any, cook: Any) -> None:
     page = opened(cook)
     page.locator("#search").fill("fennel sal")
     wait_for(page, "#tokens tbody tr", 2)
@@ -184,10 +180,7 @@ def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
     assert "<i>no</i>" in page.locator("#tokens .note").inner_text()
 
 
-def test_suggestions_and_items_with_commas_come_from_the_whole_table(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("clearset.explain._tokens._MOST_TOKENS", 2)
+def test_suggestions_and_items_with_commas_come_from_the_whole_table(opened: Any) -> None:
     X = [["Oil, olive", "salt"], ["olive", "pepper"], ["Oil, corn", "sea salt"]] * 20
     options: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
     page = opened(cs.SemanticRegressor(cs.Subsets(2), **options).fit(X, [1.0, 2.0, 3.0] * 20))

@@ -8,12 +8,16 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.serve._service import set_reader
+from clearset.serve import _service
 
 from .schemas import fits
 
 MOST = 100
 OPTIONS: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
+
+
+def set_reader(estimator: Any) -> Any:
+    return _service.set_reader(estimator.as_model())
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from clearset.tokens._coded import Joining
+from clearset.tokens._codes import Joining
 
 N_CODES = 6
 

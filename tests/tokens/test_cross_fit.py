@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 import clearset as cs
+from clearset.sets import read_labels
 from clearset.tokens import cross_fit
 
 from . import plain_python
@@ -27,7 +28,9 @@ def test_statistics_without_a_fold_are_those_of_a_table_of_the_rest(
     folds = rng.integers(0, n_folds, n)
     options: dict[str, Any] = {"task": "number" if kind == "number" else "classes"}
     filters = [cs.MinCount(2)]
-    table, out_of_fold = cross_fit(rows, y, cs.Subsets(2), filters, folds, n_folds, w, **options)
+    table, out_of_fold = cross_fit(
+        rows, read_labels(y, n, **options), cs.Subsets(2), filters, folds, n_folds, w
+    )
     plain = cs.TokenTable.build(rows, y, cs.Subsets(2), filters, sample_weight=w, **options)
     same(table.filter(), plain)
     assert len(out_of_fold) == n_folds

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 
 import clearset as cs
+from clearset.sets import read_labels
 from clearset.tokens import (
     NAMES,
     OWN,
@@ -150,7 +151,7 @@ def test_out_of_fold_features_know_nothing_of_the_fold(kind: str, weighted: bool
     brute = Brute(kind, weighted=weighted, seed=1)
     folds = np.random.default_rng(2).integers(0, 3, brute.n)
     table, out_of_fold = cross_fit(
-        brute.rows, brute.y, cs.Subsets(2), [], folds, 3, brute.w, task=brute.task, threads=1
+        brute.rows, read_labels(brute.y, brute.n, brute.task), cs.Subsets(2), [], folds, 3, brute.w, threads=1
     )
     for fold, statistics in enumerate(out_of_fold):
         assert_all_features(brute, table, statistics, np.flatnonzero(folds != fold), 1.0)
@@ -161,7 +162,9 @@ def test_a_token_without_examples_outside_its_fold_has_the_prior(kind: str) -> N
     brute = Brute(kind)
     brute.rows[0] = ["rare"]
     folds = np.arange(brute.n) % 2
-    table, out_of_fold = cross_fit(brute.rows, brute.y, cs.Items(), [], folds, 2, task=brute.task, threads=1)
+    table, out_of_fold = cross_fit(
+        brute.rows, read_labels(brute.y, brute.n, brute.task), cs.Items(), [], folds, 2, threads=1
+    )
     number = int(table.numbers_of(["rare"])[0])
     for shrinkage in (0.0, 1.0):
         means = token_values(table, out_of_fold[0], "mean_label", shrinkage)

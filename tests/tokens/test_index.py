@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearset.tokens import _index, _reference
-from clearset.tokens._coded import Coded, Joining, TokenLimitError
+from clearset.tokens._codes import Coded, Joining, TokenLimitError
 from clearset.tokens._index import TokenIndex
 from clearset.tokens._mining import mine
 

@@ -1,5 +1,6 @@
 from collections import Counter
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearset.tokens import _mining, _reference
-from clearset.tokens._coded import Coded, Joining, TokenLimitError
+from clearset.tokens._codes import Coded, Joining, TokenLimitError
 from clearset.tokens._mining import mine
 
 from .brute_force import examples, tokens_of, tree
@@ -114,37 +115,26 @@ def test_one_large_example_ends_in_an_error_at_once(backend):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_mining_stops_at_the_limit(backend, threads):
+def test_mining_stops_at_the_limit(backend, threads, monkeypatch):
     """Where no estimate warns: every subset occurs twice."""
     twice = Coded.from_rows([list(range(300))] * 2)
+    monkeypatch.setattr(_mining, "MOST_BYTES", 10**6)
     with pytest.raises(TokenLimitError, match=r"so far.*50,000 of them fill the 1,000,000 bytes"):
-        mine(
-            twice,
-            Joining("subsets", None),
-            np.zeros(2, np.int32),
-            1,
-            min_count=2,
-            max_bytes=10**6,
-            threads=threads,
-        )
+        mine(twice, Joining("subsets", None), np.zeros(2, np.int32), 1, min_count=2, threads=threads)
 
 
-def test_the_limit_is_what_the_arrays_need(backend):
+def test_the_limit_is_what_the_arrays_need(backend, monkeypatch):
     coded = Coded.from_rows([[0, 1, 2, 3]] * 2)
     channels = np.zeros(2, np.int32)
     need = 15 * (4 + 4 + 8 + 2 * 4)
-    mined = mine(coded, Joining("subsets", None), channels, 2, min_count=2, max_bytes=need)
+    monkeypatch.setattr(_mining, "MOST_BYTES", need)
+    mined = mine(coded, Joining("subsets", None), channels, 2, min_count=2)
     assert tree(mined.items, mined.parents)[4:10] == list(combinations(range(4), 2))
     assert len(mined.items) == 15
+    monkeypatch.setattr(_mining, "MOST_BYTES", need - 1)
     for min_count in (1, 2):
         with pytest.raises(TokenLimitError):
-            mine(coded, Joining("subsets", None), channels, 2, min_count=min_count, max_bytes=need - 1)
-
-
-def test_progress_ends_at_one(backend):
-    seen = []
-    mine(Coded.from_rows([[0, 1]]), Joining("subsets", 2), np.zeros(1, np.int32), 1, on_progress=seen.append)
-    assert seen[-1] == 1.0
+            mine(coded, Joining("subsets", None), channels, 2, min_count=min_count)
 
 
 def long_work():
@@ -156,26 +146,22 @@ def long_work():
 
 
 @pytest.mark.usefixtures("compiled")
-def test_an_error_of_the_callback_ends_the_work():
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_while_it_is_watched_ends_the_work(error, monkeypatch):
+    seen, native = [], _mining._native
 
-    def fail(share):
-        raise RuntimeError(f"enough at {share}")
+    def watched(*arguments):
+        def fail(share):
+            seen.append(share)
+            raise error
 
-    with pytest.raises(RuntimeError, match="enough at"):
-        mine(*long_work(), min_count=650, threads=2, on_progress=fail)
+        return native.mine_tokens(*arguments[:-1], fail)
 
-
-@pytest.mark.usefixtures("compiled")
-def test_an_interrupt_ends_the_work():
-    seen = []
-
-    def interrupt(share):
-        seen.append(share)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        mine(*long_work(), min_count=650, on_progress=interrupt)
+    monkeypatch.setattr(_mining, "_native", SimpleNamespace(mine_tokens=watched))
+    with pytest.raises(error):
+        mine(*long_work(), min_count=650, threads=2)
     assert len(seen) == 1
+    assert seen[0] < 1
 
 
 def test_bad_input_is_refused():

@@ -33,7 +33,7 @@ def test_round_trips(y: Any, tokens: Any, weighted: bool, tmp_path: Path) -> Non
     table.save(tmp_path / "table.parquet")
     again = cs.TokenTable.load(tmp_path / "table.parquet")
     same(table, again)
-    assert again.tokeniser == table.tokeniser
+    assert again.tokenizer == table.tokenizer
     assert again.filters == table.filters
     same(again.update(ROWS[:9], y[:9]), table.update(ROWS[:9], y[:9]))
     same(again + table, table + again)

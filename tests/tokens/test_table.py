@@ -241,7 +241,7 @@ class Neighbours:
         return [*example, *itertools.pairwise(example)]
 
 
-def test_own_tokenisers(tmp_path: Any) -> None:
+def test_own_tokenizers(tmp_path: Any) -> None:
     rows = [["a", "b", "c"], ["a", "b"], ["c"]]
     table = cs.TokenTable.build(rows, [1, 1, 0], Neighbours())
     assert {tuple(r["token"]): (r["count"], r["size"]) for r in table.to_arrow().to_pylist()} == {

@@ -7,7 +7,9 @@ from clearset import baselines
 from clearset.tuning import default_space
 from clearset.tuning._spaces import SPACES
 
-ESTIMATORS = [getattr(baselines, name) for name in baselines.__all__ if not name.endswith("Encoder")]
+ESTIMATORS = [
+    getattr(baselines, name) for name in baselines.__all__ if name.endswith(("Regressor", "Classifier"))
+]
 
 
 def small_sets(n, seed):

@@ -9,7 +9,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import clearset as cs
 from clearset.datasets import make_reviews
-from clearset.tuning._data import read_examples
+from clearset.tuning._examples import read_examples
 
 from .bowl import FITTED, HOOKS, SPACE, Bowl, X, Y, bowl
 
@@ -20,7 +20,7 @@ def tuned(budget=4, estimator=None, *, folds=5, **options):
 
 
 def dealt(y, folds, *, seed=0, stratify=True):
-    """Give the fold of each example, as the splits themselves show it; -1 where it is in none."""
+    """Return the fold of each example, as the splits themselves show it; -1 where it is in none."""
     n = len(y)
     _, splits = read_examples(np.arange(n)[:, None], y, None, None, folds, seed, stratify=stratify)
     numbers = np.full(n, -1)

@@ -27,9 +27,10 @@ def test_larger_lattices_only_of_few_features(n, searched):
 @pytest.mark.parametrize(
     ("X", "tokens", "expected"),
     [
+        (BASKETS, "auto", [cs.Items(), cs.Subsets(2), cs.Subsets(3)]),
         (BASKETS, None, [cs.Items(), cs.Subsets(2), cs.Subsets(3)]),
         (BASKETS, cs.Subsets(5), [cs.Items(), cs.Subsets(2), cs.Subsets(3)]),
-        (TEXTS, None, [cs.NGrams(1), cs.NGrams(2), cs.NGrams(3)]),
+        (TEXTS, "auto", [cs.NGrams(1), cs.NGrams(2), cs.NGrams(3)]),
         (TEXTS, cs.NGrams(1, split=str.split), [cs.NGrams(n, split=str.split) for n in (1, 2, 3)]),
         (pa.table({"a": BASKETS, "b": BASKETS}), cs.Cross("a", "b"), None),
     ],

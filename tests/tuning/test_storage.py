@@ -134,7 +134,7 @@ def test_objects_are_not_pickled(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "a").read_text().splitlines()]
     assert any("Subsets(2)" in json.dumps(line) for line in lines)
     assert [trial["params"] for trial in first.trials] == [trial["params"] for trial in second.trials]
-    assert first.trials[0]["params"] == {"tokens": None, "filters": None}
+    assert first.trials[0]["params"] == {"tokens": "auto", "filters": "auto"}
     np.testing.assert_array_equal(
         first.best_estimator_.predict_proba(baskets), second.best_estimator_.predict_proba(baskets)
     )

@@ -31,7 +31,7 @@ class Artifact:
         Everything but the numbers in bulk, as JSON values.
     arrays : dict of str to ndarray
         The numbers in bulk, by name.
-    members : dict of str to bytes
+    members : dict of str to bytes, optional
         Further files inside, by name, such as a table as Parquet.
     """
 

@@ -1,4 +1,4 @@
-"""Reading an artifact: everything is checked before anything is believed, and nothing is executed."""
+"""Reading an artifact: everything is checked before it is used, and nothing is executed."""
 
 import hashlib
 import io

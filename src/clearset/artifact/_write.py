@@ -43,9 +43,9 @@ def write_artifact(
     Parameters
     ----------
     path : path-like
-        The file, by habit ``*.clearset``. Its folder must exist.
+        The file, such as ``model.clearset``. Its folder must exist.
     kind : str
-        What the content is, such as ``"SetRegressor"``.
+        The kind of content, such as ``"SetRegressor"``.
     document : mapping
         JSON values with string keys; no nan and no infinity. Tuples are read back as lists.
     arrays : mapping of str to ndarray
@@ -85,13 +85,13 @@ def write_artifact(
 
 
 def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:
-    """Raise OSError unless a file can be put at `path`; to be asked before long work starts.
+    """Raise an OSError unless a file can be written to `path`; to be called before long work starts.
 
     Parameters
     ----------
-    path
-        Where to.
-    sources
+    path : path-like
+        The file to write.
+    *sources : path-like or None
         Files that are read and must not be replaced; None is no file.
 
     Examples
@@ -172,14 +172,14 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put content at a path in one step, through a temporary file in the same folder.
+    """Write a file in one step, through a temporary file in the same folder.
 
     Parameters
     ----------
-    path
-        Where to; its folder must exist. An existing file is replaced once the new one is complete.
-    content
-        Of the file.
+    path : path-like
+        The file; its folder must exist. An existing file is replaced once the new one is complete.
+    content : bytes
+        The content of the file.
 
     Raises
     ------

@@ -7,8 +7,12 @@ from clearset.baselines._averaged import (
     AveragedLinearRegressor,
 )
 from clearset.baselines._deep_sets import DeepSetsClassifier, DeepSetsRegressor
+from clearset.baselines._encoding import Encoding
 from clearset.baselines._multi_hot import MultiHotDNNClassifier, MultiHotDNNRegressor, MultiHotEncoder
-from clearset.baselines._support import SupportDistributionClassifier, SupportDistributionRegressor
+from clearset.baselines._support_distributions import (
+    SupportDistributionClassifier,
+    SupportDistributionRegressor,
+)
 
 __all__ = [
     "AveragedDNNClassifier",
@@ -17,6 +21,7 @@ __all__ = [
     "AveragedLinearRegressor",
     "DeepSetsClassifier",
     "DeepSetsRegressor",
+    "Encoding",
     "MultiHotDNNClassifier",
     "MultiHotDNNRegressor",
     "MultiHotEncoder",

@@ -7,22 +7,23 @@ import numpy as np
 import torch
 from torch import nn
 
-from clearset.baselines._base import DType, SetNetwork
 from clearset.baselines._encoding import standard_scale
-from clearset.baselines._examples import Rows
+from clearset.baselines._inputs import DenseInput
+from clearset.baselines._labels import Float64, PredictsClasses, PredictsNumbers
+from clearset.baselines._network_estimator import DType, SetNetwork
 from clearset.baselines._networks import FullyConnected
-from clearset.baselines._tasks import Float64, OfClasses, OfNumbers
+from clearset.estimators import Whole
 from clearset.sets import Feature, SetData
 
 
 class _Averaged(SetNetwork):
-    """A fully connected network on the means, which are brought to mean 0 and variance 1 over the training sets."""
+    """A fully connected network on the means, standardised over the training sets."""
 
     _centres: Float64
     _scales: Float64
 
     def _hidden(self) -> list[int]:
-        """Give the units of each hidden layer."""
+        """Return the units of each hidden layer."""
         return []
 
     def _learn_encoding(self, read: SetData, weights: Float64) -> int:
@@ -33,11 +34,11 @@ class _Averaged(SetNetwork):
         self._centres, self._scales = np.array(moments).T
         return means.size
 
-    def _encoded(self, read: SetData, dtype: DType) -> Rows:
-        return Rows(((self.encoding_.means(read) - self._centres) / self._scales).astype(dtype))
+    def _encoded(self, read: SetData, dtype: DType) -> DenseInput:
+        return DenseInput(((self.encoding_.means(read) - self._centres) / self._scales).astype(dtype))
 
     def _network(self, generator: torch.Generator) -> nn.Module:
-        return FullyConnected([self.encoding_.n_columns, *self._hidden()], self._n_outputs(), generator)
+        return FullyConnected([self.encoding_.n_columns, *self._hidden()], self._link.n_outputs, generator)
 
 
 class _AveragedLinear(_Averaged):
@@ -45,7 +46,7 @@ class _AveragedLinear(_Averaged):
         self,
         features: Sequence[str | Feature] | None = None,
         *,
-        loss: str | None = None,
+        loss: str = "auto",
         learning_rate: float = 0.03,
         epochs: int = 100,
         batch_size: int | Literal["auto"] = "auto",
@@ -73,56 +74,57 @@ class _AveragedLinear(_Averaged):
         self.features = features
 
 
-class AveragedLinearRegressor(OfNumbers, _AveragedLinear):
+class AveragedLinearRegressor(PredictsNumbers, _AveragedLinear):
     """Predict a number by a linear model of the mean of each feature over a set's tokens.
 
     Parameters
     ----------
-    features
-        A list of names or `Feature`, or None for every numeric column. Categorical features become 0/1 columns, and
-        features with missing values get a column that says so. Declared directions and shapes are not kept: a
-        baseline makes no promises.
-    loss
-        ``"squared_error"`` (None) or ``"absolute_error"``; of classes ``"log_loss"``.
-    learning_rate
-        Of Adam at the start; it falls along a cosine.
-    epochs
-        Passes over the training sets, at most.
-    batch_size
-        Sets of one step. ``"auto"``: a sixteenth of the training sets, from 32 to 1024.
-    weight_decay
-        Share of the learning rate by which weights shrink at every step (as AdamW does it).
-    validation_fraction
-        Share of the training sets kept for early stopping, unless `fit` gets validation data. Fewer than 50 sets are
-        not kept aside: then all epochs are run on all sets.
-    early_stopping
-        Keep the best epoch on validation data, and stop after `patience` epochs without a better one. Without it all
-        epochs are run on all sets, and validation data given to `fit` are only reported on.
-    patience
-        See `early_stopping`.
-    random_state
-        Seed or generator. The same seed and number of threads give the same bits.
-    n_jobs
-        Threads of torch; None takes one, because its steps are short, and -1 all cores.
-    verbose
+    features : list of str or Feature, optional
+        The columns to read; None reads every numeric column. A categorical feature becomes one 0/1 column for each
+        category, and a feature with missing values gets a further column that marks them. Declared directions and
+        shapes are not enforced.
+    loss : {"auto", "squared_error", "absolute_error", "log_loss"}, default="auto"
+        The loss to minimise. ``"auto"`` is ``"squared_error"`` for numbers and ``"log_loss"``, the only one, for
+        classes.
+    learning_rate : float, default=0.03
+        The learning rate of Adam at the start; it falls along a cosine.
+    epochs : int, default=100
+        The largest number of passes over the training sets.
+    batch_size : int or "auto", default="auto"
+        The number of sets of one step. ``"auto"`` is a sixteenth of the training sets, from 32 to 1024.
+    weight_decay : float, default=0.0
+        The share of the learning rate by which weights shrink at every step (as in AdamW).
+    validation_fraction : float, default=0.1
+        The share of the training sets that is held out for early stopping, unless `fit` gets validation data. A share
+        of fewer than 50 sets is not held out: then all epochs are run on all sets.
+    early_stopping : bool, default=True
+        Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one. If
+        not, all epochs are run on all sets, and validation data given to `fit` are only reported on.
+    patience : int, default=20
+        The number of epochs without a lower validation loss after which training stops.
+    random_state : int, Generator or RandomState, optional
+        The seed. The same seed and number of threads give the same bits.
+    n_jobs : int, optional
+        The number of threads of torch. None is one, because steps are short; -1 is all cores.
+    verbose : int, default=0
         1 shows a progress bar.
 
     Attributes
     ----------
-    network_
-        The trained torch module, in float64 and in the labels' own unit.
-    encoding_
+    network_ : torch.nn.Module
+        The trained network, in float64 and in the labels' own unit.
+    encoding_ : Encoding
         How sets become numbers.
-    features_
+    features_ : tuple of Feature
         The features in full.
-    history_
+    history_ : list of dict
         ``epoch``, ``loss`` and ``validation_loss`` of every epoch.
-    n_iter_, best_epoch_
-        Epochs run, and the one whose parameters were kept.
-    interrupted_
+    n_iter_, best_epoch_ : int
+        The number of epochs run, and the one whose parameters were kept.
+    interrupted_ : bool
         Whether an interrupt (Ctrl-C) ended training early.
-    n_features_in_
-        Number of features or columns.
+    n_features_in_ : int
+        The number of features or columns.
 
     Examples
     --------
@@ -135,10 +137,10 @@ class AveragedLinearRegressor(OfNumbers, _AveragedLinear):
     """
 
 
-class AveragedLinearClassifier(OfClasses, _AveragedLinear):
-    """Tell classes apart by a linear model of the mean of each feature over a set's tokens.
+class AveragedLinearClassifier(PredictsClasses, _AveragedLinear):
+    """Predict a class by a linear model of the mean of each feature over a set's tokens.
 
-    The parameters and attributes are those of `AveragedLinearRegressor`, and ``classes_``, the labels, sorted.
+    The parameters and attributes are those of `AveragedLinearRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------
@@ -152,13 +154,15 @@ class AveragedLinearClassifier(OfClasses, _AveragedLinear):
 
 
 class _AveragedDNN(_Averaged):
+    _rules = _Averaged._rules | {"width": Whole(1), "hidden_layers": Whole(1)}
+
     def __init__(
         self,
         features: Sequence[str | Feature] | None = None,
         width: int = 32,
         *,
         hidden_layers: int = 2,
-        loss: str | None = None,
+        loss: str = "auto",
         learning_rate: float = 0.003,
         epochs: int = 100,
         batch_size: int | Literal["auto"] = "auto",
@@ -191,25 +195,25 @@ class _AveragedDNN(_Averaged):
         return [self.width] * self.hidden_layers
 
 
-class AveragedDNNRegressor(OfNumbers, _AveragedDNN):
+class AveragedDNNRegressor(PredictsNumbers, _AveragedDNN):
     """Predict a number by a fully connected network on the mean of each feature over a set's tokens.
 
-    The further parameters, and the attributes, are those of `AveragedLinearRegressor`.
+    The attributes are those of `AveragedLinearRegressor`.
 
     Parameters
     ----------
-    features
-        See there.
-    width
-        Units of each hidden layer.
-    hidden_layers
-        Number of hidden layers, with ReLU.
+    features : list of str or Feature, optional
+        The columns to read; None reads every numeric column.
+    width : int, default=32
+        The number of units of each hidden layer.
+    hidden_layers : int, default=2
+        The number of hidden layers, with ReLU.
     loss, learning_rate, epochs, batch_size, weight_decay
-        See there.
+        See `AveragedLinearRegressor`; here the learning rate is 0.003 by default.
     validation_fraction, early_stopping, patience
-        See there.
+        See `AveragedLinearRegressor`.
     random_state, n_jobs, verbose
-        See there.
+        See `AveragedLinearRegressor`.
 
     Examples
     --------
@@ -222,10 +226,10 @@ class AveragedDNNRegressor(OfNumbers, _AveragedDNN):
     """
 
 
-class AveragedDNNClassifier(OfClasses, _AveragedDNN):
-    """Tell classes apart by a fully connected network on the mean of each feature over a set's tokens.
+class AveragedDNNClassifier(PredictsClasses, _AveragedDNN):
+    """Predict a class by a fully connected network on the mean of each feature over a set's tokens.
 
-    The parameters and attributes are those of `AveragedDNNRegressor`, and ``classes_``, the labels, sorted.
+    The parameters and attributes are those of `AveragedDNNRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------

@@ -8,9 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.estimators.semantic._choose import smallest_tokens
-from clearset.sets._ragged import IntArray
-from clearset.tokens import MinCount, NGrams, TokenTable, as_tokeniser
+from clearset.estimators import is_auto
+from clearset.sets import IntArray
+from clearset.tokens import MinCount, NGrams, TokenTable, as_tokenizer
+from clearset.training import smallest_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,25 +33,27 @@ class Categories:
     _places: IntArray  # of the table's tokens among the names
 
     @classmethod
-    def fit(cls, X: Any, tokens: Any = None, min_count: int = 1, threads: int | None = None) -> "Categories":
+    def fit(
+        cls, X: Any, tokens: Any = "auto", min_count: int = 1, threads: int | None = None
+    ) -> "Categories":
         """Collect the tokens that at least `min_count` examples hold.
 
         Parameters
         ----------
         X
             Examples: a column of lists of strings, of texts or of categories, or plain lists.
-        tokens
-            A tokeniser; None takes the items of lists and the words of texts.
-        min_count
-            Examples that hold a category, at least.
-        threads
-            Threads of counting.
+        tokens : tokenizer or "auto", default="auto"
+            What the categories are; ``"auto"`` is the items of lists and the words of texts.
+        min_count : int, default=1
+            The smallest number of examples that hold a category.
+        threads : int, optional
+            The number of threads that count.
         """
-        tokeniser = smallest_tokens(X) if tokens is None else as_tokeniser(tokens)
+        tokenizer = smallest_tokens(X) if is_auto(tokens) else as_tokenizer(tokens)
         table = TokenTable.build(
-            X, np.zeros(len(X)), tokeniser, [MinCount(min_count)], task="number", threads=threads
+            X, np.zeros(len(X)), tokenizer, [MinCount(min_count)], task="number", threads=threads
         ).without_examples()
-        between = " " if isinstance(tokeniser, NGrams) else ", "
+        between = " " if isinstance(tokenizer, NGrams) else ", "
         joined = pc.binary_join(table.spelled(np.arange(len(table))), pa.scalar(between, pa.large_string()))
         order = pc.array_sort_indices(joined).to_numpy()
         places = np.empty(len(order), dtype=np.int64)
@@ -61,7 +64,7 @@ class Categories:
         return len(self.names)
 
     def find(self, X: Any, threads: int | None = None) -> tuple[IntArray, IntArray]:
-        """Give the places of each example's categories among the names, ascending, and the examples' offsets.
+        """Return the places of each example's categories among the names, ascending, and the examples' offsets.
 
         A category that was not collected is left out, and one that an example holds twice is there once.
         """

@@ -6,21 +6,24 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from clearset.baselines._base import DType, SetNetwork
-from clearset.baselines._examples import Ragged
+from clearset.baselines._inputs import RaggedInput
+from clearset.baselines._labels import PredictsClasses, PredictsNumbers
+from clearset.baselines._network_estimator import DType, SetNetwork
 from clearset.baselines._networks import DeepSets
-from clearset.baselines._tasks import OfClasses, OfNumbers
+from clearset.estimators import Whole
 from clearset.sets import Feature, SetData
 
 
-class _DeepSets(SetNetwork):
+class _DeepSetsEstimator(SetNetwork):
+    _rules = SetNetwork._rules | {"width": Whole(1), "hidden_layers": Whole(1)}
+
     def __init__(
         self,
         features: Sequence[str | Feature] | None = None,
         width: int = 32,
         *,
         hidden_layers: int = 3,
-        loss: str | None = None,
+        loss: str = "auto",
         learning_rate: float = 0.003,
         epochs: int = 100,
         batch_size: int | Literal["auto"] = "auto",
@@ -49,36 +52,35 @@ class _DeepSets(SetNetwork):
         self.width = width
         self.hidden_layers = hidden_layers
 
-    def _encoded(self, read: SetData, dtype: DType) -> Ragged:
-        return Ragged(*self.encoding_.tokens(read, dtype))
+    def _encoded(self, read: SetData, dtype: DType) -> RaggedInput:
+        return RaggedInput(*self.encoding_.tokens(read, dtype))
 
     def _network(self, generator: torch.Generator) -> nn.Module:
         return DeepSets(
-            self.encoding_.n_columns, self.width, self.hidden_layers, self._n_outputs(), generator
+            self.encoding_.n_columns, self.width, self.hidden_layers, self._link.n_outputs, generator
         )
 
 
-class DeepSetsRegressor(OfNumbers, _DeepSets):
+class DeepSetsRegressor(PredictsNumbers, _DeepSetsEstimator):
     """Predict a number by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
 
-    phi and rho have the same number of hidden layers of the same width, and as many numbers of each token are averaged
-    (Zaheer et al., 2017, with the mean in place of the sum). The further parameters, and the attributes, are those of
-    `AveragedLinearRegressor`.
+    phi and rho have the same number of hidden layers of the same width (Zaheer et al., 2017, with the mean in place of
+    the sum). The attributes are those of `AveragedLinearRegressor`.
 
     Parameters
     ----------
-    features
-        See there.
-    width
-        Units of every hidden layer, and numbers of each token that are averaged.
-    hidden_layers
-        Number of hidden layers, with ReLU, of phi and of rho; phi's last one is averaged.
+    features : list of str or Feature, optional
+        The columns to read; None reads every numeric column.
+    width : int, default=32
+        The number of units of every hidden layer, and so of the values of each token that are averaged.
+    hidden_layers : int, default=3
+        The number of hidden layers, with ReLU, of phi and of rho; phi's last one is averaged.
     loss, learning_rate, epochs, batch_size, weight_decay
-        See there.
+        See `AveragedLinearRegressor`; here the learning rate is 0.003 by default.
     validation_fraction, early_stopping, patience
-        See there.
+        See `AveragedLinearRegressor`.
     random_state, n_jobs, verbose
-        See there.
+        See `AveragedLinearRegressor`.
 
     Examples
     --------
@@ -91,10 +93,10 @@ class DeepSetsRegressor(OfNumbers, _DeepSets):
     """
 
 
-class DeepSetsClassifier(OfClasses, _DeepSets):
-    """Tell classes apart by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
+class DeepSetsClassifier(PredictsClasses, _DeepSetsEstimator):
+    """Predict a class by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
 
-    The parameters and attributes are those of `DeepSetsRegressor`, and ``classes_``, the labels, sorted.
+    The parameters and attributes are those of `DeepSetsRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------

@@ -7,9 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.sets import Feature, SetData
-from clearset.sets._categories import Category, places_of_codes, sorted_categories
-from clearset.sets._ragged import IntArray, offsets_from_sizes
+from clearset.sets import (
+    Category,
+    Feature,
+    IntArray,
+    SetData,
+    offsets_from_sizes,
+    places_of_codes,
+    sorted_categories,
+)
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -22,7 +28,7 @@ class TokenValues(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _FeatureColumns:
     """What one feature becomes: a standardised number or a 0/1 for each category, and whether a value is missing."""
 
     name: str
@@ -37,7 +43,7 @@ class _Columns:
 
     @property
     def missing(self) -> Floats:
-        """What a missing value becomes: nothing, and the mark of a missing one."""
+        """What a missing value becomes: zeros, and a 1 in the column of missing values."""
         row = np.zeros(self.width)
         row[self.width - self.gaps :] = 1.0
         return row
@@ -45,16 +51,22 @@ class _Columns:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How sets become numbers, learned from training sets.
+    """How sets become numbers, learned from training sets by `Encoding.fit`.
 
     A numeric feature has one column, with mean 0 and variance 1 over the training tokens; a categorical one has a
     column of 0 and 1 for each category seen in training. A missing value is 0 in these; a feature that was missing
     somewhere in training has one more column, which is 1 where it is missing. A category never seen counts as missing,
     and the token of an empty set has every token feature missing.
 
+    Parameters
+    ----------
+    columns : tuple
+        What each feature becomes.
+
     Examples
     --------
-    >>> from clearset.baselines._encoding import Encoding
+    >>> import numpy as np
+    >>> from clearset.baselines import Encoding
     >>> from clearset.sets import Feature, SetData
     >>> sets = SetData([1.0, 3.0], offsets=[0, 2, 2], feature_names=["stars"])
     >>> encoding = Encoding.fit(sets, [Feature("stars")], np.ones(2))
@@ -67,7 +79,7 @@ class Encoding:
            [0., 1.]])
     """
 
-    columns: tuple[_Columns, ...]
+    columns: tuple[_FeatureColumns, ...]
 
     @classmethod
     def fit(cls, sets: SetData, features: Sequence[Feature], weights: Floats) -> "Encoding":
@@ -80,7 +92,7 @@ class Encoding:
         return sum(columns.width for columns in self.columns)
 
     def tokens(self, sets: SetData, dtype: npt.DTypeLike) -> TokenValues:
-        """Give the values of every token; those of whole sets stand at each of their tokens."""
+        """Return the values of every token; those of whole sets stand at each of their tokens."""
         sizes = np.maximum(sets.sizes, 1)
         offsets = offsets_from_sizes(sizes)
         values = np.empty((int(offsets[-1]), self.n_columns), dtype)
@@ -103,7 +115,7 @@ class Encoding:
         return TokenValues(values, offsets)
 
     def means(self, sets: SetData) -> npt.NDArray[np.float64]:
-        """Give the ``(B, F)`` means over each set's tokens."""
+        """Return the ``(B, F)`` means over each set's tokens."""
         means = np.empty((len(sets), self.n_columns))
         empty = sets.sizes == 0
         # Empty sets take no place among the tokens: without them sets begin where the ones before end.
@@ -123,7 +135,7 @@ class Encoding:
 
 
 def standard_scale(values: Floats, weights: Floats) -> tuple[float, float]:
-    """Give mean and standard deviation; 1 for the latter where values do not vary."""
+    """Return mean and standard deviation; 1 for the latter where values do not vary."""
     if not len(values):
         return 0.0, 1.0
     centre = float(np.average(values, weights=weights))
@@ -134,7 +146,7 @@ def standard_scale(values: Floats, weights: Floats) -> tuple[float, float]:
     return centre, spread * float(np.sqrt(np.average(((values - centre) / spread) ** 2, weights=weights)))
 
 
-def _learn(sets: SetData, feature: Feature, weights: Floats) -> _Columns:
+def _learn(sets: SetData, feature: Feature, weights: Floats) -> _FeatureColumns:
     values, per_set = sets.column(feature.name)
     sizes = sets.sizes
     weight = weights * np.maximum(sizes, 1) if per_set else np.repeat(weights, sizes)
@@ -146,12 +158,12 @@ def _learn(sets: SetData, feature: Feature, weights: Floats) -> _Columns:
     if feature.kind == "categorical":
         names = sets.categories[feature.name]
         observed = {names[code] for code in np.unique(values).astype(np.intp)}
-        return _Columns(feature.name, 0.0, 1.0, sorted_categories(feature.name, observed, set()), gaps)
-    return _Columns(feature.name, *standard_scale(values, weight), None, gaps)
+        return _FeatureColumns(feature.name, 0.0, 1.0, sorted_categories(feature.name, observed, set()), gaps)
+    return _FeatureColumns(feature.name, *standard_scale(values, weight), None, gaps)
 
 
-def _block(columns: _Columns, sets: SetData) -> tuple[Floats, bool]:
-    """Give the columns of one feature, a row for each token, or for each set where it is one of whole sets."""
+def _block(columns: _FeatureColumns, sets: SetData) -> tuple[Floats, bool]:
+    """Return the columns of one feature, a row for each token, or for each set where it is one of whole sets."""
     values, per_set = sets.column(columns.name)
     missing = np.isnan(values)
     if columns.categories is None:

@@ -18,7 +18,7 @@ SMALLEST_SHARE = 1e-13
 
 
 def mean_kernel(left: TokenValues, right: TokenValues, gamma: float) -> Float64:
-    """Give the ``(A, B)`` kernel of A sets with B sets: the mean over all pairs of tokens of exp(-gamma |s - t|^2).
+    """Return the ``(A, B)`` kernel of A sets with B sets: the mean over all pairs of tokens of exp(-gamma |s - t|^2).
 
     Examples
     --------
@@ -83,6 +83,6 @@ class KernelFeatures:
         return cls(landmarks, gamma, vectors[:, kept] / np.sqrt(values[kept]))
 
     def __call__(self, sets: TokenValues) -> Float64:
-        """Give the ``(B, R)`` features of sets."""
+        """Return the ``(B, R)`` features of sets."""
         features: Float64 = mean_kernel(sets, self.landmarks, self.gamma) @ self.whitening
         return features

@@ -1,6 +1,7 @@
 """Sets of strings by which categories they hold: as a sparse matrix, and as the input of a network."""
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,31 +11,31 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from clearset.baselines._base import DType, NetworkEstimator
 from clearset.baselines._categories import Categories
-from clearset.baselines._examples import Ragged
+from clearset.baselines._inputs import RaggedInput
+from clearset.baselines._labels import Float64, PredictsClasses, PredictsNumbers
+from clearset.baselines._network_estimator import DType, NetworkEstimator
 from clearset.baselines._networks import MultiHot
-from clearset.baselines._tasks import Float64, OfClasses, OfNumbers
-from clearset.estimators._parameters import check_integer, count_threads
-from clearset.estimators.semantic._sources import count_examples, take_examples
+from clearset.estimators import OneOf, Rule, Whole, check_parameters
+from clearset.sets import count_examples, count_threads, take_examples
 
 
 class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn sets of strings, or texts, into a sparse matrix of 0 and 1: which categories each of them holds.
 
-    Any estimator of scikit-learn that takes sparse matrices can so be fitted on the sets that `SemanticClassifier`
-    takes. Categories that were not there in `fit` are ignored.
+    With it, any estimator of scikit-learn that takes sparse matrices can be fitted on the sets that
+    `SemanticClassifier` takes. Categories that `fit` has not seen are ignored.
 
     Parameters
     ----------
-    tokens
-        What the categories are: a tokeniser, such as `NGrams`. None takes the items of lists and the words of texts.
-    min_count
-        Examples of `fit` that hold a category, at least.
+    tokens : tokenizer or "auto", default="auto"
+        What the categories are, such as `NGrams`. ``"auto"`` is the items of lists and the words of texts.
+    min_count : int, default=1
+        The smallest number of examples of `fit` that hold a category.
 
     Attributes
     ----------
-    categories_
+    categories_ : Categories
         The categories, in the order of the columns.
 
     Examples
@@ -48,9 +49,11 @@ class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [0., 0., 0.]])
     """
 
+    _rules: ClassVar[Mapping[str, Rule]] = {"min_count": Whole(1)}
+
     categories_: Categories
 
-    def __init__(self, tokens: Any = None, *, min_count: int = 1) -> None:
+    def __init__(self, tokens: Any = "auto", *, min_count: int = 1) -> None:
         self.tokens = tokens
         self.min_count = min_count
 
@@ -64,19 +67,29 @@ class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             or plain Python lists of these.
         y
             Ignored.
+
+        Returns
+        -------
+        self
+            The fitted encoder.
         """
-        check_integer(self.get_params(deep=False), "min_count", 1)
+        check_parameters(self.get_params(deep=False), self._rules)
         count_examples(X)
         self.categories_ = Categories.fit(X, self.tokens, self.min_count)
         return self
 
     def transform(self, X: Any) -> csr_matrix:
-        """Give an ``(n, categories)`` matrix of 0 and 1.
+        """Return which categories each example holds.
 
         Parameters
         ----------
         X
             Examples, as for `fit`.
+
+        Returns
+        -------
+        csr_matrix of shape (n, categories)
+            1 where an example holds a category, else 0.
         """
         check_is_fitted(self)
         n = count_examples(X)
@@ -84,12 +97,17 @@ class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return csr_matrix((np.ones(len(places)), places, offsets), shape=(n, len(self.categories_)))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
-        """Give the categories, in the order of the columns.
+        """Return the names of the categories, in the order of the columns.
 
         Parameters
         ----------
         input_features
-            Ignored: columns are named by the categories alone.
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
         """
         check_is_fitted(self)
         return self.categories_.names
@@ -102,18 +120,26 @@ class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _MultiHotDNN(NetworkEstimator):
+    _rules = NetworkEstimator._rules | {
+        "width": Whole(1),
+        "embedding": Whole(1),
+        "combiner": OneOf(("sum", "mean")),
+        "hidden_layers": Whole(1),
+        "min_count": Whole(1),
+    }
+
     categories_: Categories
 
     def __init__(
         self,
-        tokens: Any = None,
+        tokens: Any = "auto",
         width: int = 64,
         *,
         embedding: int = 32,
         combiner: str = "sum",
         hidden_layers: int = 2,
         min_count: int = 1,
-        loss: str | None = None,
+        loss: str = "auto",
         learning_rate: float = 0.003,
         epochs: int = 50,
         batch_size: int | Literal["auto"] = "auto",
@@ -161,8 +187,8 @@ class _MultiHotDNN(NetworkEstimator):
         places, _ = self.categories_.find(some, threads)
         return len(places) * self.embedding
 
-    def _encoded(self, read: Any, dtype: DType) -> Ragged:  # noqa: ARG002
-        return Ragged(*self.categories_.find(read, count_threads(self.n_jobs)))
+    def _encoded(self, read: Any, dtype: DType) -> RaggedInput:  # noqa: ARG002
+        return RaggedInput(*self.categories_.find(read, count_threads(self.n_jobs)))
 
     def _network(self, generator: torch.Generator) -> nn.Module:
         return MultiHot(
@@ -171,7 +197,7 @@ class _MultiHotDNN(NetworkEstimator):
             self.combiner,
             self.width,
             self.hidden_layers,
-            self._n_outputs(),
+            self._link.n_outputs,
             generator,
         )
 
@@ -182,40 +208,39 @@ class _MultiHotDNN(NetworkEstimator):
         return tags
 
 
-class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
+class MultiHotDNNRegressor(PredictsNumbers, _MultiHotDNN):
     """Predict a number from sets of strings, or texts, by a network on an embedding of their categories.
 
-    An example is the sum (or mean) of the embeddings of its categories; those that were not there in `fit` are ignored,
-    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes. The further parameters are
-    those of `AveragedLinearRegressor`.
+    An example is the sum (or mean) of the embeddings of its categories. Categories that `fit` has not seen are ignored,
+    and an example without any is a vector of zeros. X is what `SemanticRegressor` takes.
 
     Parameters
     ----------
-    tokens
-        What the categories are: a tokeniser, such as `NGrams`. None takes the items of lists and the words of texts.
-    width
-        Units of each hidden layer.
-    embedding
-        Dimension of the embedding.
-    combiner
-        ``"sum"`` of the categories' embeddings, which keeps how many there are, or their ``"mean"``.
-    hidden_layers
-        Number of hidden layers, with ReLU.
-    min_count
-        Training examples that hold a category, at least.
+    tokens : tokenizer or "auto", default="auto"
+        What the categories are, such as `NGrams`. ``"auto"`` is the items of lists and the words of texts.
+    width : int, default=64
+        The number of units of each hidden layer.
+    embedding : int, default=32
+        The dimension of the embedding.
+    combiner : {"sum", "mean"}, default="sum"
+        How the embeddings of an example's categories are combined. Their sum tells how many categories there are.
+    hidden_layers : int, default=2
+        The number of hidden layers, with ReLU.
+    min_count : int, default=1
+        The smallest number of training examples that hold a category.
     loss, learning_rate, epochs, batch_size, weight_decay
-        See there.
+        See `AveragedLinearRegressor`; here the learning rate is 0.003 and the epochs are 50 by default.
     validation_fraction, early_stopping, patience
-        See there.
+        See `AveragedLinearRegressor`; here the patience is 10 by default.
     random_state, n_jobs, verbose
-        See there.
+        See `AveragedLinearRegressor`.
 
     Attributes
     ----------
-    categories_
-        The categories; the rows of ``network_.embedding`` are theirs.
+    categories_ : Categories
+        The categories; each has a row of ``network_.embedding``.
     network_, history_, n_iter_, best_epoch_, interrupted_
-        See there.
+        See `AveragedLinearRegressor`.
 
     Examples
     --------
@@ -228,10 +253,10 @@ class MultiHotDNNRegressor(OfNumbers, _MultiHotDNN):
     """
 
 
-class MultiHotDNNClassifier(OfClasses, _MultiHotDNN):
-    """Tell classes of sets of strings, or of texts, apart by a network on an embedding of their categories.
+class MultiHotDNNClassifier(PredictsClasses, _MultiHotDNN):
+    """Predict a class of sets of strings, or texts, by a network on an embedding of their categories.
 
-    The parameters and attributes are those of `MultiHotDNNRegressor`, and ``classes_``, the labels, sorted.
+    The parameters and attributes are those of `MultiHotDNNRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------

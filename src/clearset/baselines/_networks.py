@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from clearset.baselines._segments import segment_mean
+from clearset.baselines._segment_mean import segment_mean
 
 # Spread of the embedding's first values: small, so that what a category means comes from the labels.
 EMBEDDING_SCALE = 0.05
@@ -29,7 +29,7 @@ class Hidden(nn.Module):
         self.layers = nn.ModuleList([_linear(a, b, (6.0 / a) ** 0.5, generator) for a, b in pairwise(sizes)])
 
     def forward(self, values: Tensor) -> Tensor:
-        """Give the last layer's units."""
+        """Return the last layer's units."""
         for layer in self.layers:
             # In place: the gradient of a linear layer does not need its output.
             values = functional.relu_(layer(values))
@@ -55,7 +55,7 @@ class FullyConnected(nn.Module):
         self.output = _linear(sizes[-1], n_outputs, (3.0 / sizes[-1]) ** 0.5, generator)
 
     def forward(self, values: Tensor) -> Tensor:
-        """Give the outputs of each row."""
+        """Return the outputs of each row."""
         outputs: Tensor = self.output(self.hidden(values))
         return outputs
 
@@ -91,7 +91,7 @@ class DeepSets(nn.Module):
         return self.rho.output
 
     def forward(self, values: Tensor, offsets: Tensor) -> Tensor:
-        """Give the outputs of each set."""
+        """Return the outputs of each set."""
         outputs: Tensor = self.rho(segment_mean(self.phi(values), offsets))
         return outputs
 
@@ -137,7 +137,7 @@ class MultiHot(nn.Module):
         return self.dense.output
 
     def forward(self, categories: Tensor, offsets: Tensor) -> Tensor:
-        """Give the outputs of each example."""
+        """Return the outputs of each example."""
         combined = functional.embedding_bag(
             categories, self.embedding, offsets, mode=self.combiner, include_last_offset=True
         )

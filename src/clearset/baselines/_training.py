@@ -1,193 +1,184 @@
-"""The training of every network: Adam on mini-batches, the best epoch on validation data is kept."""
+"""The training of every network: Adam on mini-batches, in the epoch loop that all trainings share."""
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.baselines._examples import Examples
-from clearset.estimators._parameters import count_threads
-from clearset.setfunction import Loss
-from clearset.sets._ragged import IntArray
+from clearset.baselines._inputs import NetworkInput
+from clearset.engines import Schedule
+from clearset.engines.torch import loss_of
+from clearset.functions import Loss
+from clearset.sets import IntArray
+from clearset.training import Progress, run_epochs
 
-# What the learning rate has fallen to at the last step, along a cosine.
-LAST_RATE = 0.05
+Parameters = dict[str, Tensor]
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """A selection of examples, with scaled targets and weights of mean 1, one of each for every selected example."""
+class LabelledInput:
+    """Some examples as a network takes them, with their labels.
 
-    examples: Examples
+    Attributes
+    ----------
+    inputs : NetworkInput
+        All examples.
+    rows : ndarray of int64, shape (n,)
+        The examples that these are.
+    targets : Tensor of shape (n,)
+        Labels in the loss's scaled unit, or numbers of classes.
+    weights : Tensor of shape (n,)
+        Weights, of mean 1.
+    """
+
+    inputs: NetworkInput
     rows: IntArray
     targets: Tensor
     weights: Tensor
 
+    def __len__(self) -> int:
+        return len(self.rows)
 
-@dataclass(frozen=True)
-class Schedule:
-    """How to train; the fields are the estimators' parameters of the same names. Without patience nothing stops it."""
+    def losses(self, network: nn.Module, loss: Loss, chosen: IntArray) -> Tensor:
+        """Return the weighted loss of each of the chosen examples."""
+        outputs = network(*self.inputs.batch(self.rows[chosen]))
+        places = torch.from_numpy(chosen)
+        return loss_of(loss, outputs, self.targets[places]) * self.weights[places]
 
-    learning_rate: float
-    epochs: int
-    batch_size: int
-    weight_decay: float
-    patience: int | None
-
-
-@dataclass
-class Progress:
-    """What training has reached: the losses of every epoch, and which of them was kept."""
-
-    best_epoch: int = 0
-    history: list[dict[str, float]] = field(default_factory=list)
-    interrupted: bool = False
-
-
-@contextmanager
-def torch_threads(count: int) -> Iterator[None]:
-    """Let torch use so many threads, and give back its own number afterwards.
-
-    Examples
-    --------
-    >>> with torch_threads(1):
-    ...     torch.get_num_threads()
-    1
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    @torch.no_grad()
+    def mean_loss(self, network: nn.Module, loss: Loss) -> float:
+        """Return the weighted mean loss."""
+        total, start = 0.0, 0
+        for piece in self.inputs.pieces(self.rows):
+            chosen = np.arange(start, start + len(piece))
+            total += float(self.losses(network, loss, chosen).sum())
+            start += len(piece)
+        return total / len(self)
 
 
-def network_threads(n_jobs: int | None) -> int:
-    """Give the number of threads of torch: one unless more are asked for.
+@dataclass(frozen=True, eq=False)
+class NetworkProblem:
+    """What to minimise.
 
-    Steps are short. Shared by threads they gain little on idle cores, and on busy ones, where threads wait for each
-    other at every operation, they take many times as long.
-    """
-    return 1 if n_jobs is None else count_threads(n_jobs)
-
-
-def train(
-    network: nn.Module,
-    loss: Loss,
-    data: Labelled,
-    validation: Labelled | None,
-    schedule: Schedule,
-    rng: np.random.Generator,
-    on_epoch: Callable[[dict[str, float]], None],
-) -> Progress:
-    """Minimise the loss, and leave the network with the parameters of the best epoch.
-
-    The best epoch is the one of the least validation loss; without validation data, or without patience, the last one.
-    An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error.
-
-    Parameters
+    Attributes
     ----------
-    network
+    network : Module
         What to train, in place.
-    loss
-        What to minimise.
-    data, validation
-        What to learn from, and what to choose the epoch by.
-    schedule
-        How to train.
-    rng
-        Orders the examples.
-    on_epoch
-        Called with every new entry of the history.
+    loss : Loss
+        The loss.
+    data : LabelledInput
+        What to learn from.
+    validation : LabelledInput, optional
+        What to choose the best epoch by.
+    weight_decay : float
+        Share of the learning rate by which weights shrink at every step.
     """
-    trainer = _Trainer(network, loss, data, schedule, rng)
-    progress, least = Progress(), float("inf")
-    choosing = validation is not None and schedule.patience is not None
-    best = copy.deepcopy(network.state_dict())
-    try:
-        for epoch in range(1, schedule.epochs + 1):
-            entry = {"epoch": float(epoch), "loss": trainer.epoch()}
-            if validation is not None:
-                entry["validation_loss"] = evaluate(network, loss, validation)
-            _check_finite(entry.values())
-            progress.history.append(entry)
-            on_epoch(entry)
-            if not choosing:
-                progress.best_epoch = epoch
-            elif entry["validation_loss"] < least:
-                least, progress.best_epoch = entry["validation_loss"], epoch
-                best = copy.deepcopy(network.state_dict())
-            elif schedule.patience is not None and epoch - progress.best_epoch >= schedule.patience:
-                break
-        if not choosing:
-            # The last step's parameters are kept, and no loss of them is known yet.
-            _check_finite([evaluate(network, loss, data)])
-    except KeyboardInterrupt:
-        if not progress.history:
-            raise  # there is nothing yet that would be worth keeping
-        progress.interrupted = True
-    if choosing:
-        network.load_state_dict(best)
-    return progress
+
+    network: nn.Module
+    loss: Loss
+    data: LabelledInput
+    validation: LabelledInput | None
+    weight_decay: float
 
 
-def _check_finite(losses: Iterable[float]) -> None:
-    if not np.isfinite(list(losses)).all():
-        raise FloatingPointError(
-            "Training has diverged: the loss is no longer finite. Use a smaller learning_rate."
-        )
+class NetworkTrainer:
+    """One training: the network, its optimizer, and the number of steps taken."""
 
-
-class _Trainer:
-    """One training: the network, its optimiser, and how far it has got."""
-
-    def __init__(
-        self, network: nn.Module, loss: Loss, data: Labelled, schedule: Schedule, rng: np.random.Generator
-    ) -> None:
-        self._network, self._loss, self._data, self._schedule, self._rng = network, loss, data, schedule, rng
+    def __init__(self, problem: NetworkProblem, schedule: Schedule, rng: np.random.Generator) -> None:
+        self._problem, self._schedule, self._rng = problem, schedule, rng
         self._optimizer = torch.optim.AdamW(
-            network.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
+            problem.network.parameters(),
+            lr=schedule.learning_rate,
+            weight_decay=problem.weight_decay,
+            fused=True,
         )
-        self._n_steps = schedule.epochs * -(-len(data.rows) // schedule.batch_size)
+        self._n_steps = schedule.epochs * -(-len(problem.data) // schedule.batch_size)
         self._step = 0
 
+    @property
+    def validates(self) -> bool:
+        """Whether there are validation data."""
+        return self._problem.validation is not None
+
     def epoch(self) -> float:
-        """Go through the data once, in random order, and give the mean loss on the way."""
+        """Go through the data once, in random order, and return the mean loss on the way."""
         total, size = 0.0, self._schedule.batch_size
-        order = self._rng.permutation(len(self._data.rows))
+        order = self._rng.permutation(len(self._problem.data))
         for start in range(0, len(order), size):
             chosen = order[start : start + size]
             total += len(chosen) * self._train_on(chosen)
         return total / len(order)
 
+    def validation_loss(self) -> float | None:
+        """Return the loss on validation data, if there are any."""
+        problem = self._problem
+        return (
+            None
+            if problem.validation is None
+            else problem.validation.mean_loss(problem.network, problem.loss)
+        )
+
+    def kept(self) -> Parameters:
+        """Return a copy of the network's parameters."""
+        return copy.deepcopy(self._problem.network.state_dict())
+
     def _train_on(self, chosen: IntArray) -> float:
-        progress = self._step / self._n_steps
-        decay = LAST_RATE + (1.0 - LAST_RATE) * (1.0 + float(np.cos(np.pi * progress))) / 2.0
-        self._optimizer.param_groups[0]["lr"] = self._schedule.learning_rate * decay
+        problem, schedule = self._problem, self._schedule
+        rate = schedule.learning_rate * schedule.decay(self._step / self._n_steps)
+        self._optimizer.param_groups[0]["lr"] = rate
         self._optimizer.zero_grad()
-        loss = _losses(self._network, self._loss, self._data, chosen).mean()
+        loss = problem.data.losses(problem.network, problem.loss, chosen).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimizer.step()
         self._step += 1
         return float(loss.detach())
 
 
-def evaluate(network: nn.Module, loss: Loss, data: Labelled) -> float:
-    """Give the weighted mean loss."""
-    total, start = 0.0, 0
-    with torch.no_grad():
-        for piece in data.examples.pieces(data.rows):
-            chosen = np.arange(start, start + len(piece))
-            total += float(_losses(network, loss, data, chosen).sum())
-            start += len(piece)
-    return total / len(data.rows)
+def train_network(
+    problem: NetworkProblem,
+    schedule: Schedule,
+    rng: np.random.Generator,
+    on_epoch: Callable[[dict[str, float]], None] | None = None,
+) -> Progress[Parameters]:
+    """Minimise the loss, and leave the network with the parameters of the best epoch.
 
+    The best epoch is the one of the least validation loss; without validation data, or without patience, it is the last
+    one. An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error.
 
-def _losses(network: nn.Module, loss: Loss, data: Labelled, chosen: IntArray) -> Tensor:
-    outputs = network(*data.examples.batch(data.rows[chosen]))
-    places = torch.from_numpy(chosen)
-    return loss(outputs, data.targets[places]) * data.weights[places]
+    Parameters
+    ----------
+    problem : NetworkProblem
+        What to minimise.
+    schedule : Schedule
+        How to train.
+    rng : Generator
+        Orders the examples.
+    on_epoch : callable, optional
+        Called with every new entry of the history.
+
+    Returns
+    -------
+    Progress
+        The history, the best epoch and its parameters.
+    """
+    trainer = NetworkTrainer(problem, schedule, rng)
+    keeps_last = schedule.patience is None or not trainer.validates
+
+    def check(entry: dict[str, float]) -> None:
+        losses = list(entry.values())
+        if keeps_last and entry["epoch"] == schedule.epochs:
+            # The last step's parameters are kept, and no loss of them is known yet.
+            losses.append(problem.data.mean_loss(problem.network, problem.loss))
+        if not np.isfinite(losses).all():
+            raise FloatingPointError(
+                "Training has diverged: the loss is no longer finite. Use a smaller learning_rate."
+            )
+
+    progress = run_epochs(trainer, schedule, on_epoch, check=check)
+    if progress.interrupted and not progress.history:
+        raise KeyboardInterrupt  # no epoch has ended, so there is nothing to keep
+    problem.network.load_state_dict(progress.best)
+    return progress

@@ -1,4 +1,4 @@
-"""The command line: ``clearset demo | fit | predict | verify | table | tune``."""
+"""The command line: ``clearset demo | fit | predict | explain | report | serve | verify | tune | table | ...``."""
 
 from clearset.cli._app import main
 

@@ -1,4 +1,4 @@
-"""The commands together, and what becomes of their errors."""
+"""All commands together; errors become one line and an exit status."""
 
 import sys
 from collections.abc import Sequence

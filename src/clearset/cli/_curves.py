@@ -9,7 +9,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(values: npt.NDArray[np.float64], low: float, high: float) -> str:
-    """Draw one bar a value, from the lowest bar at `low` to the full one at `high`.
+    """Return one bar for each value, from the lowest bar at `low` to the full bar at `high`.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def sparkline(values: npt.NDArray[np.float64], low: float, high: float) -> str:
 def calibrator_line(
     keypoints: npt.NDArray[np.float64], values: npt.NDArray[np.float64], length: int = 20
 ) -> str:
-    """Draw a numeric calibrator over its range, with the ends of the range beside it.
+    """Return the curve of a numeric calibrator over its range, with the ends of the range beside it.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def calibrator_line(
 
 
 def keypoint_list(keypoints: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> str:
-    """Write keypoints and values as ``1→0.00  5→1.00``.
+    """Return keypoints and values as ``1→0.00  5→1.00``.
 
     Examples
     --------

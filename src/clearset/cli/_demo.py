@@ -22,7 +22,7 @@ def demo(
     from rich.console import Console
 
     import clearset as cs
-    from clearset.cli._tables import count_tokens, write_table
+    from clearset.cli._table_files import count_tokens, write_table
     from clearset.datasets import make_reviews
 
     output.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def _show_errors(console: "Console", predicted: Any, known: Any, sales: Any, tru
 
 
 def _show_product(console: "Console", model: Any, test: Any, sales: Any) -> None:
-    """Show the reviews of one product with their scores; a product with about five of them."""
+    """Print the reviews, with their scores, of one product that has about five."""
     import numpy as np
     from rich.table import Table
 

@@ -1,14 +1,16 @@
-"""``clearset explain``: what the tokens of sets add to a saved model's predictions."""
+"""``clearset explain``: what each token of a set adds to the prediction of a saved model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._items import CSV_SEPARATOR, Separator
+from clearset.cli._item_columns import CSV_SEPARATOR, Separator
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from clearset.models import Explanation, Model
 
 
 def explain(
@@ -39,12 +41,12 @@ def explain(
         int, typer.Option(help="Tokens that are printed for each set, those with the largest share.", min=1)
     ] = 10,
 ) -> None:
-    """Say what every token of every set adds to its prediction."""
+    """Explain predictions: what every token of every set adds."""
     import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._explained_lines import explained_lines
     from clearset.cli._model_data import read_for
-    from clearset.cli._tables import names_in
+    from clearset.cli._table_files import names_in
 
     _check_output(output, effects)
     if output is not None:
@@ -67,7 +69,7 @@ def explain(
 
 
 def _check_output(output: Path | None, effects: bool) -> None:
-    from clearset.cli._tables import check_format
+    from clearset.cli._table_files import check_format
 
     as_json = output is not None and output.suffix.lower() == ".json"
     if output is not None and not as_json:
@@ -79,15 +81,15 @@ def _check_output(output: Path | None, effects: bool) -> None:
         raise ValueError("--effects are written to JSON only. Give a file: --output explanation.json.")
 
 
-def _class_named(model: Any, label: str) -> Any:
-    """Return the class that is written so."""
-    from clearset.cli._tables import did_you_mean
+def _class_named(model: "Model", label: str) -> Any:
+    """Return the class with this name; raise an error where it cannot be explained."""
+    from clearset.cli._table_files import did_you_mean
 
-    if not hasattr(model, "classes_"):
+    if model.link.classes is None:
         raise ValueError(
             f"--label is {label!r}, but the model has no classes: it predicts a number. Leave it out."
         )
-    classes = model.classes_.tolist()
+    classes = model.link.classes.tolist()
     names = {str(each): each for each in classes}
     if label not in names:
         raise ValueError(
@@ -101,11 +103,11 @@ def _class_named(model: Any, label: str) -> Any:
     return names[label]
 
 
-def _write(explanation: Any, keys: "tuple[str, pa.Array] | None", path: Path) -> None:
-    """Write all sets; with a key, it takes the place of the set's number."""
+def _write(explanation: "Explanation", keys: "tuple[str, pa.Array] | None", path: Path) -> None:
+    """Write all sets to a file; keys, if given, replace the numbers of the sets."""
     import json
 
-    from clearset.cli._tables import write_table
+    from clearset.cli._table_files import write_table
 
     if path.suffix.lower() == ".json":
         document = explanation.to_json()
@@ -126,12 +128,12 @@ def _write(explanation: Any, keys: "tuple[str, pa.Array] | None", path: Path) ->
 
 
 def _without_lists(table: "pa.Table") -> "pa.Table":
-    """Write lists as text, for CSV knows none, and give the parts of a structure a column each."""
+    """Replace lists by text, which CSV can hold, and make a column of each field of a structure."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from clearset.cli._tables import list_columns
+    from clearset.cli._table_files import list_columns
 
     table = table.flatten().combine_chunks()
     for name in list_columns(table):

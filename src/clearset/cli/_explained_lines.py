@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from clearset.cli._tables import list_columns
-from clearset.estimators import Explanation
+from clearset.cli._table_files import list_columns
+from clearset.models import Explanation
 from clearset.sets import SIZE
 from clearset.tokens import PER_SET
 
@@ -17,18 +17,18 @@ _MOST_CHARACTERS = 60
 def explained_lines(
     explanation: Explanation, keys: tuple[str, Sequence[Any]] | None, X: pa.Table, top: int
 ) -> Iterator[str]:
-    """Write sets as text: the prediction, then the tokens with the largest share.
+    """Yield the lines of each set: the prediction, then the tokens with the largest share.
 
     Parameters
     ----------
-    explanation
-        Of some sets.
-    keys
-        What sets are called: the name of their key, and one each.
-    X
-        The sets, as the model read them.
-    top
-        Tokens of each set.
+    explanation : Explanation
+        The explanation of the sets.
+    keys : tuple of (str, sequence), or None
+        The name of the key column, and the key of each set.
+    X : pyarrow.Table
+        The sets that the model has read.
+    top : int
+        The number of tokens of each set.
     """
     whole = _of_whole_sets(explanation, X)
     own = [feature for feature in explanation.features if feature not in whole]
@@ -59,7 +59,7 @@ def explained_lines(
 
 
 def _of_whole_sets(explanation: Explanation, X: pa.Table) -> list[str]:
-    """Give the features that all tokens of a set share."""
+    """Return the features that belong to whole sets."""
     lists = list_columns(X)
     shared = {name for name in X.column_names if lists and name not in lists} | {SIZE, *PER_SET}
     return [feature for feature in explanation.features if feature in shared]
@@ -77,7 +77,7 @@ def _features(token: dict[str, Any], names: Sequence[str]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Write a value shortly, and nothing that a terminal would take for a command."""
+    """Return a value as short text without control characters, which a terminal could execute."""
     if value is None:
         return "-"
     if isinstance(value, list):

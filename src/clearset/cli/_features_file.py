@@ -9,12 +9,12 @@ from typing import Any
 
 import yaml
 
-from clearset.cli._tables import did_you_mean
+from clearset.cli._table_files import did_you_mean
 
 
 @dataclass(frozen=True)
 class Declarations:
-    """What a features file says; features None means every numeric column."""
+    """The content of a features file; features None means every numeric column."""
 
     features: list[Any] | None = None
     trusts: list[Any] = field(default_factory=list)
@@ -52,7 +52,7 @@ def read_declarations(path: Path) -> Declarations:
 
 
 def check_keys(given: Mapping[Any, Any], known: Iterable[str], where: str) -> None:
-    """Refuse keys that mean nothing."""
+    """Raise an error if there are unknown keys."""
     names = list(known)
     for key in given:
         if key not in names:
@@ -83,7 +83,7 @@ def _items(content: Mapping[str, Any], key: str, path: Path) -> list[Any]:
 
 
 def _build(declaration: Any, given: Any, path: Path) -> Any:
-    """Make a Feature or a Trust from the fields `given`."""
+    """Return a Feature or a Trust with the fields `given`."""
     what = declaration.__name__.lower()
     fields = dataclasses.fields(declaration)
     if not isinstance(given, dict):

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from clearset.cli import _training as options
-from clearset.cli._items import Separator
+from clearset.cli._item_columns import Separator
 
 
 def fit(

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clearset.cli._items import Separator
+from clearset.cli._item_columns import Separator
 
 
 def predict(
@@ -32,7 +32,7 @@ def predict(
     import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._model_data import read_for
-    from clearset.cli._tables import check_format, names_in, write_table
+    from clearset.cli._table_files import check_format, names_in, write_table
 
     if by == "prediction":
         raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
@@ -40,36 +40,35 @@ def predict(
         check_format(output)
         check_target(output, model, data)
     fitted = cs.load(model)
-    if not hasattr(fitted, "predict"):
-        raise ValueError(
-            f"'{model}' holds a {type(fitted).__name__}, which does not predict. Use it in Python."
-        )
-    if top is not None and not hasattr(fitted, "predict_proba"):
+    if not fitted.predicts:
+        raise ValueError(f"'{model}' holds a {fitted.estimator}, which does not predict. Use it in Python.")
+    link = fitted.link
+    if top is not None and not link.has_probabilities:
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
     table, X = read_for(fitted, data, by, names_in(set_columns), column or [], separator)
+    if top is not None and link.classes is not None and top > len(link.classes):
+        raise ValueError(f"--top is {top}, but the model knows {len(link.classes)} classes.")
     columns = {} if by is None else {by: table[by]}
+    outputs = fitted.read(X).outputs()
     if top is not None:
-        columns |= _most_likely(fitted, X, top)
+        columns |= _most_likely(link.classes, link.probabilities(outputs), top)
     else:
-        columns["prediction"] = pa.array(fitted.predict(X))
-        if hasattr(fitted, "predict_proba"):
-            shares = fitted.predict_proba(X)
-            columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(fitted.classes_)}
+        columns["prediction"] = pa.array(link.predictions(outputs))
+        if link.classes is not None and link.has_probabilities:
+            shares = link.probabilities(outputs)
+            columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(link.classes)}
     write_table(pa.table(columns), output)
 
 
-def _most_likely(model: Any, X: Any, top: int) -> dict[str, Any]:
-    """Return the classes most likely, and their probabilities, as columns."""
+def _most_likely(classes: Any, shares: Any, top: int) -> dict[str, Any]:
+    """Return the most likely classes, and their probabilities, as columns."""
     import numpy as np
 
-    if top > len(model.classes_):
-        raise ValueError(f"--top is {top}, but the model knows {len(model.classes_)} classes.")
-    shares = model.predict_proba(X)
     order = np.argsort(-shares, axis=1, kind="stable")
     columns = {}
     for place in range(top):
         number = "" if place == 0 else f"_{place + 1}"
         chosen = order[:, place]
-        columns[f"prediction{number}"] = model.classes_[chosen]
+        columns[f"prediction{number}"] = classes[chosen]
         columns[f"proba{number}"] = np.take_along_axis(shares, chosen[:, None], axis=1)[:, 0]
     return columns

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._items import Separator
+from clearset.cli._item_columns import Separator
 
 
 def report(

@@ -1,12 +1,9 @@
-"""``clearset reproduce``: the paper's tables, made anew."""
+"""``clearset reproduce``: the tables of the paper, computed again."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from clearset.experiments._jobs import Job
 
 
 def reproduce(
@@ -48,7 +45,7 @@ def reproduce(
             if kept:
                 progress.console.print(f"{kept} runs are kept from an earlier run; --fresh does them again.")
 
-        def on_job(job: "Job", seconds: float) -> None:
+        def on_job(job: object, seconds: float) -> None:
             progress.console.print(f"{job} ({seconds:.0f} s)", markup=False, soft_wrap=True)
             progress.advance(bar)
 

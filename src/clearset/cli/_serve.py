@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._items import Separator
+from clearset.cli._item_columns import Separator
 
 
 def serve(
@@ -34,17 +34,14 @@ def serve(
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     import clearset as cs
     from clearset.cli._model_data import ShownData, read_shown
-    from clearset.serve import create_app, run
-    from clearset.serve._app import LOOPBACK
-    from clearset.serve._compare import check_alike
-    from clearset.serve._run import is_loopback, listening
+    from clearset.serve import LOOPBACK, check_alike, create_app, is_loopback, listening, run
 
     if data is None and (label or by or set_columns or column or separator or compare):
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
-    listening(host, port).close()  # before what takes long
+    listening(host, port).close()  # fails at once if the port is taken
     fitted = cs.load(model)
     other = None if compare is None else cs.load(compare)
-    if compare is not None:
+    if other is not None:
         check_alike(other, fitted, f"'{compare}'", f"'{model}'")
     shown = ShownData()
     if data is not None:

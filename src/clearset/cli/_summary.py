@@ -1,4 +1,4 @@
-"""What ``clearset fit`` says of a model."""
+"""What ``clearset fit`` prints about a model."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,53 +7,55 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.cli._token_lines import strongest, token_lines
+from clearset.models import Model
 
 _TOKENS_SHOWN = 10
 
 
 def summary(
-    model: Any, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None, held_out: tuple[Any, Any] | None
+    estimator: Any, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None, held_out: tuple[Any, Any] | None
 ) -> Iterator[str]:
-    """Give lines: what was chosen, how good it is, and the tokens that say most.
+    """Yield lines: what was chosen, how good it is, and the most informative tokens.
 
     Parameters
     ----------
-    model
-        Fitted.
-    y, weights
-        The labels it was fitted on, and their weights.
-    held_out
-        ``(X, y)`` of a table to validate on, if there is one.
+    estimator : fitted estimator
+        The model.
+    y : ndarray
+        The labels that it was fitted on.
+    weights : ndarray, or None
+        Their weights.
+    held_out : tuple, or None
+        ``(X, y)`` of a table to validate on.
     """
-    of_items = hasattr(model, "token_table_")
-    if of_items:
-        tried = len(model.choices_)
-        yield f"Chose {model.setting_}{f' (of {tried} settings tried)' if tried > 1 else ''}."
-    yield f"{len(model.history_)} epochs{_loss(model, y, weights)}."
+    model = estimator.as_model()
+    if model.semantic:
+        tried = len(model.choices)
+        yield f"Chose {model.setting}{f' (of {tried} settings tried)' if tried > 1 else ''}."
+    yield f"{len(model.record.history)} epochs{_loss(model, y, weights)}."
     if held_out is not None:
-        what = "accuracy" if hasattr(model, "classes_") else "R\u00b2"
-        yield f"On validation data: {what} {model.score(*held_out):.4f}."
-    if of_items:
-        table = model.token_table_
+        what = "R\u00b2" if model.link.classes is None else "accuracy"
+        yield f"On validation data: {what} {estimator.score(*held_out):.4f}."
+    if model.semantic:
+        table = model.table
         share = table.classes is not None and table.means.ndim == 1
         of = f" (mean: the share of {table.classes[1]!s})" if share else ""
         yield f"\n{table}. Tokens that say most{of}:"
         yield from token_lines(table, strongest(table, _TOKENS_SHOWN))
 
 
-def _loss(model: Any, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> str:
-    losses = [
-        epoch["validation_loss"] for epoch in model.history_ if epoch.get("validation_loss") is not None
-    ]
+def _loss(model: Model, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> str:
+    history = model.record.history
+    losses = [epoch["validation_loss"] for epoch in history if epoch.get("validation_loss") is not None]
     if not losses:
         return ""
-    constant = _loss_of_a_constant(model.loss_, y, weights) if hasattr(model, "loss_") else None
+    constant = _loss_of_a_constant(model.link.loss, y, weights)
     beside = "" if constant is None else f" (a constant: {constant:.4g})"
     return f", best validation loss {min(losses):.4g}{beside}"
 
 
 def _loss_of_a_constant(loss: str, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> float | None:
-    """Give the loss of the best constant, to compare with, where it is easily said."""
+    """Return the loss of the best constant prediction, for losses where it has a simple formula."""
     if loss == "squared_error":
         return float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
     if loss == "log_loss":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._items import (
+from clearset.cli._item_columns import (
     COLUMN_HELP,
     CSV_SEPARATOR,
     MAX_INTERVAL_HELP,
@@ -17,7 +17,7 @@ from clearset.cli._items import (
     ItemColumns,
     Separator,
     filters_of,
-    tokeniser_of,
+    tokenizer_of,
 )
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def build(
 
     check_target(output)
     _check_not_data(output, data)
-    tokeniser = tokeniser_of(tokens, column)
+    tokenizer = tokenizer_of(tokens, column)
     filters = filters_of(min_count, max_interval)
-    X, y, weights = _read(data, ItemColumns(column, tokeniser, separator), label, weight)
+    X, y, weights = _read(data, ItemColumns(column, tokenizer, separator), label, weight)
     with _busy("Counting tokens", quiet):
-        table = cs.TokenTable.build(X, y, tokeniser, filters, task=task.value, sample_weight=weights)
+        table = cs.TokenTable.build(X, y, tokenizer, filters, task=task.value, sample_weight=weights)
     _save(table, output, examples, quiet)
 
 
@@ -96,7 +96,7 @@ def update(
     check_target(output or table)
     _check_not_data(output or table, data)
     old = cs.TokenTable.load(table)
-    X, y, weights = _read(data, ItemColumns(column, old.tokeniser, separator), label, weight)
+    X, y, weights = _read(data, ItemColumns(column, old.tokenizer, separator), label, weight)
     with _busy("Counting tokens", quiet):
         new = old.update(X, y, weights)
     _save(new, output or table, True, quiet)
@@ -153,7 +153,7 @@ def show(
 
 def _read(path: Path, columns: ItemColumns, label: str, weight: str | None) -> tuple["pa.Table", Any, Any]:
     """Return the columns of items, the labels, and the weights or None."""
-    from clearset.cli._tables import check_column, read_table
+    from clearset.cli._table_files import check_column, read_table
 
     table = read_table(path, columns.names)
     for name in (label, *([weight] if weight else [])):

@@ -9,13 +9,13 @@ from clearset.tokens import TokenTable
 
 
 def token_lines(table: TokenTable, rows: pa.Table) -> Iterator[str]:
-    """Give rows of a table as text; of several classes only the most frequent is shown.
+    """Yield rows of a token table as lines of text; of several classes only the most frequent is shown.
 
     Parameters
     ----------
-    table
-        Where the rows are from.
-    rows
+    table : TokenTable
+        The table that the rows are from.
+    rows : pyarrow.Table
         Some rows of its Arrow form.
     """
     several = table.means.ndim == 2
@@ -38,7 +38,7 @@ def token_lines(table: TokenTable, rows: pa.Table) -> Iterator[str]:
 
 
 def strongest(table: TokenTable, n: int) -> pa.Table:
-    """Give the rows of tokens that surely say most: their intervals are farthest from the mean of all examples.
+    """Return the rows of the most informative tokens: their intervals are farthest from the mean of all examples.
 
     Examples
     --------

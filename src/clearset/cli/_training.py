@@ -1,4 +1,4 @@
-"""What the commands that train have in common: their options, and what they make of them."""
+"""What the commands that train have in common: their options, and the estimator and data that follow from these."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._items import (
+from clearset.cli._item_columns import (
     COLUMN_HELP,
     MAX_INTERVAL_HELP,
     MIN_COUNT_HELP,
     TOKENS_HELP,
     ItemColumns,
     filters_of,
-    tokeniser_of,
+    tokenizer_of,
 )
 
 if TYPE_CHECKING:
@@ -64,20 +64,24 @@ Refine = Annotated[
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What to train, and on what.
+    """An estimator, and the data to fit it on.
 
     Attributes
     ----------
-    model
+    model : estimator
         The estimator, not fitted.
-    named
+    named : frozenset of str
         The parameters that options or the features file name.
-    X, y, weights
-        Sets, labels, and weights where there are some.
-    held_out
-        ``(X, y)`` to validate on, where a table is named for it.
-    title
-        A line that says so.
+    X : pyarrow.Table
+        The sets.
+    y : ndarray
+        Their labels.
+    weights : ndarray, or None
+        Their weights.
+    held_out : tuple, or None
+        ``(X, y)`` to validate on, if a table is named for it.
+    title : str
+        A line that describes the task and the data.
     """
 
     model: Any
@@ -108,9 +112,9 @@ def read_training(
     separator: str | None,
     parameters: dict[str, Any],
 ) -> Training:
-    """Check options, read the tables and make the estimator; `parameters` of it that are None are not named."""
+    """Check options, read the tables and return them with the estimator; `parameters` that are None are not set."""
     from clearset.cli._features_file import Declarations, check_keys, read_declarations
-    from clearset.cli._tables import count_tokens, names_in
+    from clearset.cli._table_files import count_tokens, names_in
 
     of_items = {
         "tokens": tokens, "min-count": min_count, "max-interval": max_interval, "cover": cover, "refine": refine,
@@ -121,8 +125,8 @@ def read_training(
     declared = read_declarations(features) if features else Declarations()
     if column and len(column) > 1 and tokens is None:
         raise ValueError(f"{len(column)} columns were given; two need --tokens cross or --tokens difference.")
-    tokeniser = tokeniser_of(tokens, column) if column and tokens else None
-    items = ItemColumns(column, tokeniser, separator) if column else None
+    tokenizer = tokenizer_of(tokens, column) if column and tokens else None
+    items = ItemColumns(column, tokenizer, separator) if column else None
     reader = _Reader(label, weight, by, names_in(set_columns), items)
     X, y, weights = reader.read(data)
     held_out = reader.read(validation)[:2] if validation else None
@@ -132,7 +136,7 @@ def read_training(
     estimator = _estimator(task, items is not None)
     typed = {
         **parameters,
-        "tokens": tokeniser,
+        "tokens": tokenizer,
         "filters": filters_of(min_count, max_interval) or None,
         "cover": cover,
         "refine": refine,
@@ -163,7 +167,7 @@ def _estimator(task: Task, of_items: bool) -> Any:
 
 
 class _Reader:
-    """Reads tables and takes label and weight out of them."""
+    """Reads tables and separates labels and weights from the sets."""
 
     def __init__(
         self,
@@ -181,7 +185,7 @@ class _Reader:
 
     def read(self, path: Path) -> tuple["pa.Table", Any, Any]:
         """Return sets, labels and weights (or None)."""
-        from clearset.cli._tables import check_column, read_sets
+        from clearset.cli._table_files import check_column, read_sets
 
         taken = [self.label] if self.weight is None else [self.label, self.weight]
         # As columns of whole sets, label and weight are checked to be constant within each set.
@@ -199,7 +203,7 @@ def plain_column(table: "pa.Table", name: str, path: Path) -> Any:
     """Return a column of single, present values as a numpy array."""
     import pyarrow as pa
 
-    from clearset.cli._tables import list_columns
+    from clearset.cli._table_files import list_columns
 
     if name in list_columns(table):
         raise ValueError(f"Column {name!r} of '{path}' holds lists; a label or weight is one value a set.")

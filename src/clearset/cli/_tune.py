@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clearset.cli import _training as options
-from clearset.cli._items import Separator
+from clearset.cli._item_columns import Separator
 
 if TYPE_CHECKING:
     from clearset.tuning import Tuning
@@ -103,7 +103,7 @@ def tune(
     console.print(training.title, markup=False)
     console.print(f"Searching {', '.join(space)}.", markup=False)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Tuning was interrupted")  # said below
+        warnings.filterwarnings("ignore", message="Tuning was interrupted")  # reported below
         tuning = cs.tune(
             training.model,
             training.X,
@@ -131,7 +131,8 @@ def tune(
 
 
 def _lines(tuning: "Tuning") -> Iterator[str]:
-    """Give the table of the best trials, and what was chosen."""
+    """Yield the table of the best trials, and what was chosen."""
+    from clearset.estimators import is_auto
     from clearset.tuning import words
 
     best = tuning.ranked()[:_SHOWN]
@@ -148,14 +149,15 @@ def _lines(tuning: "Tuning") -> Iterator[str]:
     longest = max(map(len, tuning.best_params_))
     for name, value in tuning.best_params_.items():
         yield f"  {name:<{longest}}  {words(value)}"
-    if None in tuning.best_params_.values() and hasattr(tuning.best_estimator_, "setting_"):
-        yield f"The model itself chose {tuning.best_estimator_.setting_}."
+    best_model = tuning.best_estimator_.as_model()
+    if best_model.semantic and any(is_auto(value) for value in tuning.best_params_.values()):
+        yield f"The model itself chose {best_model.setting}."
 
 
 def _check_figure(path: Path) -> None:
-    """Refuse a figure that could not be drawn, before any work."""
+    """Raise an error if a figure could not be drawn, before any work."""
     from clearset.artifact import check_target
-    from clearset.tuning._extras import need
+    from clearset.tuning import need
 
     if path.suffix.lower() not in _FIGURES:
         raise ValueError(f"'{path}' is no figure by its name. Use {', '.join(_FIGURES)}.")

@@ -1,4 +1,4 @@
-"""``clearset verify``: whether a saved model keeps what was declared."""
+"""``clearset verify``: whether a saved model satisfies its declared constraints."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,12 +16,12 @@ def verify(
 ) -> None:
     """Print the certificate of a model; exit status 1 if it does not hold."""
     import clearset as cs
-    from clearset.cli._tables import columns_of_fit, names_in, read_sets
+    from clearset.cli._table_files import columns_of_fit, names_in, read_sets
 
     if data is None and (by or set_columns):
         raise ValueError("--by and --set-columns say how to read DATA, but no DATA was given.")
     fitted = cs.load(model)
-    if data is not None and hasattr(fitted, "token_table_"):
+    if data is not None and fitted.semantic:
         raise ValueError("A model of items or texts is probed with tokens of every kind. Leave DATA out.")
     if data is None:
         certificate = fitted.verify()

@@ -2,6 +2,7 @@
 
 from clearset.datasets._aggregations import AggregationData, make_aggregation
 from clearset.datasets._celeba import load_celeba
+from clearset.datasets._files import Source, find_file
 from clearset.datasets._intent import load_intent
 from clearset.datasets._labelled import Labelled
 from clearset.datasets._puzzles import PuzzleData, load_puzzles
@@ -14,6 +15,8 @@ __all__ = [
     "Labelled",
     "PuzzleData",
     "ReviewData",
+    "Source",
+    "find_file",
     "load_celeba",
     "load_intent",
     "load_puzzles",

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from clearset.datasets._flat import Floats, Ints, Seed, check_count, list_column, make_generator, offsets_of
+from clearset.datasets._arguments import Seed, check_count, make_generator
+from clearset.datasets._list_columns import Floats, Ints, list_column
+from clearset.sets import offsets_from_sizes
 
 
 @dataclass(frozen=True, eq=False)
 class AggregationData:
-    """Sets and the aggregation of each, as `make_aggregation` gives them.
+    """Sets and the aggregation of each, as `make_aggregation` returns them.
 
     Attributes
     ----------
@@ -58,12 +60,12 @@ def make_aggregation(
         ``"mean"``, ``"geometric_mean"``, ``"l2_norm"`` (the root of the sum of squares, so the size of the
         set matters), ``"min"``, ``"max"``, ``"weighted_mean_unnormalised"`` (the mean of w x) or
         ``"weighted_mean"`` (the sum of w x over the sum of w).
-    n_sets : int, default 5000
+    n_sets : int, default=5000
         The number of sets.
-    max_tokens : int, default 8
-        Sets have 1 to so many tokens, all sizes alike often.
-    random_state : int, Generator or None, default 0
-        The seed; None makes other data at every call.
+    max_tokens : int, default=8
+        The largest size of a set; sizes from 1 are equally frequent.
+    random_state : int, Generator or None, default=0
+        The seed; None gives other data at every call.
 
     Returns
     -------
@@ -82,7 +84,7 @@ def make_aggregation(
     check_count("n_sets", n_sets)
     check_count("max_tokens", max_tokens)
     rng = make_generator(random_state)
-    offsets = offsets_of(rng.integers(1, max_tokens, n_sets, endpoint=True))
+    offsets = offsets_from_sizes(rng.integers(1, max_tokens, n_sets, endpoint=True))
     x = 1 - rng.random(offsets[-1])
     columns = {"x": list_column(x, offsets)}
     if kind in _PLAIN:

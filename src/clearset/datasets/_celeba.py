@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.datasets._files import Folder, Source, column_names, find_file, read_columns
-from clearset.datasets._flat import sets_of_names
 from clearset.datasets._labelled import Labelled
+from clearset.datasets._list_columns import sets_of_names
 
 _SOURCE = Source(
     "celeba",

@@ -15,7 +15,7 @@ Folder = str | os.PathLike[str] | None
 
 
 class Source(NamedTuple):
-    """A public data set: the folder and the files it is looked for in, and where it can be had."""
+    """A public data set: its folder, the names of its file, and where to get it."""
 
     task: str
     files: tuple[str, ...]
@@ -62,7 +62,7 @@ def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
 
 
 def column_names(path: Path) -> list[str]:
-    """Give the names of the columns of a Parquet or CSV file."""
+    """Return the names of the columns of a Parquet or CSV file."""
     if path.suffix == ".parquet":
         try:
             return list(pq.read_schema(path).names)
@@ -73,7 +73,7 @@ def column_names(path: Path) -> list[str]:
 
 
 def check_columns(path: Path, names: list[str], needed: Mapping[str, pa.DataType]) -> None:
-    """Refuse a file that lacks a column."""
+    """Raise an error if a file lacks a column."""
     if missing := [name for name in needed if name not in names]:
         raise ValueError(
             f"{path} lacks {', '.join(map(repr, missing))}; it has {', '.join(map(repr, names)) or 'no columns'}. "
@@ -82,7 +82,7 @@ def check_columns(path: Path, names: list[str], needed: Mapping[str, pa.DataType
 
 
 def as_types(path: Path, table: pa.Table, columns: Mapping[str, pa.DataType]) -> pa.Table:
-    """Give the columns as the types they should have, each in one piece; refuse others, and missing values."""
+    """Return columns with the types that they should have, each in one chunk; raise an error for missing values."""
     arrays = {}
     for name, wanted in columns.items():
         column = table[name]

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from clearset.datasets._flat import Seed, make_generator
+from clearset.datasets._arguments import Seed, make_generator
+from clearset.sets import take_examples
 
 
 class Labelled(NamedTuple):
@@ -40,15 +40,9 @@ class Labelled(NamedTuple):
         return len(self.y)
 
     def take(self, rows: npt.ArrayLike) -> "Labelled":
-        """Give the examples with these row numbers, in this order."""
+        """Return the examples with these row numbers, in this order."""
         places = np.asarray(rows, dtype=np.int64)
-        if isinstance(self.X, pa.Array | pa.ChunkedArray | pa.Table | pa.RecordBatch):
-            X = self.X.take(pa.array(places))
-        elif isinstance(self.X, list | tuple):
-            X = [self.X[place] for place in places.tolist()]
-        else:
-            X = self.X[places]
-        return Labelled(X, self.y[places])
+        return Labelled(take_examples(self.X, places), self.y[places])
 
     def split(
         self, shares: Sequence[float] = (0.7, 0.1, 0.2), random_state: Seed = 0
@@ -57,10 +51,10 @@ class Labelled(NamedTuple):
 
         Parameters
         ----------
-        shares : sequence of float, default (0.7, 0.1, 0.2)
-            The share of each part; together they are 1. Sizes are rounded down, and the last part gets what is left.
-        random_state : int, Generator or None, default 0
-            The seed; None splits otherwise at every call.
+        shares : sequence of float, default=(0.7, 0.1, 0.2)
+            The share of each part; together they are 1. Sizes are rounded down, and the last part gets the rest.
+        random_state : int, Generator or None, default=0
+            The seed; None gives another split at every call.
 
         Returns
         -------

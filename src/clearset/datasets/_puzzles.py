@@ -15,7 +15,7 @@ _TOKENS = ("star_rating", "word_count", "is_amazon", "includes_photo", "num_help
 
 @dataclass(frozen=True)
 class PuzzleData:
-    """The two parts of the puzzles, as `load_puzzles` gives them.
+    """The two parts of the puzzles, as `load_puzzles` returns them.
 
     Attributes
     ----------

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.datasets._files import Folder, Source, as_types, check_columns, find_file, read_columns
-from clearset.datasets._flat import sets_of_names
 from clearset.datasets._labelled import Labelled
+from clearset.datasets._list_columns import sets_of_names
 
 _SOURCE = Source(
     "recipes",

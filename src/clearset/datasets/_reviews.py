@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from clearset.datasets._flat import Floats, Ints, Seed, check_count, list_column, make_generator, offsets_of
+from clearset.datasets._arguments import Seed, check_count, make_generator
+from clearset.datasets._list_columns import Floats, Ints, list_column
+from clearset.sets import offsets_from_sizes
 
 _LARGEST = 30
 
 
 @dataclass(frozen=True, eq=False)
 class ReviewData:
-    """Products, their reviews and their sales, as `make_reviews` gives them.
+    """Products, their reviews and their sales, as `make_reviews` returns them.
 
     Attributes
     ----------
@@ -51,11 +53,11 @@ def make_reviews(n_products: int = 1000, *, random_state: Seed = 0, noise: float
 
     Parameters
     ----------
-    n_products : int, default 1000
+    n_products : int, default=1000
         The number of sets.
-    random_state : int, Generator or None, default 0
-        The seed; None makes other data at every call.
-    noise : float, default 0.2
+    random_state : int, Generator or None, default=0
+        The seed; None gives other data at every call.
+    noise : float, default=0.2
         Standard deviation of the logarithm of the noise that the truth is multiplied with.
 
     Returns
@@ -79,7 +81,7 @@ def make_reviews(n_products: int = 1000, *, random_state: Seed = 0, noise: float
 
     popularity = rng.gamma(1.2, 5.0, n_products)
     sizes = np.minimum(1 + rng.poisson(popularity), _LARGEST)
-    offsets = offsets_of(sizes)
+    offsets = offsets_from_sizes(sizes)
     product = np.repeat(np.arange(n_products), sizes)
     price = np.round(rng.lognormal(np.log(20), 0.5, n_products), 2)
     tokens = _draw_reviews(rng, rng.normal(0.8, 0.7, n_products)[product])

@@ -4,9 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clearset.datasets._arguments import check_count
 from clearset.datasets._files import Folder, Source, find_file, read_columns
-from clearset.datasets._flat import check_count, sets_of_names
 from clearset.datasets._labelled import Labelled
+from clearset.datasets._list_columns import sets_of_names
 
 _SOURCE = Source(
     "wine",
@@ -88,7 +89,7 @@ def load_wine(folder: Folder = None, *, n_adjectives: int = 39) -> Labelled:
 
 
 def _mentioned(texts: pa.StringArray) -> np.ndarray:
-    """Tell which adjectives each text has: one row a text, one column an adjective."""
+    """Return which adjectives each text has: one row a text, one column an adjective."""
     words = pc.split_pattern_regex(pc.utf8_lower(texts), "[^a-z]+")
     places = pc.index_in(words.flatten(), pa.array(_ADJECTIVES))
     known = places.is_valid().to_numpy(zero_copy_only=False)

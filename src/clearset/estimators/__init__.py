@@ -1,36 +1,55 @@
-"""Estimators over sets, with the conventions of scikit-learn."""
+"""Estimators over sets, with the conventions of scikit-learn: they declare and fit, and hold a model afterwards."""
 
-from clearset.estimators._base import TokenScores
-from clearset.estimators._churn import Churn, churn
+from clearset.estimators._as_estimator import as_estimator
 from clearset.estimators._classifier import SetClassifier
-from clearset.estimators._curves import CalibratorCurve
-from clearset.estimators._dependence import PartialDependence
-from clearset.estimators._explanation import Explanation
-from clearset.estimators._load import load
-from clearset.estimators._regressor import SetRegressor
-from clearset.estimators.semantic import (
-    JointExplanation,
-    JointModel,
-    SemanticClassifier,
-    SemanticExplanation,
-    SemanticFeatureEngine,
-    SemanticRegressor,
+from clearset.estimators._feature_engine import SemanticFeatureEngine
+from clearset.estimators._fitted import check_pair
+from clearset.estimators._input import check_classes, check_labels, checked_sets, read_training_sets
+from clearset.estimators._joint import JointModel
+from clearset.estimators._parameters import (
+    Auto,
+    Either,
+    Flag,
+    Number,
+    OneOf,
+    OrNone,
+    Rule,
+    Threads,
+    Whole,
+    check_parameters,
+    is_auto,
+    make_rng,
 )
+from clearset.estimators._regressor import SetRegressor
+from clearset.estimators._restored_on_failure import restored_on_failure
+from clearset.estimators._semantic_features import MAX_FOLDS
+from clearset.estimators._semantic_predictors import SemanticClassifier, SemanticRegressor
 
 __all__ = [
-    "CalibratorCurve",
-    "Churn",
-    "Explanation",
-    "JointExplanation",
+    "MAX_FOLDS",
+    "Auto",
+    "Either",
+    "Flag",
     "JointModel",
-    "PartialDependence",
+    "Number",
+    "OneOf",
+    "OrNone",
+    "Rule",
     "SemanticClassifier",
-    "SemanticExplanation",
     "SemanticFeatureEngine",
     "SemanticRegressor",
     "SetClassifier",
     "SetRegressor",
-    "TokenScores",
-    "churn",
-    "load",
+    "Threads",
+    "Whole",
+    "as_estimator",
+    "check_classes",
+    "check_labels",
+    "check_pair",
+    "check_parameters",
+    "checked_sets",
+    "is_auto",
+    "make_rng",
+    "read_training_sets",
+    "restored_on_failure",
 ]

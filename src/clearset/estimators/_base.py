@@ -1,102 +1,94 @@
-"""What every estimator over sets has in common."""
+"""What the estimators over sets of tokens with features have in common."""
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
-from sklearn.utils.validation import check_is_fitted
 
-from clearset.estimators._curves import CalibratorCurve, calibrator_curves
-from clearset.estimators._dependence import (
-    PartialDependence,
-    check_steps,
-    dependence_of,
-    label_of_dependence,
+from clearset.estimators._fitted import ModelEstimator, check_certificate, check_pair
+from clearset.estimators._input import checked_sets, read_training_sets
+from clearset.estimators._parameters import (
+    Either,
+    Flag,
+    Number,
+    OneOf,
+    Rule,
+    Threads,
+    Whole,
+    check_parameters,
+    make_rng,
 )
-from clearset.estimators._drawn import DrawnModel
-from clearset.estimators._explain import draw_sets, explain_sets, place_sets
-from clearset.estimators._explanation import Explanation
-from clearset.estimators._fitting import LabelledSets, Start, fit_set_function, split
-from clearset.estimators._input import (
+from clearset.estimators._restored_on_failure import restored_on_failure
+from clearset.functions import Link, Loss
+from clearset.models import MAX_WIDTH, Record, SetModel, certify
+from clearset.sets import (
+    Feature,
+    SetData,
+    Trust,
     check_weights,
-    read_more_sets,
-    read_sets_again,
-    read_training_sets,
+    count_threads,
+    read_sets,
+    resolve_features,
 )
-from clearset.estimators._parameters import check_parameters, count_threads, make_rng
-from clearset.estimators._persistence import save_estimator
-from clearset.estimators._progress import progress_bar
-from clearset.estimators._restored import restored_on_failure
-from clearset.kernels import TokenPositions
-from clearset.setfunction import (
-    Certificate,
-    Loss,
-    SetFunction,
-    ShapeConstraints,
-    certify,
-    one_torch_thread,
-    token_positions,
+from clearset.training import (
+    FittedSets,
+    LabelledSets,
+    Options,
+    Progress,
+    SetTask,
+    fit_set_function,
+    hold_out,
+    progress_bar,
 )
-from clearset.sets import Binning, Feature, SetData, Trust, library_of
 
-# Sets are scored in pieces of about this many tokens, so that memory stays bounded.
-PIECE_TOKENS = 100_000
+TRAINING_RULES: dict[str, Rule] = {
+    "keypoints": Whole(2, 1000),
+    "rho_keypoints": Whole(2, 1000),
+    "optimizer": OneOf(("adam", "adagrad")),
+    "constraints": OneOf(("project", "light_touch")),
+    "smoothness": Number(or_low=True),
+    "learning_rate": Number(),
+    "epochs": Whole(1),
+    "batch_size": Either(Whole(1), OneOf(("auto",))),
+    "early_stopping": Flag(),
+    "patience": Whole(1),
+    "n_jobs": Threads(),
+    "verbose": Whole(0),
+}
 
 
-class TokenScores(NamedTuple):
-    """Phi of every token, set after set.
+class SetEstimator(ModelEstimator, ABC):
+    """The shared part of `SetRegressor` and `SetClassifier`: fitting.
 
-    Attributes
-    ----------
-    scores
-        ``(T, width)``; with several classes ``(T, classes, width)``.
-    offsets
-        ``(B + 1,)``: set b's tokens are ``scores[offsets[b]:offsets[b + 1]]``. An empty set has one token, all missing.
+    Subclasses say what labels are: `_link` settles the classes, `_numbers` turns labels into numbers.
     """
 
-    scores: np.ndarray
-    offsets: np.ndarray
-
-
-class SetEstimator(DrawnModel, ABC):
-    """The shared part of `SetRegressor` and `SetClassifier`: fitting, scoring, looking inside.
-
-    Subclasses say what labels are: `_numbers` turns them into numbers, `_outputs` is how many set functions they need.
-    """
-
-    _losses: Sequence[str]
+    _rules: ClassVar[dict[str, Rule]] = TRAINING_RULES | {
+        "width": Whole(1, MAX_WIDTH),
+        "lattice_size": Whole(2, 1000),
+        "lattices": OneOf(("auto", "full", "ensemble")),
+        "validation_fraction": Number(0.0, 1.0),
+        "restarts": Whole(1),
+        "warm_start": Flag(),
+        "device": OneOf(("auto", "cpu")),
+    }
 
     features: Sequence[str | Feature] | None
     trusts: Sequence[Trust]
-    n_jobs: int | None
     random_state: Any
 
-    features_: tuple[Feature, ...]
-    trusts_: tuple[Trust, ...]
-    binning_: Binning
-    set_function_: SetFunction
-    certificate_: Certificate
-    loss_: str
-    sets_of_one_: bool
-    history_: list[dict[str, float]]
-    n_iter_: int
-    best_epoch_: int
-    interrupted_: bool
-
     @abstractmethod
-    def _numbers(self, labels: Any, n_sets: int, *, reset: bool) -> np.ndarray:
-        """Check labels and give them as numbers; ``reset`` where they say which labels there are."""
-
-    def _outputs(self) -> int:
-        return 1
+    def _labels(self, y: Any, n_sets: int, link: Link | None) -> tuple[np.ndarray, Link]:
+        """Return checked labels as numbers, and the link; that of an earlier fit says which classes there are."""
 
     def _loss(self) -> Loss:
         parameters = self.get_params(deep=False)
         return Loss(parameters["loss"], parameters.get("quantile", 0.5))
+
+    def _input(self, X: Any) -> Any:
+        return checked_sets(self, X, reset=False)
 
     @restored_on_failure
     def fit(
@@ -106,213 +98,104 @@ class SetEstimator(DrawnModel, ABC):
 
         Parameters
         ----------
-        X
-            One row is one set: a frame (pandas, polars, Arrow) whose list columns are token features and whose plain
-            columns are set features, a `SetData`, or a 2-D array (sets of one token).
-        y
+        X : frame, SetData or array-like of shape (n, n_features)
+            The sets, one in a row: a frame (pandas, polars, Arrow) whose list columns are features of tokens and whose
+            plain columns are features of sets, a `SetData`, or a 2-D array, whose rows are sets of one token.
+        y : array-like of shape (n,)
             One label for each set.
-        sample_weight
-            One weight for each set. Whole numbers below 2^53 count as repetitions: 2 is the set given twice, 0 the set
-            left out. Of other weights only the ratios matter.
-        validation_data
-            ``(X, y)`` to choose the best epoch by, in place of a share of the training data.
+        sample_weight : array-like of shape (n,), optional
+            One weight for each set. Whole numbers below 2^53 count as repetitions: a set of weight 2 counts twice, one
+            of weight 0 is left out. Of other weights only the ratios matter.
+        validation_data : tuple (X, y), optional
+            Sets and labels to choose the best epoch by, in place of a share of the training data.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
-        options = self.get_params(deep=False)
-        check_parameters(options, self._losses)
-        rng = make_rng(self.random_state)
-        start = None
-        if options["warm_start"] and hasattr(self, "set_function_"):
-            start = Start(self.binning_, self.set_function_)
-            sets, features, trusts = read_sets_again(self, X), self.features_, self.trusts_
+        parameters = self.get_params(deep=False)
+        check_parameters(parameters, self._rules)
+        rng, start = make_rng(self.random_state), None
+        if parameters["warm_start"] and self.__sklearn_is_fitted__():
+            start = self.as_model()
+            sets, features, trusts = self._read_again(X, start), start.binning.features, start.trusts
         else:
             sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
         weights = check_weights(sample_weight, len(sets))
-        data = LabelledSets(sets, self._numbers(y, len(sets), reset=start is None), weights)
-        self._check_declarations(features, trusts)
-        self.features_, self.trusts_ = features, trusts
-        self.sets_of_one_ = bool((sets.sizes == 1).all())
-        data = data[np.flatnonzero(weights)]
+        labels, link = self._labels(y, len(sets), None if start is None else start.link)
+        self._check_declarations(features, trusts, link)
+        data = LabelledSets(sets, labels, weights)[np.flatnonzero(weights)]
         validation: LabelledSets | None = None
         if validation_data is not None:
-            validation = self._validation(validation_data)
-        elif options["early_stopping"]:
-            data, validation = split(
-                data, options["validation_fraction"], rng, stratify=hasattr(self, "classes_")
-            )
-        with progress_bar(options) as on_epoch:
-            self.binning_, self.set_function_, progress = fit_set_function(
-                data,
-                validation,
-                features,
-                trusts,
-                outputs=self._outputs(),
-                loss=self._loss(),
-                options=options,
-                threads=count_threads(self.n_jobs),
-                rng=rng,
-                start=start,
-                on_epoch=on_epoch,
-            )
-        self.history_, self.n_iter_ = progress.history, len(progress.history)
-        self.best_epoch_, self.interrupted_ = progress.best_epoch, progress.interrupted
-        self.loss_ = options["loss"]
-        if self.interrupted_:
+            validation = self._validation(validation_data, features, link)
+        elif parameters["early_stopping"]:
+            stratify, fraction = link.classes is not None, parameters["validation_fraction"]
+            chosen, held = hold_out(data.labels, None, fraction, rng, stratify=stratify)
+            if len(held):
+                data, validation = data[chosen], data[held]
+        task = SetTask(
+            features,
+            trusts,
+            link.n_outputs,
+            self._loss(),
+            parameters["batch_size"],
+            Options.of(parameters, count_threads(self.n_jobs)),
+        )
+        before = (
+            None if start is None else FittedSets(start.binning, start.function, Progress(start.function))
+        )
+        with progress_bar(parameters) as on_epoch:
+            fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
+        progress = fitted.progress
+        model = SetModel(
+            estimator=type(self).__name__,
+            parameters=parameters,
+            function=fitted.function,
+            binning=fitted.binning,
+            trusts=trusts,
+            link=link,
+            certificate=certify(fitted.function, fitted.binning, trusts),
+            record=Record(progress.history, progress.best_epoch, progress.interrupted),
+            feature_names_in=_names(getattr(self, "feature_names_in_", None)),
+            sets_of_one=bool((sets.sizes == 1).all()),
+            n_features_in=int(self.n_features_in_),
+        )
+        check_certificate(model)
+        self.model_ = model
+        if progress.interrupted:
             warnings.warn(
-                f"Training was interrupted after {self.n_iter_} of {options['epochs']} epochs. The best model so far "
-                "is kept.",
+                f"Training was interrupted after {len(progress.history)} of {parameters['epochs']} epochs. The best "
+                "model so far is kept.",
                 stacklevel=3,
-            )
-        self.certificate_ = self.verify()
-        if not self.certificate_:
-            raise RuntimeError(
-                f"The fitted model breaks a declared constraint, which is a bug.\n{self.certificate_}"
             )
         return self
 
-    def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust]) -> None:
+    def _read_again(self, X: Any, start: SetModel) -> SetData:
+        """Read sets to go on fitting with; what the first fit has settled must not have changed."""
+        X, function = self._input(X), start.function
+        changes = {
+            "features": (start.binning.features, resolve_features(X, self.features)),
+            "trusts": (start.trusts, tuple(self.trusts)),
+            "loss": (start.link.loss, self._loss().name),
+            "width": (function.width, self.get_params(deep=False)["width"]),
+            "rho_keypoints": (function.rho_keypoints, self.get_params(deep=False)["rho_keypoints"]),
+        }
+        for name, (settled, wanted) in changes.items():
+            if settled != wanted:
+                raise ValueError(
+                    f"warm_start=True goes on from the last fit, but {name} has changed from {settled} to {wanted}. "
+                    "Set it back, or use warm_start=False."
+                )
+        return read_sets(X, start.binning.features)
+
+    def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust], link: Link) -> None:
         """Refuse what cannot be promised, before any training; a single output can promise everything."""
 
-    def _validation(self, validation_data: Any) -> LabelledSets:
-        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
-            raise TypeError(
-                f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass sets and labels."
-            )
-        X, y = validation_data
-        sets = read_more_sets(self, X)
-        return LabelledSets(sets, self._numbers(y, len(sets), reset=False), np.ones(len(sets)))
-
-    def _outputs_of(self, X: Any) -> np.ndarray:
-        """Give the set functions' ``(B, C)`` outputs."""
-        check_is_fitted(self)
-        outputs, _ = self._applied(self.set_function_, read_more_sets(self, X))
-        return outputs
-
-    def phi(self, X: Any) -> TokenScores:
-        """Score every token.
-
-        Parameters
-        ----------
-        X
-            Sets, as for `fit`.
-
-        Returns
-        -------
-        TokenScores
-            The scores, and where each set's begin. Their mean over a set's tokens is what rho turns into the output.
-        """
-        check_is_fitted(self)
-        scores, sizes = self._applied(self.set_function_.phi.scores, read_more_sets(self, X))
-        if self._outputs() > 1:
-            scores = scores.reshape(len(scores), self._outputs(), -1)
-        return TokenScores(scores, np.concatenate([[0], np.cumsum(sizes)]))
-
-    def _applied(
-        self, function: Callable[[TokenPositions, int], torch.Tensor], sets: SetData
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Apply a part of the set function to sets, piece by piece; the results, and the sets' numbers of tokens."""
-        results, sizes, threads = [], [], count_threads(self.n_jobs)
-        with torch.no_grad(), one_torch_thread():
-            for piece in _pieces(sets):
-                positions = self.binning_.positions(piece, np.float64)
-                results.append(function(token_positions(positions), threads).numpy())
-                sizes.append(np.diff(positions.offsets))
-        return np.concatenate(results), np.concatenate(sizes)
-
-    def rho(self, means: Any) -> np.ndarray:
-        """Apply rho to means of token scores.
-
-        Parameters
-        ----------
-        means
-            ``(B, width)`` values in [-1, 1], for one output; a single column may be given as ``(B,)``.
-
-        Returns
-        -------
-        numpy.ndarray
-            ``(B,)`` outputs in the unit of `decision_function` (classes) or of the model's output (numbers).
-        """
-        check_is_fitted(self)
-        rows = np.asarray(means, dtype=np.float64).reshape(-1, self.set_function_.phi.calibration.shape[0])
-        with torch.no_grad():
-            outputs: np.ndarray = self.set_function_.rho(torch.from_numpy(rows)).numpy()
-        return outputs[:, 0] if self._outputs() == 1 else outputs
-
-    def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> Explanation:
-        """Say what each token of each set adds to the prediction.
-
-        Parameters
-        ----------
-        X
-            Sets, as for `fit`.
-        label
-            Of several classes the one to explain; None takes each set's predicted class. The scores of two classes
-            always speak for the second.
-        effects
-            Whether to find out as well what a change of each feature of each token would do.
-        """
-        check_is_fitted(self)
-        explanation = explain_sets(self, _pieces(read_more_sets(self, X)), label, effects=effects)
-        return replace(explanation, frames=library_of(X))
-
-    def partial_dependence(
-        self, feature: str, X: Any = None, n: int = 50, *, label: Any = None
-    ) -> PartialDependence:
-        """Say how predictions depend on one feature of one token.
-
-        Parameters
-        ----------
-        feature
-            Its name.
-        X
-            Sets to predict for, as for `fit`. None: sets of one token, whose features are drawn each by itself among
-            their keypoints, which stand where the training data did, or their categories.
-        n
-            Values that a numeric feature goes through, from its first keypoint to its last. A categorical one goes
-            through its categories.
-        label
-            Of several classes the one whose probability is told; of two it is the second.
-        """
-        check_is_fitted(self)
-        n, binning = check_steps(n), self.binning_
-        binning.slots_of(feature)  # refuses an unknown feature, before any work
-        label = label_of_dependence(getattr(self, "classes_", None), label)
-        if X is None:
-            return dependence_of([draw_sets(self, label)], feature, label, binning, n, made_up=True)
-        pieces = (place_sets(self, piece, label) for piece in _pieces(read_more_sets(self, X)))
-        return dependence_of(pieces, feature, label, binning, n, made_up=False)
-
-    def calibrators(self) -> dict[str, CalibratorCurve]:
-        """Give the curves of phi's calibrators, by feature."""
-        check_is_fitted(self)
-        return calibrator_curves(self.binning_, self.set_function_)
-
-    def verify(self, X: Any = None) -> Certificate:
-        """Check every declared constraint, in the parameters and by probing.
-
-        Parameters
-        ----------
-        X
-            Sets to probe with; random ones where None.
-        """
-        check_is_fitted(self)
-        positions = None if X is None else self.binning_.positions(read_more_sets(self, X), np.float64)
-        model = self.set_function_
-        shape = ShapeConstraints.of(model, self.binning_, self.trusts_)
-        return certify(model, shape, self.binning_, self.trusts_, positions)
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that holds no code; `clearset.load` reads it.
-
-        Parameters
-        ----------
-        path
-            Where to; an existing file is replaced only once the new one is complete.
-        """
-        check_is_fitted(self)
-        save_estimator(self, path)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "set_function_")
+    def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link) -> LabelledSets:
+        X, y = check_pair(validation_data)
+        sets = read_sets(self._input(X), features)
+        return LabelledSets(sets, self._labels(y, len(sets), link)[0], np.ones(len(sets)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -320,11 +203,5 @@ class SetEstimator(DrawnModel, ABC):
         return tags
 
 
-def _pieces(sets: SetData) -> Iterator[SetData]:
-    """Cut sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
-    offsets, start = sets.offsets, 0
-    while start < len(sets):
-        stop = int(np.searchsorted(offsets, offsets[start] + PIECE_TOKENS, side="right")) - 1
-        stop = min(max(stop, start + 1), len(sets))
-        yield sets[start:stop]
-        start = stop
+def _names(names: Any) -> tuple[str, ...] | None:
+    return None if names is None else tuple(map(str, names))

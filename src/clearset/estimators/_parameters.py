@@ -1,59 +1,262 @@
-"""Checks of the estimators' parameters, all before any work."""
+"""What parameters may be: rules that stand beside the classes, checked before any work."""
 
-import os
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-OPTIMIZERS = ("adam", "adagrad")
-CONSTRAINTS = ("project", "light_touch")
-LATTICES = ("auto", "full", "ensemble")
-DEVICES = ("auto", "cpu")
-
-# Rho's lattice has 2 ** width vertices.
-MAX_WIDTH = 12
+from clearset.sets import check_threads
 
 
-def check_parameters(parameters: dict[str, Any], losses: Sequence[str]) -> None:
-    """Raise the error that says what is wrong with an estimator's parameters, if something is."""
-    check_choice(parameters, "loss", losses)
-    check_choice(parameters, "optimizer", OPTIMIZERS)
-    check_choice(parameters, "constraints", CONSTRAINTS)
-    check_choice(parameters, "lattices", LATTICES)
-    check_choice(parameters, "device", DEVICES)
-    check_integer(parameters, "width", 1, MAX_WIDTH)
-    for name in ("keypoints", "rho_keypoints", "lattice_size"):
-        check_integer(parameters, name, 2, 1000)
-    for name in ("epochs", "patience", "restarts"):
-        check_integer(parameters, name, 1)
-    if parameters["batch_size"] != "auto":
-        check_integer(parameters, "batch_size", 1, hint=" (or 'auto')")
-    check_integer(parameters, "verbose", 0)
-    check_number(parameters, "learning_rate", 0.0, float("inf"))
-    check_number(parameters, "validation_fraction", 0.0, 1.0)
-    if parameters["smoothness"] != 0 or isinstance(parameters["smoothness"], bool):
-        check_number(parameters, "smoothness", 0.0, float("inf"))
-    if "quantile" in parameters:
-        check_number(parameters, "quantile", 0.0, 1.0)
-    for name in ("early_stopping", "warm_start"):
-        if not isinstance(parameters[name], bool):
-            raise ValueError(f"{name} must be True or False; received {parameters[name]!r}.")
-    check_threads(parameters["n_jobs"])
+class Rule(ABC):
+    """A rule of what a parameter may be."""
+
+    @property
+    @abstractmethod
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+
+    @abstractmethod
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise an error unless a parameter is what it may be."""
+        if not self.allows(value):
+            raise ValueError(f"{name} must be {self.allowed}; received {value!r}.")
 
 
-def check_threads(n_jobs: Any) -> None:
-    """Raise an error unless `n_jobs` says how many threads to take."""
-    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
-        raise ValueError(
-            f"n_jobs must be None, a positive number of threads, or -1 for all cores; received {n_jobs!r}."
-        )
+@dataclass(frozen=True)
+class OneOf(Rule):
+    """A rule that allows one of several names.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The names.
+
+    Examples
+    --------
+    >>> from clearset.estimators import OneOf
+    >>> OneOf(("adam", "adagrad")).check("optimizer", "sgd")
+    Traceback (most recent call last):
+    ValueError: optimizer must be one of 'adam', 'adagrad'; received 'sgd'.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+        names = ", ".join(map(repr, self.names))
+        return names if len(self.names) == 1 else f"one of {names}"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        return isinstance(value, str) and value in self.names
+
+
+@dataclass(frozen=True)
+class Whole(Rule):
+    """A rule that allows whole numbers within limits, both included.
+
+    Parameters
+    ----------
+    low : int
+        The least number.
+    high : int, optional
+        The largest number; by default there is none.
+    """
+
+    low: int
+    high: int | None = None
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+        limits = f"at least {self.low}" if self.high is None else f"from {self.low} to {self.high}"
+        return f"a whole number {limits}"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return whole and self.low <= value and (self.high is None or value <= self.high)
+
+
+@dataclass(frozen=True)
+class Number(Rule):
+    """A rule that allows numbers strictly between limits.
+
+    Parameters
+    ----------
+    low : float, default=0.0
+        The lower limit.
+    high : float, default=inf
+        The upper limit.
+    or_low : bool, default=False
+        Whether the lower limit itself is allowed.
+    """
+
+    low: float = 0.0
+    high: float = float("inf")
+    or_low: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+        start = f"of at least {self.low:g}" if self.or_low else f"above {self.low:g}"
+        return f"a number {start} and below {self.high:g}"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        return number and (self.low < value < self.high or (self.or_low and value == self.low))
+
+
+@dataclass(frozen=True)
+class Flag(Rule):
+    """A rule that allows True and False."""
+
+    allowed = "True or False"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        return isinstance(value, bool | np.bool_)
+
+
+@dataclass(frozen=True)
+class Auto(Rule):
+    """A rule that allows ``"auto"``, or None as its old spelling, and what another rule allows.
+
+    Parameters
+    ----------
+    rule : Rule
+        The other rule.
+    meaning : str, default="chosen for you"
+        What ``"auto"`` stands for, in words that follow "to have it".
+    """
+
+    rule: Rule
+    meaning: str = "chosen for you"
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+        return f"{self.rule.allowed}, or 'auto' to have it {self.meaning}"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        return is_auto(value) or self.rule.allows(value)
+
+
+@dataclass(frozen=True)
+class OrNone(Rule):
+    """A rule that allows None, or False, and what another rule allows.
+
+    Parameters
+    ----------
+    rule : Rule
+        The other rule.
+    meaning : str
+        What None stands for, in words that follow "or None for".
+    """
+
+    rule: Rule
+    meaning: str
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+        return f"{self.rule.allowed}, or None for {self.meaning}"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        return value is None or value is False or self.rule.allows(value)
+
+
+@dataclass(frozen=True)
+class Either(Rule):
+    """A rule that allows what one of two rules allows.
+
+    Parameters
+    ----------
+    first, second : Rule
+        The two rules.
+    """
+
+    first: Rule
+    second: Rule
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words that follow "must be"."""
+        return f"{self.first.allowed}, or {self.second.allowed}"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        return self.first.allows(value) or self.second.allows(value)
+
+
+class Threads(Rule):
+    """A rule that allows numbers of threads, as scikit-learn's ``n_jobs``."""
+
+    allowed = "None, a positive number of threads, or -1 for all cores"
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value is allowed."""
+        try:
+            check_threads(value)
+        except ValueError:
+            return False
+        return True
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether a parameter is left to be chosen.
+
+    Parameters
+    ----------
+    value : object
+        The parameter.
+
+    Returns
+    -------
+    bool
+        Whether it is ``"auto"``, or None, which is the old spelling of it.
+    """
+    return value is None or (isinstance(value, str) and value == "auto")
+
+
+def check_parameters(parameters: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Raise an error unless the parameters of an estimator are allowed.
+
+    Parameters
+    ----------
+    parameters : mapping of str to object
+        The parameters by name.
+    rules : mapping of str to Rule
+        The rules by the names of parameters; those without one are not checked here.
+    """
+    for name, rule in rules.items():
+        rule.check(name, parameters[name])
 
 
 def make_rng(random_state: Any) -> np.random.Generator:
-    """Make the generator that everything random of a fit comes from."""
+    """Make the generator that everything random of a fit comes from.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None
+        A generator is returned as it is; anything else makes one.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The generator.
+    """
     if isinstance(random_state, np.random.Generator):
         return random_state
     try:
@@ -64,41 +267,3 @@ def make_rng(random_state: Any) -> np.random.Generator:
             f"{random_state!r}."
         ) from None
     return np.random.default_rng(state.randint(2**31 - 1))
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Give the number of threads: all cores for None and -1, all but one for -2, and so on.
-
-    None follows ``OMP_NUM_THREADS`` where it is set, as it is in joblib's workers.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        limit = os.environ.get("OMP_NUM_THREADS", "")
-        return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
-
-
-def check_choice(parameters: dict[str, Any], name: str, allowed: Sequence[str]) -> None:
-    """Raise an error unless a parameter is one of the allowed names."""
-    value = parameters[name]
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; received {value!r}.")
-
-
-def check_integer(
-    parameters: dict[str, Any], name: str, low: int, high: int | None = None, hint: str = ""
-) -> None:
-    """Raise an error unless a parameter is a whole number within its limits."""
-    value = parameters[name]
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        limits = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}{hint}; received {value!r}.")
-
-
-def check_number(parameters: dict[str, Any], name: str, low: float, high: float) -> None:
-    """Raise an error unless a parameter is a number strictly between its limits."""
-    value = parameters[name]
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not low < value < high:
-        raise ValueError(f"{name} must be a number above {low:g} and below {high:g}; received {value!r}.")

@@ -1,4 +1,4 @@
-"""The tables of the paper, and what it left unmeasured."""
+"""The tables of the paper, and further measurements."""
 
 from clearset.experiments._reproduce import reproduce
 

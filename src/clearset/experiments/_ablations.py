@@ -1,4 +1,4 @@
-"""Ablations: what each choice made on top of the paper buys."""
+"""Ablations: how much each choice beyond the paper improves results."""
 
 import time
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from clearset.estimators import SemanticClassifier, SemanticRegressor
 from clearset.experiments import _recipes, _wine
 from clearset.experiments._models import SIX, model
 from clearset.experiments._scores import mean_squared_error, precision_at
-from clearset.experiments._task import Effort, Method, Metric, Task, fit
+from clearset.experiments._task import Effort, Measure, Method, Task, fit
 from clearset.sets import Trust
 
 
@@ -51,7 +51,7 @@ class AblationTask(Task):
     """Trains an engine on recipes and one on wine, with one choice changed."""
 
     def describe(self, method: Method) -> list[Any]:
-        """Give all that a setting's results depend on."""
+        """Return all that a setting's results depend on."""
         return [_SETTINGS[method.name], _recipes.PAIRS, _wine.OURS, _MOST]
 
     def run(
@@ -90,10 +90,10 @@ The Semantic Feature Engine of the tables, width 1, with one choice changed at a
 and pairs, refined) and on wine (subsets up to 3, refined), three random splits, 10,000 training examples and
 a third as many to validate and to test. Nothing is tuned here.
 """,
-    metrics=(
-        Metric("recipes prec@1", 4),
-        Metric("recipes prec@3", 4),
-        Metric("wine MSE", 3, lower_is_better=True),
+    measures=(
+        Measure("recipes prec@1", 4),
+        Measure("recipes prec@3", 4),
+        Measure("wine MSE", 3, lower_is_better=True),
     ),
     methods=tuple(Method(name, SemanticClassifier, "both") for name in _SETTINGS),
     inputs={

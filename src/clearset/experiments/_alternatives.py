@@ -1,4 +1,4 @@
-"""What people would take today: gradient boosting and linear models of scikit-learn, on averages or categories."""
+"""Alternatives of scikit-learn: gradient boosting and linear models on averages or categories."""
 
 from typing import Any, Self
 
@@ -10,8 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from clearset.baselines import MultiHotEncoder
-from clearset.baselines._encoding import Encoding
+from clearset.baselines import Encoding, MultiHotEncoder
 from clearset.sets import read_sets, resolve_features
 
 BOOSTING_SPACE = {
@@ -31,14 +30,14 @@ class Averages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.features = features
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn what to bring features to."""
+        """Learn the encoding of the features."""
         self.features_ = resolve_features(X, self.features)
         sets = read_sets(X, self.features_)
         self.encoding_ = Encoding.fit(sets, self.features_, np.ones(len(sets)))
         return self
 
     def transform(self, X: Any) -> Any:
-        """Give one row a set."""
+        """Return one row for each set."""
         return self.encoding_.means(read_sets(X, self.features_))
 
 
@@ -55,7 +54,7 @@ def boosting_on_categories(seed: int, *, loss: str | None = None) -> Pipeline:
     return Pipeline([("categories", MultiHotEncoder()), ("dense", dense), ("model", model)])
 
 
-def linear_on_categories(seed: int, *, tokens: Any = None) -> Pipeline:
+def linear_on_categories(seed: int, *, tokens: Any = "auto") -> Pipeline:
     """Logistic regression on 0/1 columns of categories or n-grams."""
     model = LogisticRegression(max_iter=300, random_state=seed)
     return Pipeline([("categories", MultiHotEncoder(tokens)), ("model", model)])

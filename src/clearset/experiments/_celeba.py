@@ -22,7 +22,7 @@ from clearset.experiments._models import (
     network,
 )
 from clearset.experiments._scores import accuracy_and_auc
-from clearset.experiments._task import Method, Metric, Parts, Task, as_sets, split
+from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import Items, MaxInterval, Subsets
 
@@ -54,7 +54,7 @@ interval of 0.2 (or what was chosen). Deep Sets see the statistics of the tokens
 and of attribute=value, 6 million tokens, for at most 15 epochs. "attribute=value" has a category for an
 absent attribute too.
 """,
-    metrics=(Metric("accuracy", 4), Metric("AUC", 4)),
+    measures=(Measure("accuracy", 4), Measure("AUC", 4)),
     methods=(
         Method(
             "SFE, the paper's tokens and features, width 1",

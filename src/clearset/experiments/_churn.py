@@ -9,12 +9,13 @@ import numpy as np
 
 from clearset.baselines import MultiHotDNNClassifier
 from clearset.datasets import load_celeba, load_recipes
-from clearset.estimators import SemanticClassifier, churn
+from clearset.estimators import SemanticClassifier
 from clearset.experiments import _celeba, _recipes
 from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._models import EMBEDDING_SPACE, model, network
 from clearset.experiments._scores import accuracy_and_auc
-from clearset.experiments._task import Effort, Method, Metric, Task, fit
+from clearset.experiments._task import Effort, Measure, Method, Task, fit
+from clearset.models import churn
 
 # Of the training examples, those that each training sees.
 _SHARE = 0.8
@@ -71,10 +72,10 @@ examples, so two of them share about 80% of their examples; test and validation 
 less churn of the Semantic Feature Engine (SFE) than of a network. Accuracy stands beside it, for a model that
 is more often right has less to change its mind about.
 """,
-    metrics=(
-        Metric("accuracy", 4),
-        Metric("changed by another seed", 4, lower_is_better=True),
-        Metric("changed by other data", 4, lower_is_better=True),
+    measures=(
+        Measure("accuracy", 4),
+        Measure("changed by another seed", 4, lower_is_better=True),
+        Measure("changed by other data", 4, lower_is_better=True),
     ),
     methods=(
         Method("recipes: SFE, ingredients and pairs, refined", _engine(_recipes.PAIRS, refine=1), "recipes"),

@@ -1,4 +1,4 @@
-"""Fingerprints: which data and which methods results are of."""
+"""Fingerprints, which tell results of other data or methods apart."""
 
 import zlib
 from dataclasses import astuple
@@ -10,17 +10,17 @@ import pyarrow as pa
 from clearset import __version__
 from clearset.datasets import Labelled, PuzzleData
 from clearset.experiments._task import Effort, Method, Task
-from clearset.tuning._words import exact_words
+from clearset.tuning import exact_words
 
 
 def of_method(task: Task, method: Method, data: str, effort: Effort) -> str:
-    """Say in eight digits what a method's results depend on: its options, the data, the effort, and the version."""
+    """Return a checksum of what a method's results depend on: its options, the data, the effort, and the version."""
     described = exact_words([*task.describe(method), data, astuple(effort), __version__])
     return f"{zlib.crc32(described.encode()):08x}"
 
 
 def of_data(task: Task, folder: Any) -> str:
-    """Read a task's data, whose errors say what is missing, and sum them up."""
+    """Return a checksum of a task's data; raise an error if they are missing."""
     checksum = 0
     for loader in task.loaders:
         loaded = loader(folder)

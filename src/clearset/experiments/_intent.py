@@ -20,7 +20,7 @@ from clearset.experiments._alternatives import (
 from clearset.experiments._models import NETWORK_SPACE, SUPPORT_SPACE, model, network
 from clearset.experiments._ngrams import NGramFeatures
 from clearset.experiments._scores import accuracy_and_auc
-from clearset.experiments._task import Method, Metric, Parts, Task, split
+from clearset.experiments._task import Measure, Method, Parts, Task, split
 from clearset.sets import Feature
 from clearset.tokens import MinCount, NGrams
 
@@ -133,7 +133,7 @@ def _task(name: str, title: str, rows: str, *, length_matched: bool) -> Task:
         name=name,
         title=title,
         text=_TEXT.format(rows=rows),
-        metrics=(Metric("accuracy", 4), Metric("AUC", 4)),
+        measures=(Measure("accuracy", 4), Measure("AUC", 4)),
         methods=_METHODS,
         inputs={
             "n-grams": partial(_ngrams, length_matched=length_matched),

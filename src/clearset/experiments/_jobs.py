@@ -37,22 +37,22 @@ def work(
     on_start: Callable[[int], None],
     on_job: Callable[[Job, float], None],
 ) -> None:
-    """Do what is missing in results, and keep each outcome at once.
+    """Do the jobs whose results are missing, and save each outcome at once.
 
     Parameters
     ----------
-    all_results
-        Of the tasks to work on.
-    folder
-        Where the data are.
-    effort
-        How much is done.
-    processes
-        How many at once.
-    on_start
-        Told the number of jobs.
-    on_job
-        Told each job that is done, and its seconds.
+    all_results : sequence of Results
+        The results of the tasks to work on.
+    folder : path
+        The folder of the data.
+    effort : Effort
+        How much work to do.
+    processes : int
+        The number of processes at once.
+    on_start : callable
+        Called with the number of jobs.
+    on_job : callable
+        Called with each job that is done, and its seconds.
     """
     ready, later = _plan(all_results)
     on_start(len(ready) + sum(map(len, later.values())))
@@ -102,7 +102,7 @@ def work(
 
 
 def _plan(all_results: Sequence[Results]) -> tuple[list[Job], dict[tuple[str, str], list[Job]]]:
-    """Give the jobs that can begin at once, and those that wait for a search."""
+    """Return the jobs that can begin at once, and those that wait for a search."""
     ready: list[Job] = []
     later: dict[tuple[str, str], list[Job]] = {}
     for results in all_results:
@@ -144,7 +144,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 def _do(
     task_name: str, method_name: str, seed: int | None, plain: dict[str, Any], folder: Any, effort: Effort
 ) -> tuple[dict[str, Any], float]:
-    """Do a job, in a process of its own; give its outcome and how long it took."""
+    """Do a job, in a process of its own; return its outcome and its seconds."""
     import time
 
     from clearset.experiments._tasks import task_named

@@ -1,4 +1,4 @@
-"""Models as all tasks with validation data train them."""
+"""The estimators of this package as the tasks use them, and the spaces of their options."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ NETWORK_SPACE: dict[str, Any] = {
     "learning_rate": (3e-4, 1e-2, "log"),
     "weight_decay": (1e-6, 1e-1, "log"),
 }
-# Of millions of tokens an epoch.
+# For data of millions of tokens.
 LARGE: dict[str, Any] = {"epochs": 15, "patience": 3}
 LARGE_SPACE: dict[str, Any] = NETWORK_SPACE | {"width": (16, 64, "log")}
 EMBEDDING_SPACE: dict[str, Any] = NETWORK_SPACE | {"embedding": (16, 128, "log"), "combiner": ["sum", "mean"]}
@@ -17,10 +17,10 @@ SUPPORT_SPACE: dict[str, Any] = {"gamma": (0.01, 1.0, "log"), "alpha": (1e-3, 10
 
 
 def network(kind: Any, seed: int, *, epochs: int = 40, patience: int = 6, **options: Any) -> Any:
-    """Give a network; the number of epochs, at most so many, is chosen on validation data."""
+    """Return a network whose number of epochs, at most `epochs`, is chosen on validation data."""
     return kind(**options, epochs=epochs, patience=patience, random_state=seed, n_jobs=1)
 
 
 def model(kind: Any, seed: int, **options: Any) -> Any:
-    """Give any other estimator of this package."""
+    """Return any other estimator of this package."""
     return kind(**options, random_state=seed, n_jobs=1)

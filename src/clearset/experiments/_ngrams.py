@@ -1,4 +1,4 @@
-"""Queries as sets of their n-grams, with what a token training split tells about each."""
+"""Queries as sets of their n-grams, with statistics of a training split for tokens."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.sets import SetData
-from clearset.sets._ragged import offsets_from_sizes
-from clearset.tokens import Items, MinCount, NGrams, TokenTable, token_values
-from clearset.tokens._vocabulary import flat, offsets_of_kept
+from clearset.sets import SetData, offsets_from_sizes
+from clearset.tokens import Items, MinCount, NGrams, TokenTable, flat, offsets_of_kept, token_values
 
 # Examples of the prior that the rates of n-grams, and those of parts of words, are mixed with.
 _SHRINKAGE, _SHRINKAGE_OF_PARTS = 2.0, 5.0
@@ -24,7 +22,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class NGramFeatures:
-    """Turns queries into sets of n-grams with eleven features each.
+    """Turn queries into sets of n-grams with eleven features each.
 
     The tokens of a query are its n-grams that the table knows, and every single word, known or not. What the table
     does not know of a token is missing. A query without words is an empty set.
@@ -93,7 +91,7 @@ class NGramFeatures:
         return self
 
     def transform(self, texts: pa.StringArray) -> SetData:
-        """Give the sets of queries, n-grams by order and then by place."""
+        """Return the sets of queries, n-grams by order and then by place."""
         words = _Words.of(texts)
         rows, starts, orders = words.grams(self.max_order)
         numbers = self.table_.numbers_of(words.spelled(starts, orders))

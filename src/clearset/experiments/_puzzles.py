@@ -14,7 +14,7 @@ from clearset.estimators import SetRegressor
 from clearset.experiments._alternatives import BOOSTING_SPACE, boosting_on_averages
 from clearset.experiments._models import model
 from clearset.experiments._scores import mean_absolute_error
-from clearset.experiments._task import Method, Metric, Parts, Task, sample
+from clearset.experiments._task import Measure, Method, Parts, Task, sample
 from clearset.sets import SIZE, Feature
 
 FEATURES = (
@@ -52,7 +52,7 @@ stars and number may only raise sales. Every method learns from all training pro
 are the defaults, or chosen by 5-fold cross-validation on the training products, which so few can hardly tell
 apart. The data are in other units than the paper's: compare methods, not absolute errors.
 """,
-    metrics=(Metric("MAE", 1, lower_is_better=True),),
+    measures=(Measure("MAE", 1, lower_is_better=True),),
     methods=(
         Method(
             "set function, width 1, defaults",

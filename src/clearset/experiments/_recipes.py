@@ -9,7 +9,7 @@ from clearset.estimators import SemanticClassifier
 from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._models import EMBEDDING_SPACE, LARGE, LARGE_SPACE, SIX, model, network
 from clearset.experiments._scores import precision_at
-from clearset.experiments._task import Method, Metric, Parts, Task, as_sets, split
+from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import Items, MaxSize, MinCount, Subsets
 
@@ -47,7 +47,7 @@ splits 70/10/20 of 39,774 recipes, each a set of lower-cased, stemmed ingredient
 statistics of the tokens named, out of fold: for at most 15 epochs all 20 probabilities of a token at once,
 and they give 20 outputs (the paper's see one cuisine at a time).
 """,
-    metrics=(Metric("prec@1", 4), Metric("prec@3", 4), Metric("binary accuracy", 4)),
+    measures=(Measure("prec@1", 4), Measure("prec@3", 4), Measure("binary accuracy", 4)),
     methods=(
         Method(
             "SFE, the paper's tokens and features, width 1",

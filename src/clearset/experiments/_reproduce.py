@@ -1,4 +1,4 @@
-"""The tables of the paper, made anew."""
+"""The tables of the paper, reproduced."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -12,14 +12,13 @@ from clearset.experiments._results import Results, path_of
 from clearset.experiments._summary import write_summary
 from clearset.experiments._task import FULL, QUICK
 from clearset.experiments._tasks import TASKS
-from clearset.tuning._extras import need
-from clearset.tuning._lock import locked
+from clearset.tuning import locked, need
 
 RESULTS = Path("experiments", "results")
 
 
 def _silent(*_: Any) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 def reproduce(
@@ -40,20 +39,27 @@ def reproduce(
 
     Parameters
     ----------
-    names : sequence of str
+    names : sequence of str, default=("all",)
         ``puzzles``, ``intent``, ``celeba``, ``recipes``, ``wine``, ``churn``, ``ablations``, or ``all``.
     folder : path, optional
-        Where the data are; by default as the loaders of `clearset.datasets` have it.
+        The folder of the data; by default where the loaders of `clearset.datasets` look for them.
     output : path, optional
-        Where results go: by default ``experiments/results``, and for a quick run ``quick`` in it.
-    quick : bool
-        One seed, few examples and two trials a method: some minutes, and figures that say little.
-    fresh : bool
-        Forget what an earlier run has finished.
+        The folder of the results; by default ``experiments/results``, and for a quick run ``quick`` in it.
+    quick : bool, default=False
+        Whether to run one seed, few examples and two trials a method: this takes minutes, and the figures mean little.
+    fresh : bool, default=False
+        Whether to ignore what an earlier run has finished.
     jobs : int, optional
-        Processes at once; by default one a core.
-    on_start, on_job
-        Told the numbers of jobs and of runs that are kept, then each job that is done with its seconds.
+        The number of processes at once; by default one for each core.
+    on_start : callable, optional
+        Called with the number of jobs and the number of runs that are kept.
+    on_job : callable, optional
+        Called with each job that is done, and its seconds.
+
+    Returns
+    -------
+    list of Results
+        The results of each task.
 
     Examples
     --------

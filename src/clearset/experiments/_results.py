@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from clearset.experiments._task import Effort, Method, Metric, Task
+from clearset.experiments._task import Effort, Measure, Method, Task
 
 _SECONDS = (
     "Seconds of one fit on one thread, the median; what Deep Sets and the like are given is made before."
@@ -26,16 +26,16 @@ class Results:
 
     Parameters
     ----------
-    task
-        What was run.
-    folder
-        Where its files are.
-    effort
-        What was done with; a folder has results of one effort.
-    fingerprints
-        What results of each method depend on; those with another are forgotten. None keeps all.
-    fresh
-        Forget what the folder holds.
+    task : Task
+        The task.
+    folder : Path
+        The folder of its files.
+    effort : Effort
+        How much work a run does; a folder has results of one effort.
+    fingerprints : dict, optional
+        The fingerprint of each method; results with another one are dropped. None keeps all.
+    fresh : bool, default=False
+        Whether to drop what the folder holds.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class Results:
         return range(min(self.task.seeds, self.effort.seeds))
 
     def tuning_of(self, method: Method) -> Mapping[str, Any] | None:
-        """Give the outcome of a method's search, if it is known."""
+        """Return the outcome of a method's search, if it is known."""
         tuning: Mapping[str, Any] | None = self.methods.get(method.name, {}).get("tuning")
         return tuning
 
     def missing_seeds(self, method: Method) -> list[int]:
-        """Give the seeds that a method has not been run with."""
+        """Return the seeds that a method has not been run with."""
         runs = self.methods.get(method.name, {}).get("runs", {})
         return [seed for seed in self.seeds if str(seed) not in runs]
 
@@ -113,7 +113,7 @@ class Results:
         replace_file(self.path.with_suffix(".md"), self.markdown())
 
     def markdown(self) -> str:
-        """Give the table with what stands around it."""
+        """Return the table, with its title, text and notes."""
         task, effort = self.task, self.effort
         command = f"clearset reproduce {task.group or task.name}"
         lines = [f"# {task.title}", "", *task.text.strip().splitlines()]
@@ -141,33 +141,33 @@ class Results:
         return "\n".join([*lines, "", *self._machines(), ""])
 
     def table(self) -> list[str]:
-        """Give the lines of the table."""
-        metrics = self.task.metrics
+        """Return the lines of the table."""
+        measures = self.task.measures
         of_paper = any(method.paper for method in self.task.methods)
-        header = ["method", *(metric.name for metric in metrics)]
+        header = ["method", *(measure.name for measure in measures)]
         header += ["paper"] if of_paper else []
-        header += [f"validation {metrics[0].name}"] if self._has_validation() else []
+        header += [f"validation {measures[0].name}"] if self._has_validation() else []
         header += ["seconds"]
         lines = [_row(header), "|" + " --- |" * len(header)]
         for method in self.task.methods:
             runs = list(self.methods.get(method.name, {}).get("runs", {}).values())
             if not runs:
                 continue
-            cells = [method.name, *(mean_and_deviation(runs, metric) for metric in metrics)]
+            cells = [method.name, *(mean_and_deviation(runs, measure) for measure in measures)]
             if of_paper:
-                figures = [f"{method.paper[m.name]:g}" for m in metrics if m.name in method.paper]
+                figures = [f"{method.paper[m.name]:g}" for m in measures if m.name in method.paper]
                 cells.append(" / ".join(figures))
             if self._has_validation():
-                held = [run["validation"][metrics[0].name] for run in runs]
-                cells.append(f"{statistics.fmean(held):.{metrics[0].digits}f}")
+                held = [run["validation"][measures[0].name] for run in runs]
+                cells.append(f"{statistics.fmean(held):.{measures[0].digits}f}")
             cells.append(f"{statistics.median(run['seconds'] for run in runs):.1f}")
             lines.append(_row(cells))
         return lines
 
-    def mean(self, name: str, metric: str) -> float | None:
-        """Give the mean of a method's measure on the test data, if it was run."""
+    def mean(self, name: str, measure: str) -> float | None:
+        """Return the mean of a method's measure on the test data, if it was run."""
         runs = self.methods.get(name, {}).get("runs", {}).values()
-        return statistics.fmean(run["test"][metric] for run in runs) if runs else None
+        return statistics.fmean(run["test"][measure] for run in runs) if runs else None
 
     def _has_validation(self) -> bool:
         return any(run["validation"] for outcome in self.methods.values() for run in outcome["runs"].values())
@@ -194,15 +194,15 @@ def path_of(task: Task, folder: Path) -> Path:
     return folder / f"{task.name}.json"
 
 
-def mean_and_deviation(runs: list[Mapping[str, Any]], metric: Metric) -> str:
-    """Give the mean over runs and, of several, the standard deviation."""
-    values = [run["test"][metric.name] for run in runs]
-    mean = f"{statistics.fmean(values):.{metric.digits}f}"
-    return mean if len(values) < 2 else f"{mean} ± {statistics.stdev(values):.{metric.digits}f}"
+def mean_and_deviation(runs: list[Mapping[str, Any]], measure: Measure) -> str:
+    """Return the mean over runs and, of several, the standard deviation."""
+    values = [run["test"][measure.name] for run in runs]
+    mean = f"{statistics.fmean(values):.{measure.digits}f}"
+    return mean if len(values) < 2 else f"{mean} ± {statistics.stdev(values):.{measure.digits}f}"
 
 
 def machine() -> str:
-    """Say what was run on, and with which versions."""
+    """Return the name of the processor, and the versions of packages."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

@@ -28,7 +28,7 @@ def write_summary(folder: Path, effort: Effort) -> None:
 
 
 def summary_table(held: list[Results]) -> list[str]:
-    """Give the lines of the table."""
+    """Return the lines of the table."""
     header = ["task", "measure", *_COLUMNS]
     rows = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
     return rows + [f"| {' | '.join(cells)} |" for results in held for cells in _rows(results)]
@@ -38,16 +38,16 @@ def _rows(results: Results) -> Iterator[list[str]]:
     task = results.task
     if not results.methods:
         return
-    for metric in task.metrics:
-        arrow = "lower" if metric.lower_is_better else "higher"
-        cells = [f"[{task.title}]({task.name}.md)", f"{metric.name} ({arrow} is better)"]
-        yield cells + [_cell(task, results, column, metric.name, metric.digits) for column in _COLUMNS]
+    for measure in task.measures:
+        arrow = "lower" if measure.lower_is_better else "higher"
+        cells = [f"[{task.title}]({task.name}.md)", f"{measure.name} ({arrow} is better)"]
+        yield cells + [_cell(task, results, column, measure.name, measure.digits) for column in _COLUMNS]
 
 
-def _cell(task: Task, results: Results, column: str, metric: str, digits: int) -> str:
+def _cell(task: Task, results: Results, column: str, measure: str, digits: int) -> str:
     name = task.highlights[column]
-    mean = results.mean(name, metric)
+    mean = results.mean(name, measure)
     if mean is None:
         return ""
-    paper = task.method(name).paper.get(metric)
+    paper = task.method(name).paper.get(measure)
     return f"{mean:.{digits}f}" + ("" if paper is None else f" ({paper:g})")

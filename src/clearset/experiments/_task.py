@@ -12,7 +12,7 @@ from clearset.datasets import Labelled
 
 
 class Parts(NamedTuple):
-    """What is learned from, what options and epochs are chosen by, and what is measured on."""
+    """The training, validation and test parts of a split."""
 
     training: Labelled
     validation: Labelled | None
@@ -21,20 +21,20 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done.
+    """How much work a run does.
 
     Attributes
     ----------
-    name
-        What results are marked with.
-    seeds
-        Splits, at most as many as the task has.
-    budget
-        Settings that each method may try.
-    examples
-        Training examples, at most; a third as many to validate and to test. None for all.
-    to_tune
-        Training examples that settings are tried on, at most.
+    name : str
+        The name that results are marked with.
+    seeds : int
+        The number of splits, at most as many as the task has.
+    budget : int
+        The number of settings that each method may try.
+    examples : int, optional
+        The largest number of training examples; a third as many validate and test. None is all.
+    to_tune : int
+        The largest number of training examples that settings are tried on.
     """
 
     name: str
@@ -48,8 +48,8 @@ FULL = Effort("full", seeds=5, budget=6, examples=None, to_tune=8_000)
 QUICK = Effort("quick", seeds=1, budget=2, examples=3_000, to_tune=2_000)
 
 
-class Metric(NamedTuple):
-    """Something measured: its name, how many digits are shown, and which way is better."""
+class Measure(NamedTuple):
+    """A column of a table: the name of what is measured, its digits, and whether lower is better."""
 
     name: str
     digits: int
@@ -58,20 +58,20 @@ class Metric(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """Something that learns.
+    """A row of a table: an estimator, and what it reads.
 
     Attributes
     ----------
-    name
-        Its row.
-    make
-        Gives the estimator for a seed.
-    inputs
+    name : str
+        The name of the row.
+    make : callable
+        A function that returns the estimator for a seed.
+    inputs : str
         Which of the task's inputs it reads.
-    space
-        What is tuned; nothing where empty.
-    paper
-        The paper's figures, by metric.
+    space : dict
+        What is tuned; nothing if empty.
+    paper : dict
+        The paper's figures, by measure.
     """
 
     name: str
@@ -91,36 +91,36 @@ class Task:
 
     Attributes
     ----------
-    name
-        Of its files.
-    group
-        What it is called for together with others; its own name where empty.
-    title, text
-        What stands above the table.
-    metrics
-        Its columns; the first is the one to go by.
-    methods
-        Its rows.
-    inputs
-        Data as the methods read them.
-    score
-        Measures a fitted model on examples and labels.
-    loaders
-        What reads the data sets, by folder: to find out early that one is missing.
-    highlights
-        Methods of the summary, by its column.
-    scoring
-        What settings are compared by, as `tune` takes it; None for the loss that each method minimises.
-    seeds
-        How often everything is repeated, each time with another split or at least another seed.
-    folds
-        Settings are compared by cross-validation with so many folds, where there are no validation data.
+    name : str
+        The name of its files.
+    group : str
+        The name that `reproduce` takes for this task together with others; its own name if empty.
+    title, text : str
+        The text above the table.
+    measures : tuple of Measure
+        The columns; the first one is the most important.
+    methods : tuple of Method
+        The rows.
+    inputs : dict
+        What loads the data as the methods read them, by name.
+    score : callable
+        What measures a fitted model on examples and labels.
+    loaders : tuple of callable
+        What reads the data sets from a folder, to find out early that one is missing.
+    highlights : dict
+        The methods of the summary, by its column.
+    scoring : str, optional
+        What settings are compared by, as `tune` takes it; None is the loss that each method minimises.
+    seeds : int
+        The number of repetitions, each with another split or at least another seed.
+    folds : int, optional
+        The number of folds of cross-validation that compares settings, if there are no validation data.
     """
 
     name: str
     title: str
     text: str
-    metrics: tuple[Metric, ...]
+    measures: tuple[Measure, ...]
     methods: tuple[Method, ...]
     inputs: Mapping[str, Load]
     score: Callable[[Any, Any, Any], dict[str, float]]
@@ -132,7 +132,7 @@ class Task:
     folds: int | None = None
 
     def describe(self, method: Method) -> list[Any]:
-        """Give all that a method's results depend on, besides data and effort."""
+        """Return all that a method's results depend on, besides data and effort."""
         made = method.make(0)
         return [
             type(made).__name__,
@@ -144,7 +144,7 @@ class Task:
         ]
 
     def method(self, name: str) -> Method:
-        """Give the method of a row."""
+        """Return the method of a row."""
         return next(method for method in self.methods if method.name == name)
 
     def run(
@@ -161,14 +161,14 @@ class Task:
 
 
 def fit(model: Any, training: Labelled, validation: Labelled | None) -> Any:
-    """Fit, with validation data where the model takes them."""
+    """Fit a model, with validation data if it takes them."""
     if validation is not None and "validation_data" in inspect.signature(model.fit).parameters:
         return model.fit(*training, validation_data=tuple(validation))
     return model.fit(*training)
 
 
 def as_sets(parts: Parts, sets: Any) -> Parts:
-    """Turn strings into sets of tokens by what the training part tells of them, out of fold for itself."""
+    """Turn strings into sets of tokens, with statistics of the training part; its own are out of fold."""
     training = Labelled(sets.fit_transform(*parts.training), parts.training.y)
     validation = (
         None if parts.validation is None else Labelled(sets.transform(parts.validation.X), parts.validation.y)
@@ -177,7 +177,7 @@ def as_sets(parts: Parts, sets: Any) -> Parts:
 
 
 def sample(data: Labelled, most: int | None) -> Labelled:
-    """Give examples at random, at most so many."""
+    """Return examples at random, at most `most`."""
     if most is None or data.n <= most:
         return data
     rows = np.sort(np.random.default_rng(0).permutation(data.n)[:most])
@@ -185,7 +185,7 @@ def sample(data: Labelled, most: int | None) -> Labelled:
 
 
 def split(data: Labelled, seed: int, most: int | None, shares: tuple[float, ...] = (0.7, 0.1, 0.2)) -> Parts:
-    """Split at random into training, validation and test data, at most so many."""
+    """Split at random into training, validation and test data, with at most `most` training examples."""
     training, validation, test = data.split(shares, random_state=seed)
     third = None if most is None else most // 3
     return Parts(sample(training, most), sample(validation, third), sample(test, third))

@@ -23,5 +23,5 @@ TASKS: Mapping[str, tuple[Task, ...]] = {
 
 
 def task_named(name: str) -> Task:
-    """Give a task by the name of its files."""
+    """Return a task by the name of its files."""
     return next(task for tasks in TASKS.values() for task in tasks if task.name == name)

@@ -1,4 +1,4 @@
-"""What the Semantic Feature Engine tells its set function about tokens, as plain sets for any model of sets."""
+"""Strings as plain sets of tokens with statistics, for any model of sets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,38 +6,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.estimators._parameters import count_threads
-from clearset.estimators.semantic._rows import TokenRows
-from clearset.estimators.semantic._sources import count_examples, deal
-from clearset.estimators.semantic._trial import occurrences
-from clearset.sets import SetData
-from clearset.tokens import PER_SET, WHOLE, Statistics, TokenTable, cross_fit, read_labels
+from clearset.sets import SetData, count_examples, count_threads, read_labels
+from clearset.tokens import PER_SET, WHOLE, Statistics, TokenReader, TokenTable, cross_fit
+from clearset.training import deal
 
 
 class TokenSets:
-    """Turns strings into sets of their tokens, with the features of the paper.
+    """Turn strings into sets of their tokens, with the features of the paper.
 
-    Of a token these are its mean label, ``log_count``, ``size``, ``whole`` (1 where it is the whole set), and of its
-    set ``items`` and ``tokens``. The mean label of a number or of two classes (the share of the second) is
-    ``mean_label``; more classes have one column each, such as ``P(thai)``. An example without known tokens is an empty
-    set.
+    The features of a token are its mean label, ``log_count``, ``size``, ``whole`` (1 where it is the whole set), and
+    ``items`` and ``tokens`` of its set. The mean label of a number or of two classes (the share of the second) is
+    ``mean_label``; several classes have one column each, such as ``P(thai)``. An example without known tokens is an
+    empty set.
 
     Parameters
     ----------
-    tokens : tokeniser
-        What takes examples apart.
+    tokens : tokenizer
+        What makes tokens of examples.
     filters : sequence of filters, default=()
-        What tokens have to pass.
+        The conditions that tokens have to meet.
     cover : bool
-        Whether larger tokens shadow smaller ones.
+        Whether larger tokens replace the smaller ones whose items they hold.
     n_folds : int, default=5
-        Folds for the examples that the table is made of.
+        The number of folds of the examples that the table is made of.
     shrinkage : float, default=1.0
-        Examples of the prior that every mean is mixed with.
+        The number of examples of the prior that every mean is mixed with.
     task : {"auto", "classes", "number"}, default="auto"
-        What the label is, as in `TokenTable.build`.
+        The kind of label, as in `TokenTable.build`.
     random_state : int
-        Deals the examples to folds.
+        The seed of the folds.
 
     Attributes
     ----------
@@ -78,7 +75,7 @@ class TokenSets:
         self.random_state = random_state
 
     def fit_transform(self, X: Any, y: Any) -> SetData:
-        """Make the table of examples, and give their sets by what is known without the fold of each.
+        """Make the table of examples, and return their sets with statistics that leave out each example's own fold.
 
         Parameters
         ----------
@@ -86,6 +83,11 @@ class TokenSets:
             The examples.
         y : series, array or list
             The labels.
+
+        Returns
+        -------
+        SetData
+            The sets.
         """
         rng = np.random.default_rng(self.random_state)
         labels = read_labels(y, count_examples(X), self.task)
@@ -95,15 +97,16 @@ class TokenSets:
         return self._sets(X, out_of_fold, self.folds_ + 1)
 
     def transform(self, X: Any) -> SetData:
-        """Give the sets of examples that did not help to make the table."""
+        """Return the sets of other examples, with the statistics of the whole table."""
         return self._sets(X, (), None)
 
     def _sets(
         self, X: Any, out_of_fold: Sequence[Statistics], views: npt.NDArray[np.int64] | None
     ) -> SetData:
         table = self.table_
-        known = TokenRows.of(table, out_of_fold, ["mean_label", "count", "size"], self.shrinkage)
-        found = occurrences(table, out_of_fold, self.cover, X, views, (), count_threads(None))
+        names = ["mean_label", "count", "size"]
+        reader = TokenReader(table, names, self.cover, self.shrinkage, out_of_fold=out_of_fold)
+        known, found = reader.rows, reader.find(X, views, count_threads(None))
         columns = {
             "log_count": np.log1p(known.own["count"][found.rows]),
             "size": known.own["size"][found.rows],

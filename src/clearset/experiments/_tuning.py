@@ -1,4 +1,4 @@
-"""The search that every method of a task has alike, and its outcome as plain data."""
+"""The search for the options of a method, and its outcome as plain data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from clearset.tuning import tune, words
 
 
 def tuned(task: Task, method: Method, folder: Any, effort: Effort) -> dict[str, Any]:
-    """Search a method's space on the first split; give the options found, the score and the trials."""
+    """Search a method's space on the first split; return the options found, the score and the trials."""
     parts = task.inputs[method.inputs](folder, 0, effort.examples)
     training = sample(parts.training, effort.to_tune)
     held = None if parts.validation is None else tuple(sample(parts.validation, effort.to_tune // 3))
@@ -30,7 +30,7 @@ def tuned(task: Task, method: Method, folder: Any, effort: Effort) -> dict[str, 
 
 
 def as_plain(value: Any) -> Any:
-    """Say an option so that a file can hold it: numbers and texts as they are, all else in words."""
+    """Return an option as JSON can hold it: numbers and texts as they are, anything else as text."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, bool | int | float | str | None) else words(value)

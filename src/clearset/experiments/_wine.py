@@ -14,7 +14,7 @@ from clearset.experiments._alternatives import (
 )
 from clearset.experiments._models import EMBEDDING_SPACE, NETWORK_SPACE, SIX, SUPPORT_SPACE, model, network
 from clearset.experiments._scores import mean_squared_error
-from clearset.experiments._task import Method, Metric, Parts, Task, as_sets, split
+from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import MinCount, Subsets
 
@@ -45,7 +45,7 @@ those of 39 frequent taste adjectives that its review uses. As close to the pape
 the paper has 80,100 wines and does not name its adjectives; here are 61,360 reviews of the same magazine and
 a list of our own. Set methods see subsets of adjectives with statistics out of fold.
 """,
-    metrics=(Metric("MSE", 3, lower_is_better=True),),
+    measures=(Measure("MSE", 3, lower_is_better=True),),
     methods=(
         Method(
             "SFE, the paper's tokens and features, width 1",

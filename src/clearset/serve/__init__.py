@@ -1,10 +1,12 @@
-"""The explorer: a model's page and its JSON interface, by HTTP."""
+"""The explorer: a model's page and its JSON interface, by HTTP. It needs neither torch nor scikit-learn."""
 
 from clearset.serve._extras import check_installed
 
 check_installed("starlette")
 
-from clearset.serve._app import create_app  # noqa: E402
-from clearset.serve._run import run  # noqa: E402
+from clearset.serve._app import LOOPBACK, create_app  # noqa: E402
+from clearset.serve._comparison import check_alike  # noqa: E402
+from clearset.serve._run import is_loopback, listening, run  # noqa: E402
+from clearset.serve._service import Service  # noqa: E402
 
-__all__ = ["create_app", "run"]
+__all__ = ["LOOPBACK", "Service", "check_alike", "create_app", "is_loopback", "listening", "run"]

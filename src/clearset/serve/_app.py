@@ -1,4 +1,4 @@
-"""The service by HTTP: reads questions, answers in JSON, and lets nothing else through."""
+"""The service by HTTP: an ASGI application that reads requests and answers in JSON."""
 
 import logging
 from asyncio import CancelledError
@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from clearset.models import FittedModel
 from clearset.serve._endpoints import ENDPOINTS, Endpoint, describe
 from clearset.serve._gate import Gate
 from clearset.serve._json import answer, parsed, refusal, written
@@ -27,35 +28,39 @@ _WRONG = (ValueError, TypeError, ArithmeticError, RecursionError, pa.ArrowExcept
 
 
 def create_app(
-    model: Any,
+    model: FittedModel,
     X: Any = None,
     y: Any = None,
     *,
     names: Sequence[str | None] | None = None,
-    other: Any = None,
+    other: FittedModel | None = None,
     name: str = "the other model",
     hosts: Sequence[str] | None = LOOPBACK,
 ) -> Starlette:
-    """Make the explorer of a model, as an ASGI application.
+    """Return the explorer of a model, as an ASGI application.
 
     Parameters
     ----------
-    model
-        A fitted model, which is only read.
-    X, y
-        Examples to show it on, and their labels.
-    names
-        What to call the examples, such as by their keys; by default by their rows.
-    other, name
-        A model that was in use before, to show what changed on X, and what to call it.
-    hosts
-        The names that requests may call this machine by; None for any. Pages of other sites, which could make their own
-        name mean this machine, are kept out so.
+    model : SetModel, SemanticModel, or a fitted estimator
+        The model, such as `clearset.load` returns. It is not changed.
+    X : optional
+        Examples to show it on, as for `fit`.
+    y : optional
+        Their labels.
+    names : sequence of str, optional
+        What the examples are called, such as their keys; by default their rows.
+    other : SetModel, SemanticModel, or a fitted estimator, optional
+        A model that was in use before: the page shows what changed on X.
+    name : str, default="the other model"
+        What the other model is called.
+    hosts : sequence of str, or None, default=("localhost", "127.0.0.1", "::1", "[::1]")
+        The host names that requests may be sent to; None for any. This keeps out pages of other sites that let their
+        own name resolve to this machine.
 
     Returns
     -------
     starlette.Starlette
-        ``/`` is the page, ``/openapi.json`` describes the rest.
+        ``/`` is the page, ``/openapi.json`` describes all other addresses.
 
     Examples
     --------
@@ -94,7 +99,7 @@ def create_app(
 def _handler(
     endpoint: Endpoint, respond: Callable[[Mapping[str, Any]], Any]
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Make what answers an endpoint, errors as one sentence."""
+    """Return the function that answers requests to an endpoint; errors become one sentence."""
 
     def work(asked: Mapping[str, Any] | bytes) -> bytes:
         if isinstance(asked, bytes):
@@ -115,7 +120,7 @@ def _handler(
                 )
             else:
                 asked = await _body(request)
-            # All threads may be taken by long work; what needs none does not wait for one.
+            # Long requests may occupy all threads; short answers do not wait for one.
             return answer(await run_in_threadpool(work, asked) if endpoint.works else work(asked))
         except TooLargeError as error:
             return refusal(str(error), 413)
@@ -123,11 +128,11 @@ def _handler(
             return refusal("A text in the request is not valid Unicode.", 400)
         except _WRONG as error:
             return refusal(str(error), 400)
-        except CancelledError:  # the server has waited for this long enough
+        except CancelledError:  # the server is shutting down and does not wait any longer
             return refusal("The server is ending.", 503)
         except Exception as error:
             _LOGGER.error("%s failed: %s: %s", endpoint.path, type(error).__name__, error)
-            return refusal("The server failed at this; it has written down why.", 500)
+            return refusal("Internal error; see the server's log.", 500)
 
     return handle
 

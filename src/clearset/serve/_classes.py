@@ -1,26 +1,33 @@
-"""The classes of a model as JSON has them: numbers, truth values or texts, the same in all answers."""
+"""The classes of a model as JSON values: numbers, truth values or texts, the same in all answers."""
 
 import json
 from typing import Any
 
+import numpy.typing as npt
+
 
 class Classes:
-    """Finds classes by what requests call them.
+    """Finds the classes that requests name.
 
     Parameters
     ----------
-    model
-        A fitted model, with or without classes.
+    classes : ndarray, or None
+        The classes of a model; None where it predicts numbers.
+
+    Attributes
+    ----------
+    values : list, or None
+        The classes as JSON values.
     """
 
-    def __init__(self, model: Any) -> None:
-        self._classes: list[Any] = model.classes_.tolist() if hasattr(model, "classes_") else []
+    def __init__(self, classes: npt.NDArray[Any] | None) -> None:
+        self._classes: list[Any] = [] if classes is None else classes.tolist()
         self.values: list[Any] | None = [_as_json(each) for each in self._classes] or None
-        # One output speaks for two classes, and a value of the table for the second.
+        # Two classes share one output, and the values of the token table are those of the second.
         self._several = len(self._classes) > 2
 
     def explained(self, label: Any) -> Any:
-        """Give the class that a request wants explained; None where it leaves that open."""
+        """Return the class that a request wants explained; None where it names none."""
         if label is None:
             return None
         place = self._place(label)
@@ -33,7 +40,7 @@ class Classes:
         return self._classes[place]
 
     def column(self, text: str | None) -> int:
-        """Give the column of the class that a query names, where there is one for each class; 0 otherwise."""
+        """Return the column of the class that a query names, where each class has a column; 0 otherwise."""
         if text is None and self._several:
             raise ValueError(
                 f"'label' is missing: the values of tokens differ by class. The classes are {self._listed()}; give one."
@@ -42,7 +49,7 @@ class Classes:
         return place if self._several else 0
 
     def _spelled(self, text: str) -> Any:
-        """Read a class as a query spells it: texts as they are, other values as in JSON."""
+        """Read a class from a query: texts as they are, other values as in JSON."""
         if self.values is None or text in self.values:
             return text
         try:

@@ -1,10 +1,10 @@
-"""The JSON interface as one table, which is served and described from here."""
+"""The JSON interface as one table of endpoints, from which it is served and described."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearset.serve._answers import (
+from clearset.serve._answer_schemas import (
     CLASS,
     EXAMPLE,
     EXPLANATION,
@@ -16,16 +16,17 @@ from clearset.serve._answers import (
     TOKENS,
 )
 from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
-from clearset.serve._search import MOST_ITEMS, MOST_ROWS, ORDERS
+from clearset.serve._query import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
+from clearset.serve._token_search import MOST_WORDS
 
 _SETS = {
     "type": "array",
     "minItems": 1,
     "description": (
-        "/api/model has the schema of one set as its 'set'. Models of sets: objects with the features, each a list "
-        "with a value for each token or one value for the whole set; null or left out is missing, and a set of which "
-        "nothing is given is empty. Semantic models: lists of texts; also texts where the model reads words; pairs of "
-        "lists where it reads two columns; or objects with its columns."
+        "The member 'set' of /api/model is the schema of one set. Models of sets read objects with the features, each "
+        "a list with a value for each token or one value for the whole set; a feature that is null or left out is "
+        "missing, and a set without features is empty. Semantic models read lists of texts; texts if they read words; "
+        "pairs of lists if they read two columns; or objects with their columns."
     ),
     "items": {"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}]},
     "examples": [[{"stars": [5, 4, None], "price": 12.5}], [["salt", "water"]], ["a text"]],
@@ -34,29 +35,33 @@ _ABOUT = f"""\
 Requests with a body are JSON, as application/json, of {MOST_BYTES:,} bytes at most; pages of other sites may not send \
 any. A prediction has at most {MOST_PREDICTED:,} numbers and {MOST_TOKENS:,} tokens; an explanation, and the tokens of \
 a set, at most {MOST_EXPLAINED:,} rows: one for each set, each token and, with effects, each feature of each token. \
-What asks for more is refused with status 413. Every error is an object with one member, error: a sentence."""
+Larger requests are refused with status 413. Every error is an object with one member, error: a sentence."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One question that a server answers.
+    """One kind of request that a server answers.
 
     Attributes
     ----------
-    method, path
-        How it is asked.
-    name
+    method : str
+        The HTTP method.
+    path : str
+        The path of the address.
+    name : str
         The method of `Service` that answers.
-    summary
-        What it gives.
-    answer
-        The answer, as a JSON schema.
-    query, body
-        Parameters in the address and members of the body, as JSON schemas.
-    required
-        Which of them must be there.
-    works
-        Whether the answer takes work.
+    summary : str
+        What the endpoint does.
+    answer : mapping
+        The JSON schema of the answer.
+    query : mapping
+        The JSON schemas of the parameters in the address, by name.
+    body : mapping
+        The JSON schemas of the members of the body, by name.
+    required : tuple of str
+        The parameters or members that must be present.
+    works : bool
+        Whether the answer is computed; otherwise it is ready, and needs no thread.
     """
 
     method: str
@@ -84,7 +89,7 @@ ENDPOINTS = (
         "POST",
         "/api/explain",
         "explain",
-        "Take the predictions for sets apart: what every token is, its score, and what it adds.",
+        "Explain the predictions for sets: what every token is, its score, and what it adds.",
         answer=EXPLANATION,
         body={
             "sets": _SETS,
@@ -92,7 +97,10 @@ ENDPOINTS = (
                 "anyOf": [CLASS, {"type": "null"}],
                 "description": "The class to explain, as /api/model has it; by default the one predicted.",
             },
-            "effects": {"type": "boolean", "description": "Whether to find what a change would do."},
+            "effects": {
+                "type": "boolean",
+                "description": "Whether to compute the effects of changing features.",
+            },
         },
         required=("sets",),
     ),
@@ -100,7 +108,7 @@ ENDPOINTS = (
         "GET",
         "/api/model",
         "model",
-        "Say what the model is: what sets it reads, features, classes, parameters, and its certificate.",
+        "Describe the model: the sets that it reads, features, classes, parameters, and its certificate.",
         answer=MODEL,
         works=False,
     ),
@@ -108,9 +116,9 @@ ENDPOINTS = (
         "GET",
         "/api/example",
         "example",
-        "Give one of the examples that the server was started with, as the page holds examples.",
+        "Return one of the examples that the server was started with, in the form of the page.",
         answer=EXAMPLE,
-        query={"row": {"type": "integer", "minimum": 0, "description": "Its row in the data, from 0."}},
+        query={"row": ROW.schema() | {"description": "Its row in the data, from 0."}},
         required=("row",),
     ),
     Endpoint(
@@ -123,19 +131,20 @@ ENDPOINTS = (
             "search": {
                 "type": "string",
                 "description": (
-                    "Words that a token must hold, or parts of such, in any case; spaces and commas separate them."
+                    f"At most {MOST_WORDS} words, or parts of words, that a token must contain, in any case; spaces "
+                    "and commas separate them."
                 ),
             },
-            "by": {"type": "string", "enum": list(ORDERS), "default": ORDERS[0]},
+            "by": ORDER.schema(),
             "label": {
                 "type": "string",
                 "description": (
-                    "The class whose values count: a text, or a number as in JSON. It must be given where the model "
+                    "The class whose values are returned: a text, or a number as in JSON. It is required if the model "
                     "has more than two classes."
                 ),
             },
-            "offset": {"type": "integer", "minimum": 0, "default": 0},
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": 20},
+            "offset": OFFSET.schema(),
+            "limit": TOKENS_LIMIT.schema(),
         },
     ),
     Endpoint(
@@ -145,25 +154,25 @@ ENDPOINTS = (
         "Search the items that the tokens of a semantic model are made of.",
         answer=ITEMS,
         query={
-            "search": {"type": "string", "description": "What an item must hold, in any case."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST_ITEMS, "default": 12},
+            "search": {"type": "string", "description": "A text that an item must contain, in any case."},
+            "limit": ITEMS_LIMIT.schema(),
         },
     ),
     Endpoint(
         "POST",
         "/api/known",
         "known",
-        "Give the tokens of one set of items, with all that is known of them, as the page holds tokens.",
+        "Return the tokens of one set of items and all that is known of them, in the form of the page.",
         answer=KNOWN,
         body={"items": {"type": "array", "items": {"type": "string"}}},
         required=("items",),
     ),
-    Endpoint("GET", "/healthz", "health", "Say that the server is there.", answer=HEALTH, works=False),
+    Endpoint("GET", "/healthz", "health", "Confirm that the server is running.", answer=HEALTH, works=False),
 )
 
 
 def describe(version: str) -> dict[str, Any]:
-    """Describe all endpoints as OpenAPI 3.1 does."""
+    """Return the OpenAPI 3.1 description of all endpoints."""
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
         operation: dict[str, Any] = {
@@ -193,7 +202,7 @@ def describe(version: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "clearset",
-            "summary": "A model of sets, and why it says so.",
+            "summary": "Predictions of a model of sets, and their explanations.",
             "description": _ABOUT,
             "version": version,
         },

@@ -1,4 +1,4 @@
-"""What stands before every answer: who may ask, and the headers that go with it."""
+"""Checks before every answer: who may ask, and the headers that are added."""
 
 from collections.abc import Sequence
 
@@ -22,11 +22,11 @@ class Gate:
 
     Parameters
     ----------
-    app
+    app : ASGI application
         What answers.
-    hosts
-        The names that this machine may be called by; None for any. Another site could make its own name mean
-        this machine.
+    hosts : sequence of str, or None
+        The host names that requests may be sent to; None for any. Another site could let its own name resolve to this
+        machine.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:
@@ -43,7 +43,7 @@ class Gate:
         await (refused or self._app)(scope, receive, send_with_headers)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """Give the response to what is not let through."""
+        """Return the refusal of a request that is not allowed; None for all others."""
         headers = {name.lower(): value.decode("latin-1").lower() for name, value in scope["headers"]}
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
         if self._hosts is not None and _without_port(host) not in self._hosts:

@@ -1,4 +1,4 @@
-"""JSON as it comes in and goes out."""
+"""JSON bodies of requests and responses."""
 
 import json
 from collections import Counter
@@ -11,11 +11,11 @@ _PIECE = 100
 
 
 class _RefusedError(ValueError):
-    """What Python's reader lets through, but is not read here."""
+    """The body is what Python's reader accepts, but JSON does not allow."""
 
 
 def parsed(body: bytes) -> dict[str, Any]:
-    """Read the body of a request."""
+    """Return the body of a request as a dict."""
 
     def refuse(word: str) -> None:
         raise _RefusedError(f"{word} is not JSON. Write null for a missing value.")
@@ -46,13 +46,13 @@ def parsed(body: bytes) -> dict[str, Any]:
 
 
 def written(value: dict[str, Any]) -> bytes:
-    """Write plain data; what JSON does not know, such as a date, as text."""
+    """Return plain data as JSON; values that JSON does not have, such as dates, are written as text."""
     members = (f"{_text(name)}:{_in_pieces(entry)}" for name, entry in value.items())
     return f"{{{','.join(members)}}}".encode(errors="replace")
 
 
 def _in_pieces(value: Any) -> str:
-    """Write long lists piece by piece: nothing else runs in Python while JSON is written."""
+    """Write long lists in pieces: the writer of JSON holds the lock of the interpreter until it is done."""
     if not isinstance(value, list) or len(value) <= _PIECE:
         return _text(value)
     pieces = (_text(value[start : start + _PIECE])[1:-1] for start in range(0, len(value), _PIECE))
@@ -64,10 +64,10 @@ def _text(value: Any) -> str:
 
 
 def answer(text: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Respond with JSON that is written already."""
+    """Return a response with JSON that is already written."""
     return Response(text, status, headers, media_type="application/json")
 
 
 def refusal(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """Respond with an error in a sentence."""
+    """Return a response with an error message of one sentence."""
     return answer(written({"error": " ".join(message.split())[:2000]}), status, headers)

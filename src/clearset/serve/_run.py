@@ -1,4 +1,4 @@
-"""Runs an application until it is told to stop."""
+"""Runs an application until it is stopped."""
 
 import errno
 import ipaddress
@@ -13,7 +13,7 @@ _SECONDS_TO_END = 3
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is of this machine only."""
+    """Return whether an address can be reached from this machine only."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -25,12 +25,14 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
 
     Parameters
     ----------
-    app
+    app : ASGI application
         From `create_app`.
-    host, port
-        Where to listen; port 0 is any that is free.
-    ready
-        Is told the address once connections are taken.
+    host : str
+        The address to listen at.
+    port : int
+        The port to listen at; 0 for any free port.
+    ready : callable
+        Is called with the URL of the server once it accepts connections.
     """
     check_installed("uvicorn")
     import uvicorn
@@ -40,7 +42,7 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
         ready(f"http://{shown}:{listener.getsockname()[1]}/")
         config = uvicorn.Config(
             app,
-            log_level="critical",  # the application itself writes down what fails
+            log_level="critical",  # the application itself logs failures
             access_log=False,
             lifespan="off",
             server_header=False,
@@ -51,7 +53,7 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Open a socket, or say in a sentence why that cannot be."""
+    """Open a socket; raise a ValueError with a sentence if that is not possible."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, OverflowError, UnicodeError) as error:

@@ -1,31 +1,32 @@
 """What a server can answer, as plain data: it knows the model, but no HTTP."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from clearset.explain import render_report
-from clearset.explain._document import described_model, read_examples
-from clearset.explain._examples import MOST_VALUES
+from clearset.display import render_report
+from clearset.models import FittedModel, Model, SemanticModel
+from clearset.models.documents import MOST_VALUES, described_model
 from clearset.serve._classes import Classes
-from clearset.serve._compare import check_alike, comparison
-from clearset.serve._features import FeatureSets
-from clearset.serve._items import ItemSets, OwnSets
-from clearset.serve._kinds import named
+from clearset.serve._comparison import check_alike, comparison
+from clearset.serve._feature_sets import FeatureSets
+from clearset.serve._item_sets import ItemSets, OwnSets
+from clearset.serve._json_values import kind_of
 from clearset.serve._limits import (
     MOST_EXPLAINED,
     TooLargeError,
-    check_explanation,
-    check_prediction,
     most_predicted,
+    read_for_explanation,
+    read_for_prediction,
 )
-from clearset.serve._search import MOST_ITEMS, MOST_ROWS, ORDERS, TokenSearch
-from clearset.serve._sets import SetReader
-from clearset.tokens import OwnTokeniser
+from clearset.serve._query import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
+from clearset.serve._set_reader import SetReader
+from clearset.serve._token_search import TokenSearch
+from clearset.tokens import OwnTokenizer
 
 EXPLORER = Path(__file__).parent / "templates" / "explorer.js"
 _OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "parameters")
@@ -38,23 +39,27 @@ class Service:
 
     Parameters
     ----------
-    model
+    model : Model, or a fitted estimator
         The model.
-    X, y
-        Examples to show it on, and their labels.
-    names
-        What to call the examples; by default by their rows.
-    other, name
-        A model to compare it with on X, one that was in use before, and what to call it.
+    X : optional
+        Examples to show it on.
+    y : optional
+        Their labels.
+    names : sequence of str, optional
+        What the examples are called; by default their rows.
+    other : Model, or a fitted estimator, optional
+        A model that was in use before, to compare it with on X.
+    name : str, default="the other model"
+        What the other model is called.
     """
 
     def __init__(
         self,
-        model: Any,
+        model: FittedModel,
         X: Any = None,
         y: Any = None,
         names: Sequence[str | None] | None = None,
-        other: Any = None,
+        other: FittedModel | None = None,
         name: str = "the other model",
     ) -> None:
         if X is None and (y is not None or names is not None):
@@ -63,84 +68,78 @@ class Service:
             raise ValueError("Two models are compared on examples, but there are none. Give some.")
         if other is not None:
             check_alike(other, model, name)
-        check_is_fitted(model)
-        self._model, self._sets, self._classes = model, set_reader(model), Classes(model)
-        self._examples = None if X is None else read_examples(model, X, y, names)
-        document = described_model(model, self._examples, tokens=False)
+        self._model = served = model.as_model()
+        self._sets, self._classes = set_reader(served), Classes(served.link.classes)
+        self._examples = None if X is None else served.examples(X, y, names)
+        document = described_model(served, self._examples, tokens=False)
         if other is not None and self._examples is not None:
-            document["comparison"] = comparison(other, model, self._examples, name)
+            document["comparison"] = comparison(other.as_model(), served, self._examples, name)
         self._about = {key: document[key] for key in _OF_MODEL}
         self._about["classes"] = self._classes.values
         self._about["set"] = self._sets.schema()
-        self._about["width"] = document["function"]["width"]
+        self._about["width"] = served.function.width
         self._about["features"] = [{key: f[key] for key in _OF_FEATURE} for f in document["features"]]
-        if document["semantic"]:
+        self._search: TokenSearch | None = None
+        if isinstance(served, SemanticModel):
             self._about["tokens"] = {key: document["tokens"][key] for key in _OF_TOKENS}
-        self._search = TokenSearch(model) if document["semantic"] else None
+            self._search = TokenSearch(served)
         self.page = render_report(document, script=EXPLORER, connect="'self'")
-        # How many threads torch uses is a setting of the whole process, which models change while they work.
+        # Without the compiled module torch calculates, and its number of threads is a setting of the whole process.
         self._lock = Lock()
 
     def model(self, _asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Say what the model is."""
+        """Describe the model."""
         return self._about
 
     def health(self, _asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Say that all is well."""
+        """Confirm that the service works."""
         return {"status": "ok"}
 
     def predict(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Predict sets."""
         X = self._sets.read(asked.get("sets"), most_predicted(self._model))
-        check_prediction(self._model, X)
+        reading, link = read_for_prediction(self._model, X), self._model.link
         with self._lock:
-            if not hasattr(self._model, "predict"):
-                return {"estimates": np.asarray(self._model.transform(X)).tolist()}
-            found = {"predictions": np.asarray(self._model.predict(X)).tolist()}
-            if hasattr(self._model, "predict_proba"):
-                found["classes"] = self._classes.values
-                found["probabilities"] = self._model.predict_proba(X).tolist()
+            outputs = reading.outputs()
+        if not self._model.predicts:
+            return {"estimates": link.estimates(outputs).tolist()}
+        found = {"predictions": link.predictions(outputs).tolist()}
+        if link.has_probabilities:
+            found["classes"] = self._classes.values
+            found["probabilities"] = link.probabilities(outputs).tolist()
         return found
 
     def explain(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Take predictions apart."""
+        """Explain the predictions for sets."""
         effects = asked.get("effects", False)
         if not isinstance(effects, bool):
-            raise ValueError(f"'effects' must be true or false; received {named(effects)}.")
+            raise ValueError(f"'effects' must be true or false; received {kind_of(effects)}.")
         label = self._classes.explained(asked.get("label"))
         X = self._sets.read(asked.get("sets"), MOST_EXPLAINED)
-        check_explanation(self._model, X, effects)
+        reading = read_for_explanation(self._model, X, effects)
         with self._lock:
-            explanation = self._model.explain(X, label, effects=effects)
-        document: dict[str, Any] = explanation.to_json()
-        return document
+            explanation = reading.explain(label, effects=effects, frames="pyarrow")
+        return explanation.to_json()
 
     def tokens(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Search the token table."""
         search = self._table()
-        by = asked.get("by") or ORDERS[0]
-        if by not in ORDERS:
-            raise ValueError(f"'by' is {by[:100]!r}; choose one of: {', '.join(ORDERS)}.")
-        offset = _whole("offset", asked.get("offset", "0"), 0, 2**31 - 1)
-        limit = _whole("limit", asked.get("limit", "20"), 1, MOST_ROWS)
+        by, offset = ORDER.read("by", asked), OFFSET.read("offset", asked)
+        limit = TOKENS_LIMIT.read("limit", asked)
         column = self._classes.column(asked.get("label"))
         return search(asked.get("search", ""), by, column, offset, limit)
 
     def items(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Search the items that tokens are made of."""
-        limit = _whole("limit", asked.get("limit", "12"), 1, MOST_ITEMS)
+        limit = ITEMS_LIMIT.read("limit", asked)
         return self._table().items(asked.get("search", ""), limit)
 
     def example(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Give one of the examples."""
+        """Return one of the examples."""
         examples = self._examples
         if examples is None:
             raise ValueError("This server was started without data, so it has no examples.")
-        if "row" not in asked:
-            raise ValueError(
-                f"'row' is missing; give a whole number from 0 to {len(examples) - 1:,}, as digits."
-            )
-        row = _whole("row", asked["row"], 0, len(examples) - 1)
+        row = replace(ROW, high=len(examples) - 1).read("row", asked)
         if examples.sizes[row] > MOST_VALUES:
             raise TooLargeError(
                 f"{examples.name(row)} has {examples.sizes[row]:,} numbers or items; at most {MOST_VALUES:,} are sent."
@@ -149,7 +148,7 @@ class Service:
         return found
 
     def known(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Describe the tokens of one set, as the page holds tokens."""
+        """Describe the tokens of one set, in the form in which the page holds tokens."""
         items = asked.get("items")
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
             raise ValueError('\'items\' must be a list of texts, such as ["salt", "water"].')
@@ -161,16 +160,8 @@ class Service:
         return self._search
 
 
-def set_reader(model: Any) -> SetReader:
-    """Give what reads the sets of a model."""
-    if not hasattr(model, "token_table_"):
+def set_reader(model: Model) -> SetReader:
+    """Return what reads the sets of a model out of requests."""
+    if not isinstance(model, SemanticModel):
         return FeatureSets(model)
-    return OwnSets(model) if isinstance(model.token_table_.tokeniser, OwnTokeniser) else ItemSets(model)
-
-
-def _whole(name: str, text: str, low: int, high: int) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 10 or not low <= int(text) <= high:
-        raise ValueError(
-            f"'{name}' is {text[:100]!r}; it must be a whole number from {low:,} to {high:,}, as digits."
-        )
-    return int(text)
+    return OwnSets(model) if isinstance(model.table.tokenizer, OwnTokenizer) else ItemSets(model)

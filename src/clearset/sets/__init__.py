@@ -1,29 +1,82 @@
-"""Sets as data: declared features, readers of frames and arrays, keypoints and positions."""
+"""Sets as data: declared features, readers of frames and arrays, labels, keypoints and positions."""
 
+from ._arrow import decode, is_list, is_string, unnest
 from ._binning import Binning
-from ._columns import is_frame, library_of
+from ._categories import Category, places_of_codes, sorted_categories
+from ._crossed import CrossedPositions
 from ._data import SetData
+from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
-from ._frames import holds_lists, read_sets
+from ._frame_columns import is_frame, library_of
+from ._frames import read_more_sets, read_sets
+from ._hints import unknown_name
+from ._json_numbers import entries, number, numbers
 from ._keypoints import choose_keypoints
+from ._labels import (
+    Labels,
+    Task,
+    check_numbers,
+    check_size,
+    check_weights,
+    class_places,
+    has_missing,
+    join_classes,
+    label_column,
+    read_labels,
+    read_weights,
+)
 from ._long import from_long
 from ._positions import Positions
+from ._ragged import IntArray, gather, offsets_from_sizes
 from ._resolve import resolve_features
+from ._threads import check_threads, count_cores, count_threads
 from ._trust import Trust, check_trusts
 
 __all__ = [
     "SIZE",
     "Binning",
+    "Category",
+    "CrossedPositions",
     "Feature",
+    "IntArray",
+    "Labels",
     "Positions",
     "SetData",
+    "Task",
     "Trust",
+    "check_numbers",
+    "check_size",
+    "check_threads",
     "check_trusts",
+    "check_weights",
     "choose_keypoints",
+    "class_places",
+    "column_names",
+    "count_cores",
+    "count_examples",
+    "count_threads",
+    "decode",
+    "entries",
     "from_long",
-    "holds_lists",
+    "gather",
+    "has_missing",
     "is_frame",
+    "is_list",
+    "is_string",
+    "join_classes",
+    "label_column",
     "library_of",
+    "number",
+    "numbers",
+    "offsets_from_sizes",
+    "places_of_codes",
+    "read_labels",
+    "read_more_sets",
     "read_sets",
+    "read_weights",
     "resolve_features",
+    "sorted_categories",
+    "take_examples",
+    "unknown_name",
+    "unnest",
 ]

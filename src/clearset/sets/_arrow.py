@@ -14,7 +14,7 @@ from ._features import Feature
 
 
 def is_list(type_: pa.DataType) -> bool:
-    """Tell whether every row of a column of this type is a list, also one of a dictionary."""
+    """Return whether every row of a column of this type is a list, possibly dictionary-encoded."""
     if types.is_dictionary(type_):
         type_ = type_.value_type
     return bool(
@@ -27,7 +27,7 @@ def is_list(type_: pa.DataType) -> bool:
 
 
 def is_number(type_: pa.DataType) -> bool:
-    """Tell whether values of this type are numbers or booleans."""
+    """Return whether values of this type are numbers or booleans."""
     return bool(
         types.is_integer(type_)
         or types.is_floating(type_)
@@ -37,7 +37,7 @@ def is_number(type_: pa.DataType) -> bool:
 
 
 def is_string(type_: pa.DataType) -> bool:
-    """Tell whether values of this type are strings."""
+    """Return whether values of this type are strings."""
     return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
 
 

@@ -1,4 +1,4 @@
-"""What a user declares about a feature: kind, direction, shape."""
+"""Declarations of features: kind, direction and shape."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from ._arrow import is_list, to_codes, to_numbers, unnest
 from ._categories import Category
-from ._columns import Columns, columns_of
 from ._data import FloatArray, SetData
 from ._features import SIZE, Feature
+from ._frame_columns import Columns, columns_of, is_frame
 from ._ragged import IntArray, offsets_from_sizes
 
 
@@ -56,16 +56,42 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
     return _assemble(tokens, plain, offsets_from_sizes(_common_lengths(lengths)))
 
 
-def holds_lists(X: object, features: Sequence[Feature]) -> bool:
-    """Tell whether a frame has a list column among the declared ones; without any, its rows are sets of one token.
+def read_more_sets(X: object, features: Sequence[Feature], *, sets_of_one: bool) -> SetData:
+    """Read sets for a model that was fitted on others.
+
+    Parameters
+    ----------
+    X : frame, two-dimensional array or SetData
+        See `read_sets`.
+    features : sequence of Feature
+        The columns to read.
+    sets_of_one : bool
+        Whether every set that the model was fitted on had one token. If not, a frame without any list column is
+        refused: somebody has forgotten to group its rows.
+
+    Returns
+    -------
+    SetData
+        The sets, in the order of the rows.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from clearset.sets import Feature, holds_lists
-    >>> holds_lists(pa.table({"stars": [[5, 4], [1]]}), [Feature("stars")])
-    True
+    >>> from clearset.sets import Feature, read_more_sets
+    >>> read_more_sets(pa.table({"stars": [5, 4]}), [Feature("stars")], sets_of_one=True).sizes
+    array([1, 1])
     """
+    sets = read_sets(X, features)
+    if is_frame(X) and not sets_of_one and not _holds_lists(X, features):
+        raise ValueError(
+            "The model was fitted on sets of several tokens, but no column of X holds lists, so that every row "
+            "would be a set of one token. Group the rows by set first: clearset.from_long(X, by=...), or --by "
+            "on the command line."
+        )
+    return sets
+
+
+def _holds_lists(X: object, features: Sequence[Feature]) -> bool:
     columns = columns_of(X)
     names = [feature.name for feature in features if feature.name in columns.names]
     return any(is_list(columns.type_of(name)) for name in names)

@@ -7,7 +7,7 @@ _MOST_NAMES = 20
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
-    """Say that `name` is unknown, which known names are close to it, and which there are."""
+    """Return a message that `name` is unknown, with the known names that are close to it, and all others."""
     names = [str(other) for other in known]
     message = f"{what} {name!r} is unknown."
     if close := get_close_matches(str(name), names, n=3, cutoff=0.6):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ._arrow import decode
-from ._columns import Columns, as_frame, columns_of
+from ._frame_columns import Columns, as_frame, columns_of
 from ._hints import unknown_name
 from ._ragged import IntArray, offsets_from_sizes
 

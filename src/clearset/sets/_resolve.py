@@ -6,9 +6,9 @@ import pyarrow as pa
 from pyarrow import types
 
 from ._arrow import is_list, is_number
-from ._columns import Columns, columns_of
 from ._data import SetData
 from ._features import SIZE, Feature
+from ._frame_columns import Columns, columns_of
 from ._hints import unknown_name
 
 

@@ -1,18 +1,37 @@
 """Tokens: which combinations of items an example is made of, and what is known about them."""
 
-from ._coded import Coded, Found, Joining, TokenLimitError
+from ._codes import Coded, Found, Joining, TokenLimitError
 from ._corrections import Corrections, refined_values
+from ._covers import covered
 from ._cross_fit import cross_fit
+from ._details import check_details, read_details
 from ._encoding import EncodedSets
 from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, means_of_values, own_feature, token_values
-from ._filters import AllOf, AnyOf, MaxInterval, MaxSize, MinCount
+from ._filters import (
+    AllOf,
+    AnyOf,
+    Filter,
+    MaxInterval,
+    MaxSize,
+    MinCount,
+    check_filters,
+    filter_from_json,
+    filter_to_json,
+)
+from ._former_names import OwnTokeniser, Tokeniser, as_tokeniser, tokeniser_from_json  # noqa: F401 (former spelling)
 from ._index import TokenIndex
-from ._labels import Labels, read_labels, read_weights
-from ._own import OwnTokeniser, as_tokeniser, tokeniser_from_json
-from ._show import TokenStatistics
+from ._item_columns import read_column
+from ._mining import mine
+from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
+from ._setting import Setting
 from ._statistics import Statistics
 from ._table import TokenTable
-from ._tokenisers import Cross, Difference, Items, NGrams, Subsets, Tokeniser
+from ._table_rows import TokenStatistics
+from ._token_binning import fit_token_binning
+from ._token_reader import Occurrences, TokenPlacer, TokenReader
+from ._token_rows import TokenRows
+from ._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer
+from ._vocabulary import encode, flat, offsets_of_kept, places_in
 
 __all__ = [
     "NAMES",
@@ -27,29 +46,45 @@ __all__ = [
     "Cross",
     "Difference",
     "EncodedSets",
+    "Filter",
     "Found",
     "Items",
     "Joining",
-    "Labels",
     "MaxInterval",
     "MaxSize",
     "MinCount",
     "NGrams",
-    "OwnTokeniser",
+    "Occurrences",
+    "OwnTokenizer",
+    "Setting",
     "Statistics",
     "Subsets",
     "TokenIndex",
     "TokenLimitError",
+    "TokenPlacer",
+    "TokenReader",
+    "TokenRows",
     "TokenStatistics",
     "TokenTable",
-    "Tokeniser",
-    "as_tokeniser",
+    "Tokenizer",
+    "as_tokenizer",
+    "check_details",
+    "check_filters",
+    "covered",
     "cross_fit",
+    "encode",
+    "filter_from_json",
+    "filter_to_json",
+    "fit_token_binning",
+    "flat",
     "means_of_values",
+    "mine",
+    "offsets_of_kept",
     "own_feature",
-    "read_labels",
-    "read_weights",
+    "places_in",
+    "read_column",
+    "read_details",
     "refined_values",
     "token_values",
-    "tokeniser_from_json",
+    "tokenizer_from_json",
 ]

@@ -1,4 +1,4 @@
-"""Learned corrections to the values of some tokens, beside what was counted."""
+"""Learned corrections to the values of some tokens."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._coded import Float64, Int32
+from clearset.tokens._codes import Float64, Int32
 
 if TYPE_CHECKING:
-    from clearset.tokens._table import TokenTable
+    from clearset.tokens._known_tokens import KnownTokens
 
 
 @dataclass(frozen=True, eq=False)
 class Corrections:
-    """What is added to the values of some tokens of a table.
+    """Numbers that are added to the values of some tokens of a table.
 
     Parameters
     ----------
     value : {"log_odds", "mean_label"}
         Which value they are added to.
     shrinkage : float
-        Examples of the prior that the value's mean is mixed with.
+        The weight of the prior in the value's mean, as a number of examples.
     tokens : ndarray of int32, shape (S,)
         Numbers of the corrected tokens.
     amounts : ndarray, shape (S, C)
@@ -35,7 +35,7 @@ class Corrections:
     tokens: Int32
     amounts: Float64
 
-    def carried(self, old: TokenTable, new: TokenTable) -> Corrections:
+    def carried(self, old: KnownTokens, new: KnownTokens) -> Corrections:
         """Return the corrections of those tokens that another table has too."""
         numbers = new.numbers_of(old.spelled(self.tokens))
         known = numbers >= 0
@@ -48,12 +48,12 @@ class Corrections:
         return places
 
 
-def refined_values(table: TokenTable, values: Float64, tokens: npt.NDArray[np.integer]) -> Float64:
+def refined_values(table: KnownTokens, values: Float64, tokens: npt.NDArray[np.integer]) -> Float64:
     """Return the values of some tokens with their corrections.
 
     Parameters
     ----------
-    table : TokenTable
+    table : KnownTokens
         With or without corrections.
     values : ndarray, shape (n, C)
         Of all tokens, as counted.

@@ -1,7 +1,6 @@
 """From examples to tokens: mining, statistics, filters, and the index of what is left."""
 
 import math
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.tokens._coded import Int32, Int64, Mined, Sums
-from clearset.tokens._examples import Examples
+from clearset.sets import Labels, count_cores
+from clearset.tokens._codes import Int32, Int64, Mined, Sums
+from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, apply_filters, least_count
 from clearset.tokens._index import TokenIndex
-from clearset.tokens._labels import Labels
 from clearset.tokens._mining import mine
-from clearset.tokens._own import OwnTokeniser
+from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._statistics import Statistics
-from clearset.tokens._tokenisers import Tokeniser
+from clearset.tokens._tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Tokens that passed, and what is known about them; those that pass on all examples come first."""
+class CountedTokens:
+    """Tokens that passed the filters, with their statistics; those that pass on all examples come first."""
 
     vocabulary: pa.LargeStringArray
     index: TokenIndex
@@ -33,9 +32,9 @@ class Counted:
 
 
 def available_threads(threads: int | None) -> int:
-    """Return the number of threads asked for; by default of the cores this process may use."""
+    """Return the number of threads; by default the number of cores that this process may use."""
     if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return count_cores()
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer):
         raise TypeError(f"threads is {threads!r}; give a whole number from 1 on, or None for all cores.")
     if threads < 1:
@@ -44,17 +43,17 @@ def available_threads(threads: int | None) -> int:
 
 
 def count_tokens(
-    examples: Examples,
-    tokeniser: Tokeniser,
+    examples: CountedExamples,
+    tokenizer: Tokenizer,
     filters: tuple[Filter, ...],
     threads: int,
     folds: Int32 | None = None,
     n_folds: int = 0,
-) -> Counted:
+) -> CountedTokens:
     """Count the tokens of canonical examples and keep what passes the filters.
 
-    With folds, a token is kept as well if it passes on the examples outside of some fold: were those tokens left
-    out, the examples of that fold would have had a say in what is known without them.
+    With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
+    examples of that fold would influence the statistics outside of it.
     """
     least = max([1, *(least_count(part, examples.labels.task) for part in filters)])
     n = len(examples)
@@ -62,7 +61,7 @@ def count_tokens(
     outside = np.zeros(0, np.int64) if folds is None else n - np.bincount(folds, minlength=n_folds)
     share = int(outside.min(initial=n)) / n
     min_count = max(1, math.ceil(least * share - 1e-9))
-    mined, everything, rest = _mine(examples, tokeniser, min_count, threads, folds, n_folds)
+    mined, everything, rest = _mine(examples, tokenizer, min_count, threads, folds, n_folds)
     everything = _filtered(everything, filters)
     out_of_fold = [
         _filtered(replace(part, scale=(n, max(int(size), 1))), filters)
@@ -72,12 +71,12 @@ def count_tokens(
     for bit, statistics in enumerate((everything, *out_of_fold)):
         masks |= statistics.passes.astype(np.uint32) << np.uint32(bit)
     index, kept = TokenIndex(
-        tokeniser.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
+        tokenizer.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
     ).restrict(masks)
-    vocabulary, index = _tight(examples.vocabulary, index, tokeniser)
+    vocabulary, index = _tight(examples.vocabulary, index, tokenizer)
     chosen = kept[token_nodes(index)]
     n_tokens = int(np.count_nonzero(index.masks & 1))
-    return Counted(
+    return CountedTokens(
         vocabulary,
         index,
         everything.take(chosen[:n_tokens]),
@@ -101,7 +100,9 @@ def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
     return classes, codes
 
 
-def prior_of(examples: Examples) -> tuple[npt.NDArray[np.generic] | None, npt.NDArray[np.float64] | float]:
+def prior_of(
+    examples: CountedExamples,
+) -> tuple[npt.NDArray[np.generic] | None, npt.NDArray[np.float64] | float]:
     """Return the classes and their shares, or None and the mean label."""
     if examples.labels.classes is None:
         return None, float(np.average(examples.labels.values, weights=examples.weights))
@@ -115,8 +116,8 @@ def _filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics
 
 
 def _mine(
-    examples: Examples,
-    tokeniser: Tokeniser,
+    examples: CountedExamples,
+    tokenizer: Tokenizer,
     min_count: int,
     threads: int,
     folds: Int32 | None,
@@ -132,12 +133,12 @@ def _mine(
     n_classes = 1 if classes is None else len(classes)
     options: dict[str, Any] = {"min_count": min_count, "threads": threads}
     labels: dict[str, Any] = {"weights": examples.weights, "values": values, **options}
-    counting = partial(mine, examples.coded, tokeniser.joining(examples.vocabulary))
+    counting = partial(mine, examples.coded, tokenizer.joining(examples.vocabulary))
     if folds is None:
         mined = counting(codes, n_classes, **labels)
     else:
         mined = counting(folds * np.int32(n_classes) + codes, n_folds * n_classes, **labels)
-    sizes = _sizes(mined, examples.vocabulary, tokeniser)
+    sizes = _sizes(mined, examples.vocabulary, tokenizer)
     centre = float(prior) if classes is None else None
 
     def statistics(held: Int64, sums: Sums) -> Statistics:
@@ -169,17 +170,17 @@ def _added(sums: Sums, folds: Iterable[int]) -> Sums:
     return total
 
 
-def _sizes(mined: Mined, vocabulary: pa.LargeStringArray, tokeniser: Tokeniser) -> Int32:
-    if isinstance(tokeniser, OwnTokeniser):
-        return tokeniser.parts_of(vocabulary).sizes[mined.items].astype(np.int32)
+def _sizes(mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) -> Int32:
+    if isinstance(tokenizer, OwnTokenizer):
+        return tokenizer.parts_of(vocabulary).sizes[mined.items].astype(np.int32)
     return np.repeat(np.arange(1, len(mined.levels), dtype=np.int32), np.diff(mined.levels))
 
 
 def _tight(
-    vocabulary: pa.LargeStringArray, index: TokenIndex, tokeniser: Tokeniser
+    vocabulary: pa.LargeStringArray, index: TokenIndex, tokenizer: Tokenizer
 ) -> tuple[pa.LargeStringArray, TokenIndex]:
     """Leave out items that are in no token; the order of the others stays."""
     used, items = np.unique(index.items, return_inverse=True)
     vocabulary = vocabulary.take(pa.array(used))
-    joining = tokeniser.joining(vocabulary)
+    joining = tokenizer.joining(vocabulary)
     return vocabulary, TokenIndex(joining, items.astype(np.int32), index.parents, index.levels, index.masks)

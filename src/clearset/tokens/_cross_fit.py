@@ -1,14 +1,14 @@
-"""Tables for examples that helped to make them: what is known about a token without an example's fold."""
+"""Cross-fitting: statistics of tokens for examples that are part of the table, without the example's own fold."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads, count_tokens
-from clearset.tokens._examples import Examples
 from clearset.tokens._filters import check_filters
-from clearset.tokens._own import as_tokeniser
+from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
 
@@ -24,15 +24,14 @@ def cross_fit(
     n_folds: int,
     sample_weight: Any = None,
     *,
-    task: str = "auto",
     threads: int | None = None,
 ) -> tuple[TokenTable, tuple[Statistics, ...]]:
     """Build a table and, in the same pass, the statistics outside of each fold.
 
     Parameters
     ----------
-    X, y, tokens, filters, sample_weight, task, threads
-        As in `TokenTable.build`.
+    X, y, tokens, filters, sample_weight, threads : as in `TokenTable.build`
+        The examples; y may also be `Labels`, which are classes or numbers already.
     folds : array-like of int, shape (B,)
         The fold of each example, from 0 to ``n_folds`` - 1.
     n_folds : int
@@ -41,12 +40,12 @@ def cross_fit(
     Returns
     -------
     table : TokenTable
-        The table of all examples, the same as `TokenTable.build` gives. Its `find` takes ``views=folds + 1`` and then
-        gives the tokens that pass the filters outside of the example's fold.
+        The table of all examples, the same as that of `TokenTable.build`. With ``views=folds + 1``, its `find` returns
+        the tokens that pass the filters outside of the example's fold.
     out_of_fold : tuple of Statistics
         For each fold, statistics of all tokens by the examples outside of it, with counts and weights brought to the
         size of all examples, and with ``passes``. After the T tokens of the table come those that pass only without
-        some fold; `find` gives their numbers to the views that have them.
+        some fold; `find` returns their numbers for the views that have them.
 
     Examples
     --------
@@ -59,12 +58,12 @@ def cross_fit(
     >>> without_0.means.tolist(), without_0.counts.tolist(), without_1.passes.tolist()
     ([1.0, 1.0], [2.0, 4.0], [False, True])
     """
-    tokeniser, chosen = as_tokeniser(tokens), check_filters(filters)
-    examples = Examples.read(X, y, tokeniser, task, sample_weight)
+    tokenizer, chosen = as_tokenizer(tokens), check_filters(filters)
+    examples = CountedExamples.read(X, y, tokenizer, sample_weight=sample_weight)
     numbers = _check_folds(folds, n_folds, len(examples))
-    examples, rows = examples.canonical(tokeniser)
-    counted = count_tokens(examples, tokeniser, chosen, available_threads(threads), numbers[rows], n_folds)
-    return TokenTable.of_counted(counted, examples, tokeniser, chosen), counted.out_of_fold
+    examples, rows = examples.canonical(tokenizer)
+    counted = count_tokens(examples, tokenizer, chosen, available_threads(threads), numbers[rows], n_folds)
+    return TokenTable.of_counted(counted, examples, tokenizer, chosen), counted.out_of_fold
 
 
 def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> npt.NDArray[np.int32]:

@@ -1,22 +1,16 @@
-"""What a set function is told about a token: its value for each class, and features of its own."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+"""The features of a token that a set function reads: its value for each class, and features of its own."""
 
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._coded import Float64
+from clearset.tokens._codes import Float64
+from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._statistics import Statistics
-
-if TYPE_CHECKING:
-    from clearset.tokens._table import TokenTable
 
 VALUES = ("mean_label", "log_odds")
 """The estimate of the label; of several classes one number each. The set function rises with it."""
 OWN = ("count", "size", "interval", "entropy", "lift")
-"""Known of a token without its example."""
+"""Features of a token that do not depend on the example."""
 WHOLE = "whole"
 """1 where the token is the whole set, else 0."""
 PER_SET = ("items", "tokens")
@@ -27,19 +21,19 @@ NAMES = (*VALUES, *OWN, WHOLE, *PER_SET)
 _SMALLEST_SHARE = 1e-6
 
 
-def shrunk_means(table: TokenTable, statistics: Statistics, shrinkage: float) -> Float64:
-    """Give the mean label of every token, (T, C), drawn to the prior as by `shrinkage` further examples.
+def shrunk_means(table: KnownTokens, statistics: Statistics, shrinkage: float) -> Float64:
+    """Return the mean label of every token, (T, C), mixed with the prior as if it were `shrinkage` examples.
 
     C is 1 for a number and for two classes (the share of the second), else the number of classes.
 
     Parameters
     ----------
     table : TokenTable
-        Where the prior stands.
+        The table, for its prior.
     statistics : Statistics
-        Of its tokens, from all examples or from those outside a fold.
+        The statistics of its tokens, of all examples or of those outside of a fold.
     shrinkage : float
-        At least 0.
+        The weight of the prior, at least 0.
     """
     prior = _prior(table)
     means, weights = statistics.means, statistics.weights[:, None]
@@ -50,10 +44,10 @@ def shrunk_means(table: TokenTable, statistics: Statistics, shrinkage: float) ->
     return np.where(total > 0, shrunk, prior)
 
 
-def token_values(table: TokenTable, statistics: Statistics, name: str, shrinkage: float) -> Float64:
-    """Give the value of every token for each class, (T, C): one of `VALUES`.
+def token_values(table: KnownTokens, statistics: Statistics, name: str, shrinkage: float) -> Float64:
+    """Return the value of every token for each class, (T, C): one of `VALUES`.
 
-    Log-odds are against the prior: 0 says that the token makes no difference.
+    Log-odds are relative to the prior: they are 0 for a token that makes no difference.
     """
     means = shrunk_means(table, statistics, shrinkage)
     if name == "mean_label":
@@ -61,16 +55,16 @@ def token_values(table: TokenTable, statistics: Statistics, name: str, shrinkage
     return _logit(means) - _logit(_prior(table))
 
 
-def means_of_values(table: TokenTable, values: Float64, name: str) -> Float64:
-    """Turn values, (T, C), back into mean labels; those of several classes are made to add up to 1."""
+def means_of_values(table: KnownTokens, values: Float64, name: str) -> Float64:
+    """Return the mean labels of values, (T, C); those of several classes are scaled to sum to 1."""
     if name == "mean_label":
         return values
     means = 1.0 / (1.0 + np.exp(-(values + _logit(_prior(table)))))
     return means / means.sum(axis=1, keepdims=True) if means.shape[1] > 1 else means
 
 
-def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage: float) -> Float64:
-    """Give a feature of every token, (T,): one of `OWN`; NaN where it is not known.
+def own_feature(table: KnownTokens, statistics: Statistics, name: str, shrinkage: float) -> Float64:
+    """Return a feature of every token, (T,): one of `OWN`; NaN where it is not known.
 
     ``entropy`` is that of the classes' shares. ``lift`` is how far the mean label is from that of the token's items,
     taken one by one and averaged: signed for a number or two classes, for more half the sum of the absolute
@@ -92,7 +86,7 @@ def own_feature(table: TokenTable, statistics: Statistics, name: str, shrinkage:
     return _lift(table, means)
 
 
-def _lift(table: TokenTable, means: Float64) -> Float64:
+def _lift(table: KnownTokens, means: Float64) -> Float64:
     items = table.items_of(np.arange(len(means)))
     single = table.single_tokens[items.codes]
     # Items that pass only without a fold are numbered after the tokens of the table, which does not know them.
@@ -105,7 +99,7 @@ def _lift(table: TokenTable, means: Float64) -> Float64:
     return np.asarray(np.abs(means - parts).sum(axis=1) / 2)
 
 
-def _prior(table: TokenTable) -> Float64:
+def _prior(table: KnownTokens) -> Float64:
     prior = np.atleast_1d(np.asarray(table.prior, dtype=np.float64))
     return prior[1:] if table.classes is not None and len(prior) == 2 else prior
 

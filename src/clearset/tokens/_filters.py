@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from clearset.sets import Task
 from clearset.tokens._intervals import least_n_of_wilson
-from clearset.tokens._labels import Task
 from clearset.tokens._statistics import BoolArray, Statistics
 
 Filter = Callable[[Statistics], Any]
-"""Takes statistics of T tokens and gives a boolean array of shape (T,): True to keep the token."""
+"""Takes statistics of T tokens and returns a boolean array of shape (T,): True to keep the token."""
 
 
 class _BuiltIn:
@@ -43,7 +43,7 @@ class _BuiltIn:
 
 @dataclass(frozen=True)
 class MinCount(_BuiltIn):
-    """Keep tokens that at least so many examples hold.
+    """Keep tokens that are in at least `count` examples.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class MinCount(_BuiltIn):
 
 @dataclass(frozen=True)
 class MaxInterval(_BuiltIn):
-    """Keep tokens whose mean label is known well: rare ones only if their labels agree.
+    """Keep tokens whose mean label is known well; rare tokens are kept only if their labels agree.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class MaxInterval(_BuiltIn):
 
 @dataclass(frozen=True)
 class MaxSize(_BuiltIn):
-    """Keep tokens of at most so many items; of use together with others.
+    """Keep tokens of at most `size` items; useful together with other filters.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def check_filters(filters: Any) -> tuple[Filter, ...]:
 
 
 def apply_filters(filters: tuple[Filter, ...], statistics: Statistics) -> BoolArray:
-    """Tell which tokens occur and pass all filters."""
+    """Return which tokens occur and pass all filters."""
     passes = np.asarray(statistics.counts > 0)
     for part in filters:
         passes = passes & apply_filter(part, statistics)
@@ -244,7 +244,7 @@ def apply_filters(filters: tuple[Filter, ...], statistics: Statistics) -> BoolAr
 
 
 def apply_filter(part: Filter, statistics: Statistics) -> BoolArray:
-    """Tell which tokens pass; the answer of a user's filter is checked."""
+    """Return which tokens pass; the result of a user's filter is checked."""
     passes = np.asarray(part(statistics))
     if passes.dtype != np.bool_ or passes.shape != (len(statistics),):
         raise ValueError(
@@ -269,7 +269,7 @@ def filter_to_json(part: Filter) -> dict[str, Any]:
 
 
 def filter_from_json(document: dict[str, Any]) -> Filter:
-    """Make the filter that `filter_to_json` described."""
+    """Return the filter that `filter_to_json` described."""
     kind = document.get("kind")
     if kind == "min_count":
         return MinCount(document["count"])
@@ -287,18 +287,18 @@ def filter_from_json(document: dict[str, Any]) -> Filter:
 
 @dataclass(frozen=True)
 class UnknownFilter:
-    """Stands for a user's own filter in a table that was read from a file.
+    """A placeholder for a user's own filter in a table that was read from a file.
 
     Parameters
     ----------
     name : str
-        What the filter was called.
+        The name of the filter.
     """
 
     name: str
 
     def __call__(self, statistics: Statistics) -> BoolArray:  # noqa: ARG002
         raise ValueError(
-            f"The table was filtered by one's own function {self.name!r}, and files hold no code. To update or merge "
-            "it, pass the filters again: load(path, filters=[...])."
+            f"The table was filtered by the user's own function {self.name!r}, and files hold no code. To update or "
+            "merge it, pass the filters again: load(path, filters=[...])."
         )

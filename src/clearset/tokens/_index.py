@@ -1,4 +1,4 @@
-"""A prefix tree of tokens, which tells what tokens of a table an example has."""
+"""A prefix tree of tokens, which finds the tokens of examples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearset.tokens import _reference
-from clearset.tokens._coded import MAX_TOKENS, Coded, Found, Int32, Int64, Joining, TokenLimitError
+from clearset.tokens._codes import MAX_TOKENS, Coded, Found, Int32, Int64, Joining, TokenLimitError
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
@@ -140,7 +140,7 @@ class TokenIndex:
         return index, nodes.astype(np.int32)
 
     def restrict(self, masks: NDArray[np.uint32]) -> tuple[TokenIndex, Int64]:
-        """Give other views to the nodes, and drop nodes that are no token and lead to none.
+        """Return the tree with other views, without the nodes that neither are a token nor lead to one.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class TokenIndex:
         return TokenIndex(self.joining, self.items[kept], parents, levels, np.asarray(masks)[kept]), kept
 
     def items_of(self, tokens: Int32) -> Coded:
-        """Give the items of nodes, in order.
+        """Return the items of nodes, in order.
 
         Parameters
         ----------

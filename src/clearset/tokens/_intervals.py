@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from clearset.tokens._coded import Float64
+from clearset.tokens._codes import Float64
 
 
 def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Float64, Float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from math import comb
@@ -11,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from clearset.tokens import _reference
-from clearset.tokens._coded import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
+from clearset.tokens._codes import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
+
+MOST_BYTES = 4 * 2**30
+"""The most memory of the result. While the parts of several threads are put together, twice as much may be in use."""
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
@@ -25,9 +27,7 @@ def mine(
     weights: Float64 | None = None,
     values: Float64 | None = None,
     min_count: int = 1,
-    max_bytes: int = 4 * 2**30,
     threads: int = 1,
-    on_progress: Callable[[float], object] | None = None,
 ) -> Mined:
     """Count every token that occurs in at least ``min_count`` examples, and sum up its examples' labels.
 
@@ -47,12 +47,8 @@ def mine(
         Numbers to add up, best centred: sums then hold w, w * y and w * y * y.
     min_count : int, default=1
         The least number of examples of a token.
-    max_bytes : int, default=4 GiB
-        The most memory of the result. While threads' parts are put together up to twice as much is in use.
     threads : int, default=1
         Threads; the result does not depend on them.
-    on_progress : callable or None
-        Called now and then with the share of the work that is done.
 
     Returns
     -------
@@ -62,7 +58,7 @@ def mine(
     Raises
     ------
     TokenLimitError
-        If the tokens would need more than ``max_bytes``.
+        If the tokens would need more memory than `MOST_BYTES`.
 
     Examples
     --------
@@ -79,18 +75,14 @@ def mine(
             raise _one_each(name, numbers.shape, coded.n_rows)
     adding = _contributions(weights, values)
     width = n_channels if adding is None else n_channels * adding.shape[1]
-    limit = min(max_bytes // (16 + width * (4 if adding is None else 8)), MAX_TOKENS)
+    limit = min(MOST_BYTES // (16 + width * (4 if adding is None else 8)), MAX_TOKENS)
     least = _least_tokens(coded, joining) if min_count <= 1 else 0
     if least > limit:
-        raise _limit_error(f"at least {least:,}", limit, max_bytes)
+        raise _limit_error(f"at least {least:,}", limit)
     arguments = (coded, joining, channels, n_channels, adding, min(max(min_count, 1), MAX_TOKENS), limit)
-    mined = (
-        _reference.mine(*arguments) if _native is None else _mine_natively(*arguments, threads, on_progress)
-    )
+    mined = _reference.mine(*arguments) if _native is None else _mine_natively(*arguments, threads)
     if isinstance(mined, int):
-        raise _limit_error(f"{mined:,} so far", limit, max_bytes)
-    if on_progress is not None:
-        on_progress(1.0)
+        raise _limit_error(f"{mined:,} so far", limit)
     return mined if values is None else mined._replace(sums=mined.sums.reshape(-1, n_channels, 3))
 
 
@@ -103,9 +95,8 @@ def _mine_natively(
     min_count: int,
     limit: int,
     threads: int,
-    on_progress: Callable[[float], object] | None,
 ) -> Mined | int:
-    """Give what the compiled module finds, or the number of tokens at which it stopped."""
+    """Return what the compiled module finds, or the number of tokens at which it stopped."""
     found = _native.mine_tokens(
         np.ascontiguousarray(coded.codes, np.int32),
         np.ascontiguousarray(coded.offsets, np.int64),
@@ -118,13 +109,13 @@ def _mine_natively(
         min_count,
         limit,
         threads,
-        on_progress,
+        None,  # nothing is called while it runs
     )
     return found if isinstance(found, int) else Mined(*found)
 
 
 def _contributions(weights: Float64 | None, values: Float64 | None) -> Float64 | None:
-    """Give what each example adds to its channel, (B, 1) or (B, 3); None where it only counts."""
+    """Return what each example adds to its channel, (B, 1) or (B, 3); None where examples are only counted."""
     if values is None:
         return None if weights is None else np.ascontiguousarray(weights, np.float64)[:, None]
     values = np.asarray(values, np.float64)
@@ -133,7 +124,7 @@ def _contributions(weights: Float64 | None, values: Float64 | None) -> Float64 |
 
 
 def _least_tokens(coded: Coded, joining: Joining) -> int:
-    """Say how many tokens the largest example alone has, for it can have more than memory."""
+    """Return the number of tokens of the largest example, which may be more than fit into memory."""
     if joining.kind == "ngrams" or not coded.n_rows:
         return 0
     size = int(coded.sizes.max())
@@ -148,9 +139,9 @@ def _least_tokens(coded: Coded, joining: Joining) -> int:
     return least
 
 
-def _limit_error(found: str, limit: int, max_bytes: int) -> TokenLimitError:
+def _limit_error(found: str, limit: int) -> TokenLimitError:
     return TokenLimitError(
-        f"These examples have too many tokens: {found}, and {limit:,} of them fill the {max_bytes:,} bytes that are "
+        f"These examples have too many tokens: {found}, and {limit:,} of them fill the {MOST_BYTES:,} bytes that are "
         "allowed. Ask for more examples per token (a higher MinCount, a stricter MaxInterval), lower max_size, or "
         "leave out some examples, those with most items first."
     )

@@ -1,4 +1,4 @@
-"""Mining and finding in NumPy: what the compiled module does, slower."""
+"""Mining and finding in NumPy: the same as the compiled module does, but slower."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clearset.tokens._coded import Coded, Float64, Found, Int32, Int64, Joining, Mined, Sums
+from clearset.tokens._codes import Coded, Float64, Found, Int32, Int64, Joining, Mined, Sums
 
 if TYPE_CHECKING:
     from clearset.tokens._index import TokenIndex
@@ -37,7 +37,7 @@ def mine(
     min_count: int,
     limit: int,
 ) -> Mined | int:
-    """Count tokens as `clearset.tokens._mining.mine` says; give only their number once it passes the limit.
+    """Count tokens as `clearset.tokens._mining.mine` says; return only their number once it exceeds the limit.
 
     Batches of tokens are grown depth first, so that few occurrences are in memory at a time. The batches of one size
     still come in the order of their tokens.
@@ -89,13 +89,13 @@ def _every_item(coded: Coded, token: int) -> _Occurrences:
 
 
 def _following(coded: Coded, joining: Joining, occurrences: _Occurrences) -> Int64:
-    """Say how many places come into question for the next item of each occurrence."""
+    """Return the number of places where the next item of each occurrence may be."""
     rest = coded.offsets[occurrences.rows + 1] - occurrences.places - 1
     return np.minimum(rest, 1) if joining.kind == "ngrams" else rest
 
 
 def _grow(coded: Coded, joining: Joining, occurrences: _Occurrences) -> _Occurrences:
-    """Give all occurrences with one more item; they keep the token they have grown from."""
+    """Return all occurrences with one more item, under the numbers of the tokens that they extend."""
     following = _following(coded, joining, occurrences)
     before = np.repeat(np.arange(len(following)), following)
     first = np.repeat(np.cumsum(following) - following, following)
@@ -110,7 +110,7 @@ def _grow(coded: Coded, joining: Joining, occurrences: _Occurrences) -> _Occurre
 
 
 def _survivors(keys: Int64, occurrences: _Occurrences, min_count: int) -> tuple[Int64, Int64, _Occurrences]:
-    """Give the sorted keys that occur in enough rows, their counts, and their occurrences, numbered by key."""
+    """Return the sorted keys that occur in enough rows, their counts, and their occurrences, numbered by key."""
     new_key = np.diff(keys, prepend=-1) != 0
     new_row = new_key | (np.diff(occurrences.rows, prepend=-1) != 0)
     numbers = np.cumsum(new_key) - 1
@@ -194,7 +194,7 @@ def find(
 def _find(
     index: TokenIndex, keys: Int64, coded: Coded, views: NDArray[np.uint8] | None, cover: bool
 ) -> tuple[Int32, Int64]:
-    """Give the tokens of rows, ascending and each once, and how many each row has."""
+    """Return the tokens of rows, ascending and each once, and the number of tokens of each row."""
     coded = Coded(np.where(coded.codes < index.n_codes, coded.codes, np.int32(-1)), coded.offsets)
     walked = []
     occurrences = _every_item(coded, -1)
@@ -224,7 +224,7 @@ def _find(
 
 
 def _places(walked: list[_Occurrences], level: int) -> Int64:
-    """Give the places of all items of the occurrences of one size, (n, size)."""
+    """Return the places of all items of the occurrences of one size, (n, size)."""
     which = np.arange(len(walked[level].tokens))
     columns = []
     for occurrences in reversed(walked[: level + 1]):

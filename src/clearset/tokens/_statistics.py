@@ -1,4 +1,4 @@
-"""What is known about each token: counts, weights, means, variances and intervals of the label."""
+"""Statistics of tokens: counts, weights, and the means, variances and intervals of their labels."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._coded import Float64, Int32, Int64, Sums
+from clearset.tokens._codes import Float64, Int32, Int64, Sums
 from clearset.tokens._intervals import student, wilson
 
 BoolArray = npt.NDArray[np.bool_]
@@ -15,7 +15,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Statistics of T tokens, computed from sums when they are asked for; filters look at these.
+    """Statistics of T tokens, computed from sums when they are needed; filters read them.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Statistics:
     passes : ndarray of bool, shape (T,)
         Whether the token passes the filters.
     centre : float or None
-        What was taken off the labels; None for classes.
+        The number that was subtracted from the labels; None for classes.
     scale : tuple of two ints
-        Counts and weights are brought from the second number of examples to the first.
+        Counts and weights are multiplied by the first number of examples and divided by the second.
 
     Examples
     --------

@@ -16,13 +16,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
-from clearset.tokens._coded import Coded
+from clearset.sets import Labels
+from clearset.tokens._codes import Coded
 from clearset.tokens._corrections import Corrections
-from clearset.tokens._examples import Examples
+from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import check_filters, filter_from_json, filter_to_json
 from clearset.tokens._index import TokenIndex
-from clearset.tokens._labels import Labels
-from clearset.tokens._own import tokeniser_from_json
+from clearset.tokens._own_tokenizers import tokenizer_from_json
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
 from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
@@ -91,7 +91,7 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
     corrections = table.corrections
     document = {
         "version": _VERSION,
-        "tokeniser": table.tokeniser.to_json(),
+        "tokeniser": table.tokenizer.to_json(),
         "filters": [filter_to_json(part) for part in table.filters],
         "task": table.task,
         "classes": None if table.classes is None else table.classes.tolist(),
@@ -129,19 +129,19 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
         raise ValueError(
             f"{name} is a token table of version {document['version']}; this one reads {_VERSION}. Update clearset."
         )
-    tokeniser = tokeniser_from_json(document["tokeniser"], tokens)
+    tokenizer = tokenizer_from_json(document["tokeniser"], tokens)
     classes = document["classes"]
     if classes is not None:
         classes = np.array(classes, np.dtype(document["class_type"]))
     coded = _codes(rows["codes"])
     # Every item is in some token, so that the tokens alone tell what each code stands for.
-    strings, _ = flat(tokeniser.unspell(_list(rows["token"])))
+    strings, _ = flat(tokenizer.unspell(_list(rows["token"])))
     _, first, codes = np.unique(coded.codes, return_index=True, return_inverse=True)
     coded, vocabulary = Coded(codes.astype(np.int32), coded.offsets), strings.take(pa.array(first))
-    if not tokeniser.in_order:  # in the file items are in the order they are spelled, in the tree by code
+    if not tokenizer.in_order:  # in the file items are in the order they are spelled, in the tree by code
         coded = unique_sorted(coded, len(vocabulary))
     index, nodes = TokenIndex.from_tokens(
-        tokeniser.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
+        tokenizer.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
     )
     held = rows["count"].to_numpy()
     sums = (
@@ -155,15 +155,17 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     )
     order = np.argsort(nodes)
     table = TokenTable(
-        tokeniser,
-        tuple(map(filter_from_json, document["filters"])) if filters is None else check_filters(filters),
-        document["task"],
-        classes,
-        document["prior"] if classes is None else np.array(document["prior"]),
-        document["n_examples"],
-        vocabulary,
-        index,
-        statistics.take(order),
+        tokenizer=tokenizer,
+        filters=tuple(map(filter_from_json, document["filters"]))
+        if filters is None
+        else check_filters(filters),
+        task=document["task"],
+        classes=classes,
+        prior=document["prior"] if classes is None else np.array(document["prior"]),
+        n_examples=document["n_examples"],
+        vocabulary=vocabulary,
+        index=index,
+        statistics=statistics.take(order),
         corrections=_corrections(document["corrections"], rows, order),
     )
     return table, document["examples_sha256"]
@@ -193,7 +195,7 @@ def _codes(column: pa.ChunkedArray) -> Coded:
     return Coded(lists.flatten().to_numpy(), lists.offsets.to_numpy())
 
 
-def _examples_content(examples: Examples) -> bytes:
+def _examples_content(examples: CountedExamples) -> bytes:
     labels = examples.labels
     values = labels.values if labels.classes is None else labels.classes[labels.values]
     columns = {"items": spelled(examples.coded, examples.vocabulary), "label": pa.array(values)}
@@ -205,7 +207,7 @@ def _examples_content(examples: Examples) -> bytes:
     return buffer.getvalue()
 
 
-def _examples_from(rows: pa.Table) -> Examples:
+def _examples_from(rows: pa.Table) -> CountedExamples:
     vocabulary, coded = encode(_list(rows["items"]))
     values = rows["label"].to_numpy()
     labels = Labels(values, None)
@@ -215,7 +217,7 @@ def _examples_from(rows: pa.Table) -> Examples:
         )
         labels = Labels(codes.astype(np.int32), classes)
     weights = rows["weight"].to_numpy() if "weight" in rows.column_names else None
-    return Examples(vocabulary, coded, labels, weights)
+    return CountedExamples(vocabulary, coded, labels, weights)
 
 
 def _beside(path: Path) -> Path:
@@ -223,7 +225,7 @@ def _beside(path: Path) -> Path:
 
 
 def _holds_examples(path: Path) -> bool:
-    """Tell whether a file was written by `save` to hold examples."""
+    """Return whether a file holds examples that `save` wrote."""
     if not path.is_file():
         return False
     try:
@@ -234,7 +236,7 @@ def _holds_examples(path: Path) -> bool:
 
 
 def put(contents: Mapping[Path, bytes]) -> None:
-    """Put contents at their paths: all are written to temporary files beside them first, and then renamed."""
+    """Write contents to their paths: first all of them to temporary files there, which are then renamed."""
     temporary = {target: target.with_name(f".{target.name}.{uuid.uuid4().hex}") for target in contents}
     try:
         for target, content in contents.items():

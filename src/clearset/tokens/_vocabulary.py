@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.sets._ragged import offsets_from_sizes
-from clearset.tokens._coded import Coded, Int64
+from clearset.sets import offsets_from_sizes
+from clearset.tokens._codes import Coded, Int64
 
 _LISTS = pa.large_list(pa.large_string())
 
@@ -22,7 +22,7 @@ def flat(lists: Any) -> tuple[pa.LargeStringArray, Int64]:
 
 
 def in_rows(strings: pa.LargeStringArray, rows: Int64, n_rows: int) -> pa.LargeListArray:
-    """Put strings into lists by their rows, keeping their order within each row."""
+    """Return lists of strings by their rows, in the same order within each row."""
     order = np.argsort(rows, kind="stable")
     offsets = offsets_from_sizes(np.bincount(rows, minlength=n_rows))
     return pa.LargeListArray.from_arrays(pa.array(offsets), strings.take(pa.array(order)))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from clearset.tuning._data import Examples, Folds
+from clearset.tuning._examples import Folds, LabelledRows
 from clearset.tuning._metric import Metric
 
 
@@ -21,16 +21,18 @@ class Attempt:
 
     Attributes
     ----------
-    loss
-        On validation data; None where the setting cannot be fitted.
-    seconds
-        How long it took to fit and score it.
-    error, cause
-        Why it cannot be fitted, in words, and as it was raised.
-    model
-        The fitted estimator; None where only models without some fold were fitted.
-    said
-        Warnings while it was fitted.
+    loss : float, optional
+        The loss on validation data; None if the setting cannot be fitted.
+    seconds : float
+        The time that fitting and scoring took.
+    error : str, optional
+        Why the setting cannot be fitted.
+    cause : Exception, optional
+        The error as it was raised.
+    model : estimator, optional
+        The fitted estimator; None if only models without some fold were fitted.
+    warned : list of WarningMessage
+        The warnings of the fit.
     """
 
     loss: float | None
@@ -38,11 +40,11 @@ class Attempt:
     error: str | None = None
     cause: Exception | None = None
     model: Any = None
-    said: list[warnings.WarningMessage] = field(default_factory=list)
+    warned: list[warnings.WarningMessage] = field(default_factory=list)
 
     def repeat_warnings(self) -> None:
         """Issue the warnings again."""
-        for warning in self.said:
+        for warning in self.warned:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
@@ -52,15 +54,19 @@ class Attempts:
 
     Attributes
     ----------
-    training
-        What the model that is kept is fitted on.
-    held
+    estimator : estimator
+        The estimator as given, with its seeds set.
+    training : LabelledRows
+        The examples that the model that is kept is fitted on.
+    held : LabelledRows or Folds
         What settings are scored on: other examples, or each fold by a model that was fitted without it.
+    metric : Metric
+        What settings are compared by.
     """
 
     estimator: Any
-    training: Examples
-    held: Examples | Folds
+    training: LabelledRows
+    held: LabelledRows | Folds
     metric: Metric
 
     @property
@@ -71,7 +77,7 @@ class Attempts:
     def fit(self, setting: Mapping[str, Any]) -> Attempt:
         """Fit and score a setting; an error that is about the setting is kept, and an interrupt is raised.
 
-        Warnings are held back, for most settings are tried only to be thrown away.
+        Warnings are kept back, because most settings are not used in the end.
         """
         held = self.held
         if isinstance(held, Folds):
@@ -79,10 +85,10 @@ class Attempts:
         return _attempt(lambda: self._once(setting, held))
 
     def refit(self, setting: Mapping[str, Any]) -> Attempt:
-        """Fit the setting that is kept, where its model is not at hand; it has a score already."""
+        """Fit the best setting again, where its model was not kept; it has a score already."""
         return _attempt(lambda: (None, self._fitted(setting, self.training)))
 
-    def _once(self, setting: Mapping[str, Any], held: Examples) -> tuple[float, Any]:
+    def _once(self, setting: Mapping[str, Any], held: LabelledRows) -> tuple[float, Any]:
         model = self._fitted(setting, self.training)
         return self._loss(model, held), model
 
@@ -93,13 +99,13 @@ class Attempts:
             sizes.append(fold.size)
         return float(np.average(losses, weights=sizes)), None
 
-    def _loss(self, model: Any, held: Examples) -> float:
+    def _loss(self, model: Any, held: LabelledRows) -> float:
         score = self.metric.score(model, held.X, held.y, held.weights)
         if not math.isfinite(score):
             raise ValueError(f"the {self.metric.name} on validation data is {score}")
         return self.metric.loss(score)
 
-    def _fitted(self, setting: Mapping[str, Any], training: Examples) -> Any:
+    def _fitted(self, setting: Mapping[str, Any], training: LabelledRows) -> Any:
         # Values may be estimators, which must not be fitted themselves.
         values = {name: clone(value, safe=False) for name, value in setting.items()}
         model = clone(self.estimator).set_params(**values)
@@ -111,7 +117,10 @@ class Attempts:
         }
         model.set_params(**{name: type(value)(0) for name, value in loud.items()})
         options: dict[str, Any] = {}
-        if isinstance(self.held, Examples) and "validation_data" in inspect.signature(model.fit).parameters:
+        if (
+            isinstance(self.held, LabelledRows)
+            and "validation_data" in inspect.signature(model.fit).parameters
+        ):
             options["validation_data"] = (self.held.X, self.held.y)
         if training.weights is not None:
             options["sample_weight"] = training.weights
@@ -123,15 +132,15 @@ class Attempts:
 
 
 def _attempt(work: Callable[[], tuple[float | None, Any]]) -> Attempt:
-    """Do what gives a loss and a model."""
+    """Run what returns a loss and a model; keep its warnings, time, and errors that are about the setting."""
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
             loss, model = work()
         except (ValueError, ArithmeticError) as error:
             return Attempt(None, time.perf_counter() - start, " ".join(str(error).split()), error)
-    return Attempt(loss, time.perf_counter() - start, model=model, said=said)
+    return Attempt(loss, time.perf_counter() - start, model=model, warned=warned)
 
 
 def _was_interrupted(part: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A number that tells examples from others, so that trials of other examples are not taken for the same."""
+"""A checksum of examples, so that trials of other examples are not mistaken for trials of these."""
 
 import zlib
 from collections.abc import Iterable
@@ -9,16 +9,15 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from clearset.estimators.semantic._sources import take_examples
-from clearset.sets import SetData
+from clearset.sets import SetData, take_examples
 from clearset.tuning._words import exact_words
 
-# Of Python objects and frames so many rows are looked at, from the first to the last; of arrays all.
+# The most rows of Python objects and frames that count, evenly spread; of arrays all count.
 _ROWS = 5000
 
 
 def checksum(X: Any) -> int:
-    """Give the number of examples in any form; it is the same in another process.
+    """Return the checksum of examples in any form; it is the same in every process.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def _of_parts(arrays: Iterable[np.ndarray]) -> int:
 
 
 def _plain(X: Any) -> Any:
-    """Give examples as Python lists, whose words say all that is in them."""
+    """Return examples as Python lists, whose texts are complete."""
     if isinstance(X, pa.Array | pa.ChunkedArray | pa.Table | pa.RecordBatch):
         return X.to_pylist()
     data = nw.from_native(X, allow_series=True, pass_through=True)

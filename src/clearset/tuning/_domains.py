@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from clearset.sets._hints import unknown_name
+from clearset.sets import unknown_name
 
 
 @dataclass(frozen=True)
 class Range:
     """Numbers from `low` to `high`, both included; whole ones if both are.
 
-    The search itself works on plain JSON values, here the numbers themselves.
+    The search works on plain JSON values; here these are the numbers themselves.
     """
 
     low: float
@@ -31,15 +31,15 @@ class Range:
         return int(self.high - self.low) + 1 if self.whole else None
 
     def at(self, place: int) -> float:
-        """Give the plain value at a place, of whole numbers."""
+        """Return the plain value at a place, of whole numbers."""
         return self.low + place
 
     def place(self, plain: float) -> int:
-        """Give the place of a plain value, of whole numbers."""
+        """Return the place of a plain value, of whole numbers."""
         return int(plain - self.low)
 
     def plain(self, value: Any) -> float | None:
-        """Give the plain value that stands for `value`; None where it is outside."""
+        """Return the plain value that stands for `value`; None where it is outside."""
         if not is_number(value) or not self.low <= value <= self.high:
             return None
         if self.whole:
@@ -47,7 +47,7 @@ class Range:
         return float(value)
 
     def value(self, plain: float) -> float:
-        """Give the value that a plain one stands for."""
+        """Return the value that a plain one stands for."""
         return plain
 
 
@@ -63,22 +63,22 @@ class Choices:
         return len(self.values)
 
     def at(self, place: int) -> int:
-        """Give the plain value at a place."""
+        """Return the plain value at a place."""
         return place
 
     def place(self, plain: float) -> int:
-        """Give the place of a plain value."""
+        """Return the place of a plain value."""
         return int(plain)
 
     def plain(self, value: Any) -> int | None:
-        """Give the place of `value`; None where it is no choice."""
+        """Return the place of `value`; None where it is no choice."""
         for place, choice in enumerate(self.values):
             if _same(choice, value):
                 return place
         return None
 
     def value(self, plain: int) -> Any:
-        """Give the value at a place."""
+        """Return the value at a place."""
         return self.values[plain]
 
 
@@ -86,7 +86,7 @@ Domain = Range | Choices
 
 
 def read_space(space: Mapping[str, Any], estimator: Any) -> dict[str, Domain]:
-    """Check a space as users write it, and give the domain of each parameter."""
+    """Check a space as users write it, and return the domain of each parameter."""
     if not isinstance(space, Mapping):
         raise TypeError(
             f"space must be a mapping from names of parameters to choices or ranges; received {space!r}."
@@ -101,7 +101,7 @@ def read_space(space: Mapping[str, Any], estimator: Any) -> dict[str, Domain]:
 
 
 def is_number(value: object) -> bool:
-    """Tell numbers from all else; truth values are none."""
+    """Tell whether a value is a number; True and False are none."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
@@ -125,7 +125,7 @@ def _domain(name: str, given: Any) -> Domain:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one setting: numbers by value, objects that cannot say so by their words."""
+    """Tell whether two values are the same setting; objects without a comparison are compared by their texts."""
     if is_number(one) and is_number(other):
         return bool(one == other)
     if type(one) is not type(other):

@@ -1,11 +1,11 @@
-"""Packages that only tuning needs."""
+"""Optional packages, which only tuning needs."""
 
 from importlib import import_module
 from typing import Any
 
 
 def need(name: str) -> Any:
-    """Import a package, or say how to get it."""
+    """Import a package; raise an error that says how to install it if it is missing."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -48,8 +48,8 @@ def open_journal(path: str | Path | None) -> "Iterator[Journal]":
 
     Parameters
     ----------
-    path
-        A file of JSON lines, made if it is not there; None to keep trials in memory.
+    path : path, optional
+        A file of JSON lines, made if it does not exist; None keeps trials in memory.
     """
     if path is None:
         yield Journal(None)
@@ -64,7 +64,7 @@ class Journal:
     """The trials so far, see `open_journal`.
 
     Only trials that have ended are written, so that a process that is killed leaves nothing unfinished, and what comes
-    next is a function of the trials before it and the seed: a search that is resumed goes on as if nothing had been.
+    next is a function of the trials before it and the seed: a resumed search continues as if it had not stopped.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -79,18 +79,18 @@ class Journal:
 
     @property
     def search(self) -> dict[str, Any] | None:
-        """What the trials are of, as `claim` noted it."""
+        """What the trials are of, as `claim` recorded it."""
         search: dict[str, Any] | None = self._study.user_attrs.get(_SEARCH)
         return search
 
     def claim(self, search: Mapping[str, Any], names: Collection[str]) -> None:
-        """Note what the trials are of; raise ValueError where the file has trials of another search.
+        """Record what the trials are of; raise ValueError if the file has trials of another search.
 
         Parameters
         ----------
-        search
-            What tells this search from others.
-        names
+        search : dict
+            What distinguishes this search from others.
+        names : collection of str
             The parameters that it searches.
         """
         if self.search is None or not self.trials():
@@ -111,14 +111,14 @@ class Journal:
             )
 
     def trials(self) -> list[Finished]:
-        """Give the trials that have ended, in order."""
+        """Return the trials that have ended, in order."""
         return [
             Finished(trial.params, trial.value, trial.user_attrs["seconds"], trial.user_attrs["error"])
             for trial in self._study.get_trials(deepcopy=False)
         ]
 
     def add(self, trial: Finished, domains: Mapping[str, Domain], said: Mapping[str, str]) -> None:
-        """Write down a trial, with its parameters as words for those who read the file."""
+        """Write a trial, with its parameters as texts for people who read the file."""
         from optuna.trial import TrialState, create_trial
 
         spread = _distributions(domains)
@@ -135,7 +135,7 @@ class Journal:
             )
 
     def propose(self, domains: Mapping[str, Domain], seed: int) -> Plain | None:
-        """Give a setting that was not tried yet; None where none is left."""
+        """Return a setting that was not tried yet; None if none is left."""
         import optuna
         from optuna.samplers import RandomSampler, TPESampler
 
@@ -162,9 +162,9 @@ class Journal:
 
 
 def _untried(tried: Sequence[Plain], domains: Mapping[str, Domain], seed: int) -> Plain | None:
-    """Draw one of the settings of a finite space that were not tried; None where there is none.
+    """Draw one of the settings of a finite space that were not tried; None if there is none.
 
-    Settings are numbered, the last parameter's values in turn first, so that none but those tried are looked at.
+    Settings are numbered, so that only those tried are enumerated.
     """
     sizes = [domain.size or 1 for domain in domains.values()]
     numbers = set()
@@ -232,7 +232,7 @@ def _distributions(domains: Mapping[str, Domain]) -> "dict[str, optuna.distribut
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Optuna's log, and its warnings that some parts are new, to itself."""
+    """Suppress Optuna's log, and its warnings that some parts are experimental."""
     import optuna
 
     before = optuna.logging.get_verbosity()

@@ -1,4 +1,4 @@
-"""Files that one run at a time works with."""
+"""Locks on files that only one run at a time may use."""
 
 import os
 import platform
@@ -13,23 +13,23 @@ _HELD: set[int] = set()
 
 @contextmanager
 def locked(path: Path, instead: str) -> Iterator[None]:
-    """Keep all other runs, of this process too, from a file; raise BlockingIOError where another has it.
+    """Lock a file against all other runs, those of this process too; raise BlockingIOError if another has it.
 
     The lock is the system's, so it ends with the process, however that ends. It is on a file of its own beside `path`,
     which others may then open, close and replace; that file is removed at the end.
 
     Parameters
     ----------
-    path
-        What is worked with; it need not be there yet, but its folder must.
-    instead
-        What else to do than to wait for the other run, for the error.
+    path : path
+        The file; it need not exist yet, but its folder must.
+    instead : str
+        What to do instead of waiting for the other run, for the error.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from clearset.tuning._lock import locked
+    >>> from clearset.tuning import locked
     >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder, "a"), "name another file"):
     ...     with locked(Path(folder, "a"), "name another file"):
     ...         pass

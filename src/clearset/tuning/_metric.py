@@ -21,9 +21,9 @@ from sklearn.metrics import (
     zero_one_loss,
 )
 
-from clearset.estimators import SemanticFeatureEngine
-from clearset.setfunction import REGRESSION_LOSSES
-from clearset.tokens import read_labels
+from clearset.estimators import SemanticFeatureEngine, is_auto
+from clearset.functions import REGRESSION_LOSSES
+from clearset.sets import read_labels
 from clearset.tuning._words import exact_words
 
 # Scorers that a message names.
@@ -42,12 +42,12 @@ class Metric:
     score: Score
 
     def loss(self, score: float) -> float:
-        """Turn the score so that lower is better, or a loss back into the score."""
+        """Convert a score to a loss, of which lower is better, or such a loss back to the score."""
         return -score if self.higher_is_better else score
 
 
 def read_metric(estimator: Any, scoring: Any, y: Any) -> Metric:
-    """Give the metric asked for, or the loss that the estimator minimises."""
+    """Return the metric asked for, or the loss that the estimator minimises."""
     if scoring is not None:
         return _scorer(estimator, scoring)
     if not (is_classifier(estimator) or is_regressor(estimator) or _is_engine(estimator)):
@@ -71,17 +71,17 @@ def read_metric(estimator: Any, scoring: Any, y: Any) -> Metric:
 
 
 def tells_classes(estimator: Any, y: Any) -> bool:
-    """Tell whether labels are classes; an engine takes both, so that its loss or the labels say so."""
+    """Tell whether labels are classes. For an engine, which takes both kinds, its loss or the labels decide."""
     if not _is_engine(estimator):
         return bool(is_classifier(estimator))
     loss = estimator.get_params(deep=False).get("loss")
-    if loss is not None:
+    if not is_auto(loss):
         return loss not in REGRESSION_LOSSES
     return read_labels(y, len(y)).classes is not None
 
 
 def _is_engine(estimator: Any) -> bool:
-    """Tell an engine, whose estimates of the label can be scored as predictions are."""
+    """Tell whether an estimator is an engine, whose estimates of the label are scored as predictions are."""
     return isinstance(estimator, SemanticFeatureEngine)
 
 

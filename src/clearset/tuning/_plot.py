@@ -61,7 +61,7 @@ class _Scores:
         self.limits = sorted((self.sign * (best - margin), self.sign * (self.worst + margin)))
 
     def drawn(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        """Give where scores are drawn, NaN for none, and which are beyond the edge."""
+        """Return where scores are drawn, NaN for trials without one, and which are beyond the edge."""
         losses = self.sign * self.values
         return self.sign * np.minimum(losses, self.worst), losses > self.worst
 
@@ -137,7 +137,7 @@ def _draw_parameter(axes: "Axes", scores: _Scores, name: str, domain: Domain) ->
 
 
 def _draw_choices(axes: "Axes", values: list[Any], domain: Choices) -> npt.NDArray[np.float64]:
-    """Label the choices, and give the heights of the trials: those of one choice one above the other, in order."""
+    """Label the choices, and return the heights of the trials: those of one choice one above the other, in order."""
     labels, places = [words(choice) for choice in domain.values], [domain.plain(value) for value in values]
     if None in places:  # the estimator as given may have a value that is not searched
         labels.append(f"{words(values[places.index(None)])} (given)")

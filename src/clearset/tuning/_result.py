@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
-from clearset.explain import tuning_html
+from clearset.display import tuning_html
 from clearset.tuning._domains import Domain, is_number
 from clearset.tuning._words import number_words, words
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Trial(TypedDict):
+class TrialRecord(TypedDict):
     """One trial: its number, the parameters searched, its score (None if it failed), and why it failed."""
 
     number: int
@@ -30,17 +30,23 @@ class Tuning:
 
     Attributes
     ----------
-    best_estimator_
-        Of the best trial, fitted on what was trained on: with folds on all examples. To train on the validation data
-        too: ``clone(tuning.best_estimator_).fit(X, y)``.
-    best_params_, best_score_, best_trial_
-        Of the best trial: the values of what was searched, its score, and its number.
-    trials
+    best_estimator_ : estimator
+        The estimator of the best trial, fitted on the training examples; with folds on all examples. To train on the
+        validation data too: ``clone(tuning.best_estimator_).fit(X, y)``.
+    best_params_ : dict
+        The values of the parameters searched, in the best trial.
+    best_score_ : float
+        The score of the best trial.
+    best_trial_ : int
+        The number of the best trial.
+    trials : list of dict
         A record of each: ``number``, ``params``, ``score``, ``seconds``, ``state`` ("complete" or "failed"), ``error``.
         The first is the estimator as given.
-    metric, higher_is_better
-        What the score is, and whether more of it is better.
-    interrupted_
+    metric : str
+        The name of the score.
+    higher_is_better : bool
+        Whether a higher score is better.
+    interrupted_ : bool
         Whether an interrupt (Ctrl-C) ended the search early.
 
     Examples
@@ -60,7 +66,7 @@ class Tuning:
     best_params_: dict[str, Any]
     best_score_: float
     best_trial_: int
-    trials: list[Trial]
+    trials: list[TrialRecord]
     metric: str
     higher_is_better: bool
     interrupted_: bool
@@ -76,10 +82,10 @@ class Tuning:
     def _repr_html_(self) -> str:
         return tuning_html(self)
 
-    def ranked(self) -> list[Trial]:
-        """Give the complete trials, the best first."""
+    def ranked(self) -> list[TrialRecord]:
+        """Return the complete trials, the best first."""
 
-        def loss(trial: Trial) -> float:
+        def loss(trial: TrialRecord) -> float:
             score = trial["score"]
             if score is None:
                 raise ValueError(f"Trial {trial['number']} has no score.")
@@ -88,10 +94,10 @@ class Tuning:
         return sorted((trial for trial in self.trials if trial["score"] is not None), key=loss)
 
     def to_frame(self) -> pa.Table:
-        """Give one row for each trial, as an Arrow table.
+        """Return one row for each trial, as an Arrow table.
 
         ``number``, ``score``, ``seconds``, ``state``, ``error``, and a column ``param_...`` for each parameter that was
-        searched: numbers where all are, else words.
+        searched: numbers if all values are, else texts.
         """
         columns: dict[str, Any] = {
             "number": pa.array([trial["number"] for trial in self.trials], pa.int64()),

@@ -1,4 +1,4 @@
-"""A search under way: trial after trial, until budget, time or space is spent."""
+"""A search that is running: trial after trial, until budget, time or space is used up."""
 
 import time
 import warnings
@@ -9,7 +9,7 @@ from clearset.tuning._attempts import Attempt, Attempts
 from clearset.tuning._domains import Domain
 from clearset.tuning._journal import Finished, Journal
 from clearset.tuning._progress import progress_bar
-from clearset.tuning._result import Trial, Tuning
+from clearset.tuning._result import TrialRecord, Tuning
 from clearset.tuning._words import number_words, words
 
 
@@ -29,7 +29,7 @@ class Search:
         self.first = {name: given[name] for name in domains}
 
     def run(self, seconds: float | None, verbose: int) -> bool:
-        """Go on until the budget, the time or the space is spent; True if an interrupt came first."""
+        """Run trials until the budget, the time or the space is used up; return True if an interrupt came first."""
         start = time.monotonic()
         n = len(self.journal.trials())
         with progress_bar(verbose, self.budget, n) as show:
@@ -48,13 +48,13 @@ class Search:
         return False
 
     def _step(self, number: int) -> bool:
-        """Make one more trial; False where no setting is left."""
+        """Run one more trial; return False if no setting is left."""
         if number == 0:
             inside = {name: domain.plain(self.first[name]) for name, domain in self.domains.items()}
             plain = {name: value for name, value in inside.items() if value is not None}
             attempt = self.attempts.fit({})
             if attempt.error is not None:
-                # What is wrong with the data is wrong in every trial.
+                # An error in the data would recur in every trial.
                 raise ValueError(
                     f"The estimator as given cannot be fitted: {attempt.error}"
                 ) from attempt.cause
@@ -73,13 +73,13 @@ class Search:
         return True
 
     def _setting(self, number: int, plain: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the values of the parameters that are searched."""
+        """Return the values of the parameters that are searched."""
         if number == 0:
             return self.first
         return {name: domain.value(plain[name]) for name, domain in self.domains.items()}
 
     def _ranked(self) -> list[tuple[float, int]]:
-        """Give the losses and numbers of the trials that have one, the best first."""
+        """Return the losses and numbers of the trials that have one, the best first."""
         found = enumerate(self.journal.trials())
         return sorted((trial.loss, number) for number, trial in found if trial.loss is not None)
 
@@ -90,7 +90,7 @@ class Search:
         return f"best {metric.name} {number_words(metric.loss(loss))} (trial {number})"
 
     def result(self, interrupted: bool) -> Tuning:
-        """Give what was found; the best trial is fitted again if an earlier process did it, or only without folds."""
+        """Return what was found; the best trial is fitted again if its model was not kept."""
         trials, metric, path = self.journal.trials(), self.attempts.metric, self.journal.path
         loss, number = self._ranked()[0]
         params = self._setting(number, trials[number].plain)
@@ -112,7 +112,7 @@ class Search:
             best_score_=metric.loss(loss),
             best_trial_=number,
             trials=[
-                Trial(
+                TrialRecord(
                     number=place,
                     params=self._setting(place, trial.plain),
                     score=None if trial.loss is None else metric.loss(trial.loss),

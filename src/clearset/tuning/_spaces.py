@@ -1,14 +1,14 @@
-"""What is searched of each estimator if no space is named."""
+"""The space that is searched for each estimator if none is named."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from clearset.estimators.semantic import smallest_tokens
-from clearset.estimators.semantic._details import read_details
-from clearset.sets import resolve_features
-from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets, read_labels
+from clearset.estimators import is_auto
+from clearset.sets import read_labels, resolve_features
+from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets, read_details
+from clearset.training import smallest_tokens
 from clearset.tuning._metric import tells_classes
 
 # A tuple is a range, a list holds choices. The names are those of the classes, without Regressor or Classifier.
@@ -56,14 +56,19 @@ _INTERVALS = (0.2, 0.4, 0.8)
 
 
 def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Give the space that `tune` searches if none is named.
+    """Return the space that `tune` searches if none is named.
 
     Parameters
     ----------
-    estimator
+    estimator : estimator
         One of this package.
     X, y
-        The examples and their labels: which tokens and thresholds make sense depends on them.
+        The examples and their labels; tokens and thresholds depend on them.
+
+    Returns
+    -------
+    dict
+        The choices or the range of each parameter, as `tune` takes them.
 
     Examples
     --------
@@ -100,9 +105,9 @@ def _n_features(X: Any, parameters: Mapping[str, Any]) -> int:
 
 
 def _tokens(X: Any, parameters: Mapping[str, Any]) -> list[Any]:
-    """Give tokens of one, two and three items; nothing for pairs of columns and own tokenisers, which stay."""
+    """Return tokenizers of one, two and three items; none for pairs of columns and own tokenizers, which stay."""
     tokens = parameters["tokens"]
-    if tokens is None:
+    if is_auto(tokens):
         tokens = smallest_tokens(read_details(X, parameters["details"])[0])
     if isinstance(tokens, NGrams):
         return [NGrams(order, split=tokens.split) for order in (1, 2, 3)]
@@ -114,7 +119,7 @@ def _deviation(y: Any) -> float:
 
 
 def _filters(unit: float) -> list[Any]:
-    """Give filters by count, and by interval in units of the labels' deviation (of shares, the greatest)."""
+    """Return filters by count, and by interval in units of the labels' deviation (0.5, the largest, for classes)."""
     widths = [float(f"{width * unit:.2g}") for width in _INTERVALS]
     return [
         [MinCount(5) | (MinCount(2) & MaxSize(1))],

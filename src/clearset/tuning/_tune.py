@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from clearset.estimators._parameters import check_integer, check_number, make_rng
-from clearset.estimators.semantic._parameters import MAX_FOLDS
+from clearset.estimators import MAX_FOLDS, Number, Whole, make_rng
 from clearset.tuning._attempts import Attempts
-from clearset.tuning._data import Folds, read_examples, read_labels_of
 from clearset.tuning._domains import Domain, read_space
+from clearset.tuning._examples import Folds, read_examples, read_labels_of
 from clearset.tuning._journal import Journal, open_journal
 from clearset.tuning._metric import read_metric, tells_classes
 from clearset.tuning._result import Tuning
@@ -39,54 +38,56 @@ def tune(
     """Search for the options that do best on validation data.
 
     The first trial is the estimator as given, so the best is never worse on the validation data than not tuning. The
-    others are proposed by Optuna's tree-structured Parzen estimator. No setting is tried twice: where proposals repeat
-    themselves one of those left is drawn, and where none is left the search ends before its budget. A setting that
-    cannot be fitted (ValueError, or training that diverges) is noted and passed over; if it is the estimator as given,
-    its error is raised.
+    others are proposed by Optuna's tree-structured Parzen estimator. No setting is tried twice: if proposals repeat
+    themselves, one of the remaining settings is drawn, and if none is left, the search ends before its budget. A
+    setting that cannot be fitted (ValueError, or training that diverges) is recorded and passed over; if it is the
+    estimator as given, its error is raised.
 
     Parameters
     ----------
-    estimator
+    estimator : estimator
         One of this package, or any estimator or pipeline of scikit-learn's kind if `space` is given. It is not changed.
-    X, y
-        Examples and labels, as its `fit` takes them.
-    validation_data
-        ``(X, y)`` to compare settings on. None sets aside a random fifth of the examples, a tenth of 5000 and more, of
-        every class alike. `fit` is given them as well where it takes ``validation_data``.
-    budget
-        Trials in all.
-    folds
-        Compare settings by cross-validation instead: for few examples, where one split is noise. The examples are dealt
-        at random to so many folds, 2 to 31, of every class alike; each setting is fitted without each fold and scored
-        on it, and its score is the mean of the folds' scores by their size (or weight). The best setting is then
-        fitted on all examples. `fit` is given no validation data.
-    space
+    X : object
+        The examples, as its `fit` takes them.
+    y : array-like of shape (n,)
+        One label for each example.
+    validation_data : tuple (X, y), optional
+        Examples and labels to compare settings on. None sets aside a random fifth of the examples, a tenth of 5000 and
+        more, of every class alike. `fit` is given them as well where it takes ``validation_data``.
+    budget : int, default=30
+        The number of trials in all.
+    folds : int, optional
+        Compare settings by cross-validation instead, for few examples, where the result of one split is mostly chance.
+        The examples are dealt at random to so many folds, 2 to 31, of every class alike; each setting is fitted without
+        each fold and scored on it, and its score is the mean of the folds' scores by their size (or weight). The best
+        setting is then fitted on all examples. `fit` is given no validation data.
+    space : mapping of str to list or tuple, optional
         What is searched: parameters as ``set_params`` names them, each with a list of choices (any objects), or a range
         ``(low, high)`` or ``(low, high, "log")``; whole limits give whole numbers. All other parameters stay as given.
         None takes `clearset.tuning.default_space`, whatever the estimator's own values are.
-    scoring
+    scoring : str or callable, optional
         The name of a scikit-learn scorer, or a function of model, X and y; higher is better. None takes the loss that
         the estimator minimises: log loss for classes (the error rate where there are no probabilities), and the mean
         squared error or what ``loss`` says for numbers.
-    sample_weight
+    sample_weight : array-like of shape (n,), optional
         One weight for each example, to fit with and, of those set aside, to score with if `scoring` takes weights.
-    seconds
-        Start no further trial after so long; one there always is.
-    storage
+    seconds : float, optional
+        The time after which no further trial is started; there is always one.
+    storage : path-like, optional
         A file of JSON lines to keep trials in. The same call goes on where an earlier one stopped, and counts its
         trials; trials of another search, or of other examples, are refused, and so is a file that another run is
         using. No file is written to but a new one, or that of a search.
-    random_state
-        Seed of search and split, and of the estimator where its own is None. The same seed gives the same trials, in
-        one go or resumed.
-    verbose
-        0 shows no progress bar.
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=None
+        The seed of search and split, and of the estimator where its own is None. The same seed gives the same trials,
+        in one go or resumed.
+    verbose : int, default=1
+        Whether to show a progress bar: 1 shows one, 0 does not.
 
     Returns
     -------
     Tuning
-        The best estimator, fitted on what was trained on (with folds, on all examples), and all trials. Ctrl-C ends the
-        search with what it has found so far.
+        The best estimator, fitted on the training examples (with folds, on all examples), and all trials. Ctrl-C ends
+        the search with the best found so far.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def tune(
     >>> tuning.best_params_["alpha"] < 1.0, len(tuning.trials), tuning.metric
     (True, 5, 'mean squared error')
     """
-    _check(estimator, {"budget": budget, "seconds": seconds, "folds": folds}, validation_data)
+    _check(estimator, budget, seconds, folds, validation_data)
     y = read_labels_of(y, "y", classes=is_classifier(estimator))
     metric = read_metric(estimator, scoring, y)
     if storage is not None and "<lambda>" in metric.name:
@@ -130,26 +131,26 @@ def tune(
         return search.result(interrupted)
 
 
-def _check(estimator: Any, numbers: dict[str, Any], validation_data: Any) -> None:
+def _check(estimator: Any, budget: Any, seconds: Any, folds: Any, validation_data: Any) -> None:
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise TypeError(
             f"estimator must be an estimator, such as SetRegressor(); received {estimator!r}, which has no parameters "
             "and fit of its own."
         )
-    check_integer(numbers, "budget", 1)
-    if numbers["seconds"] is not None:
-        check_number(numbers, "seconds", 0.0, float("inf"))
-    if numbers["folds"] is not None:
-        check_integer(numbers, "folds", 2, MAX_FOLDS)
+    Whole(1).check("budget", budget)
+    if seconds is not None:
+        Number().check("seconds", seconds)
+    if folds is not None:
+        Whole(2, MAX_FOLDS).check("folds", folds)
         if validation_data is not None:
             raise ValueError(
-                f"Settings are compared on validation data or by folds; received validation_data and folds="
-                f"{numbers['folds']}. Leave one out."
+                f"Settings are compared on validation data or by folds; received validation_data and folds={folds}. "
+                "Leave one out."
             )
 
 
 def _seed(random_state: Any, journal: Journal) -> int:
-    """Give the seed asked for, or else that of the trials in the file, or any."""
+    """Return the seed asked for, or else that of the trials in the file, or a random one."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         make_rng(random_state)  # refuses what no seed can be
         return int(random_state)
@@ -159,7 +160,7 @@ def _seed(random_state: Any, journal: Journal) -> int:
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
-    """Give a copy whose seeds are set, so that settings differ by themselves and not by chance."""
+    """Return a copy whose seeds are set, so that settings do not differ by chance."""
     copy = clone(estimator)
     unset = [
         name
@@ -170,7 +171,7 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _described(estimator: Any, domains: Mapping[str, Domain]) -> dict[str, str]:
-    """Describe a search, in words that another process would use as well."""
+    """Describe a search by texts that are the same in every process."""
     without = ("n_jobs", "verbose")  # they change no result
     given = {
         f"parameter {name}": exact_words(value)

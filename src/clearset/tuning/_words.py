@@ -1,4 +1,4 @@
-"""Values of parameters as words: short for people, exact for comparing."""
+"""Values of parameters as text: short for people, exact for comparing."""
 
 import math
 import re
@@ -9,17 +9,17 @@ import numpy as np
 
 from clearset.tokens import AllOf, AnyOf
 
-# Where an object lies in memory says nothing about it.
+# The address of an object differs from process to process.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def words(value: Any) -> str:
-    """Say a value briefly.
+    """Return a short text for a value.
 
     Parameters
     ----------
     value
-        A number, a text, a tokeniser, a list of filters, or anything else.
+        A number, a text, a tokenizer, a list of filters, or anything else.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def words(value: Any) -> str:
 
 
 def number_words(number: float) -> str:
-    """Say a number with four digits that count; without an exponent from 0.0001 up to ten million."""
+    """Return a number with four significant digits, from 0.0001 up to ten million without an exponent."""
     said = f"{number:.4g}"
     rounded = float(said)
     if not 1e-4 <= abs(rounded) <= 1e7:
@@ -61,6 +61,6 @@ def number_words(number: float) -> str:
 
 
 def exact_words(value: Any) -> str:
-    """Say a value in full; the same words in another process."""
+    """Return the full text of a value, which is the same in every process."""
     named = getattr(value, "__qualname__", None)
     return named if isinstance(named, str) else _ADDRESS.sub("", repr(value))

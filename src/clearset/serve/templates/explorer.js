@@ -1,10 +1,10 @@
 /* What a page can do that comes from a server: ask it for tokens, show what changed between two models. */
 
-import { cut, h, label, named, replace, show, table } from "../../explain/templates/elements.js";
-import * as Found from "../../explain/templates/found.js";
-import * as Page from "../../explain/templates/page.js";
-import * as Sections from "../../explain/templates/sections.js";
-import * as Typing from "../../explain/templates/typing.js";
+import { cut, h, label, named, replace, show, table } from "../../display/templates/elements.js";
+import * as Found from "../../display/templates/found.js";
+import * as Page from "../../display/templates/page.js";
+import * as Sections from "../../display/templates/sections.js";
+import * as Typing from "../../display/templates/typing.js";
 
 const MOST_ITEMS = 100;
 const MOST_MEANT = 5;

@@ -1,0 +1,136 @@
+"""What labels are: numbers or classes. These halves of the estimators are the same for every baseline."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from clearset.estimators import Rule, check_classes, check_labels
+from clearset.functions import Link
+from clearset.sets import check_numbers, class_places
+
+Float64 = npt.NDArray[np.float64]
+
+
+class Baseline(BaseEstimator):  # type: ignore[misc]
+    """The interface between the two halves of an estimator: what labels are, and how outputs are calculated."""
+
+    _rules: ClassVar[Mapping[str, Rule]]
+    _losses: ClassVar[Sequence[str]]
+
+    @property
+    @abstractmethod
+    def _link(self) -> Link:
+        """How outputs become predictions, once the labels of training are known."""
+
+    @abstractmethod
+    def _numbers(self, y: Any, n_sets: int, *, reset: bool) -> Float64:
+        """Check labels and return them as numbers; with ``reset`` they settle which labels there are."""
+
+    @abstractmethod
+    def _outputs_of(self, X: Any) -> Float64:
+        """Return the ``(B, C)`` outputs for sets."""
+
+
+class PredictsNumbers(RegressorMixin, Baseline):  # type: ignore[misc]
+    """The half of an estimator that predicts numbers."""
+
+    _losses = ("squared_error", "absolute_error")
+
+    @property
+    def _link(self) -> Link:
+        return Link(self._losses[0])
+
+    def _numbers(self, y: Any, n_sets: int, *, reset: bool) -> Float64:  # noqa: ARG002
+        return check_numbers(check_labels(y, n_sets))
+
+    def predict(self, X: Any) -> Float64:
+        """Predict a number for each set.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predictions.
+        """
+        return self._link.predictions(self._outputs_of(X))
+
+
+class PredictsClasses(ClassifierMixin, Baseline):  # type: ignore[misc]
+    """The half of an estimator that predicts classes."""
+
+    _losses = ("log_loss",)
+
+    classes_: npt.NDArray[Any]
+
+    @property
+    def _link(self) -> Link:
+        return Link(self._losses[0], self.classes_)
+
+    def _numbers(self, y: Any, n_sets: int, *, reset: bool) -> Float64:
+        column = check_labels(y, n_sets)
+        check_classes(column)
+        if reset:
+            classes = np.unique(column)
+            if len(classes) < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs at least two classes; y holds one class only, "
+                    f"{classes.tolist()[0]!r}."
+                )
+            self.classes_ = classes
+        return class_places(column, self.classes_).astype(np.float64)
+
+    def decision_function(self, X: Any) -> Float64:
+        """Return the log-odds of the second of two classes, or one column for each of several classes.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, classes)
+            The outputs.
+        """
+        outputs = self._outputs_of(X)
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict_proba(self, X: Any) -> Float64:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            The probabilities, in the order of ``classes_``.
+        """
+        outputs = self._outputs_of(X)
+        return self._link.probabilities(outputs)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict the most likely class of each set.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predictions.
+        """
+        outputs = self._outputs_of(X)
+        return self._link.predictions(outputs)

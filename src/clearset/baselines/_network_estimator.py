@@ -1,0 +1,221 @@
+"""How every network is fitted and applied."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from clearset.baselines._encoding import Encoding
+from clearset.baselines._inputs import NetworkInput
+from clearset.baselines._labels import Baseline, Float64
+from clearset.baselines._sets import ReadsSets
+from clearset.baselines._threads import network_threads
+from clearset.baselines._training import LabelledInput, NetworkProblem, train_network
+from clearset.engines import Schedule
+from clearset.estimators import (
+    Auto,
+    Flag,
+    Number,
+    OneOf,
+    Rule,
+    Threads,
+    Whole,
+    check_pair,
+    check_parameters,
+    is_auto,
+    make_rng,
+    restored_on_failure,
+)
+from clearset.functions import Loss
+from clearset.sets import IntArray, SetData, check_weights
+from clearset.training import DOUBLE_PRECISION_VALUES, Unit, choose_batch_size, hold_out, progress_bar
+
+DType = type[np.float32] | type[np.float64]
+
+
+class NetworkEstimator(Baseline):
+    """A network and its training; subclasses make the network and its inputs."""
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        "learning_rate": Number(),
+        "epochs": Whole(1),
+        "batch_size": Auto(Whole(1), "chosen by the number of sets"),
+        "weight_decay": Number(or_low=True),
+        "validation_fraction": Number(0.0, 1.0),
+        "early_stopping": Flag(),
+        "patience": Whole(1),
+        "n_jobs": Threads(),
+        "verbose": Whole(0),
+    }
+
+    network_: nn.Module
+    loss_: str
+    history_: list[dict[str, float]]
+    n_iter_: int
+    best_epoch_: int
+    interrupted_: bool
+
+    def __init__(
+        self,
+        *,
+        loss: str = "auto",
+        learning_rate: float = 0.001,
+        epochs: int = 100,
+        batch_size: int | Literal["auto"] = "auto",
+        weight_decay: float = 0.0,
+        validation_fraction: float = 0.1,
+        early_stopping: bool = True,
+        patience: int = 20,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.weight_decay = weight_decay
+        self.validation_fraction = validation_fraction
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """Check examples and return them as something that has a length."""
+
+    @abstractmethod
+    def _learn_encoding(self, read: Any, weights: Float64) -> int:
+        """Learn how examples become numbers, and return how many numbers those of training become."""
+
+    @abstractmethod
+    def _encoded(self, read: Any, dtype: DType) -> NetworkInput:
+        """Return examples as the network takes them."""
+
+    @abstractmethod
+    def _network(self, generator: torch.Generator) -> nn.Module:
+        """Make the network; its last layer is its attribute `output`."""
+
+    @restored_on_failure
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
+    ) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X
+            Sets; see the class.
+        y : array-like of shape (n,)
+            One label for each set.
+        sample_weight : array-like of shape (n,), optional
+            One weight for each set; sets of weight 0 are left out.
+        validation_data : tuple (X, y), optional
+            What to choose the best epoch by, in place of a share of the training data.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        parameters = self.get_params(deep=False)
+        check_parameters(
+            parameters, {"loss": Auto(OneOf(tuple(self._losses)), "chosen by the labels"), **self._rules}
+        )
+        rng = make_rng(self.random_state)
+        read = self._read(X, reset=True)
+        weights = check_weights(sample_weight, len(read))
+        labels = self._numbers(y, len(read), reset=True)
+        dtype: DType = np.float64
+        if self._learn_encoding(read, weights) >= DOUBLE_PRECISION_VALUES:
+            dtype = np.float32
+        self.loss_ = self._losses[0] if is_auto(self.loss) else self.loss
+        kept = np.flatnonzero(weights)
+        unit = Unit.of(Loss(self.loss_), labels[kept], weights[kept])
+        validation = None
+        if validation_data is not None:
+            validation = self._validation(validation_data, unit, dtype)
+        inputs = self._encoded(read, dtype)
+        if validation_data is None and self.early_stopping:
+            stratify = self._link.classes is not None
+            chosen, held = hold_out(labels[kept], None, self.validation_fraction, rng, stratify=stratify)
+            if len(held):
+                validation = _labelled(inputs, kept[held], labels, weights, unit, dtype)
+                kept = kept[chosen]
+        generator = torch.Generator().manual_seed(int(rng.integers(2**63)))
+        network = self._network(generator).to(torch.float32 if dtype is np.float32 else torch.float64)
+        data = _labelled(inputs, kept, labels, weights, unit, dtype)
+        problem = NetworkProblem(network, unit.loss, data, validation, self.weight_decay)
+        schedule = Schedule(
+            learning_rate=self.learning_rate,
+            epochs=self.epochs,
+            batch_size=choose_batch_size(self.batch_size, len(kept), share=16, largest=1024),
+            patience=self.patience if self.early_stopping else None,
+        )
+        with progress_bar({**parameters, "restarts": 1}) as show, network_threads(self.n_jobs):
+            on_epoch = None if show is None else (lambda entry: show(unit.reported(entry)))
+            progress = train_network(problem, schedule, rng, on_epoch)
+        self.network_ = _rescaled(network.double(), unit)
+        self.history_ = [unit.reported(entry) for entry in progress.history]
+        self.n_iter_, self.best_epoch_ = len(progress.history), progress.best_epoch
+        self.interrupted_ = progress.interrupted
+        if self.interrupted_:
+            warnings.warn(
+                f"Training was interrupted after {self.n_iter_} of {self.epochs} epochs. The best network so far is "
+                "kept.",
+                stacklevel=3,
+            )
+        return self
+
+    def _validation(self, validation_data: Any, unit: Unit, dtype: DType) -> LabelledInput:
+        X, y = check_pair(validation_data)
+        read = self._read(X, reset=False)
+        labels = self._numbers(y, len(read), reset=False)
+        everything = np.arange(len(labels))
+        return _labelled(self._encoded(read, dtype), everything, labels, np.ones(len(labels)), unit, dtype)
+
+    def _outputs_of(self, X: Any) -> Float64:
+        """Return the network's ``(B, C)`` outputs, in double precision."""
+        check_is_fitted(self)
+        read = self._read(X, reset=False)
+        inputs = self._encoded(read, np.float64)
+        with torch.no_grad(), network_threads(self.n_jobs):
+            pieces = inputs.pieces(np.arange(len(read)))
+            return np.concatenate([self.network_(*inputs.batch(piece)).numpy() for piece in pieces])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "network_" in vars(self)
+
+
+class SetNetwork(ReadsSets, NetworkEstimator):
+    """A network on sets of tokens with features."""
+
+    encoding_: Encoding
+
+    def _learn_encoding(self, read: SetData, weights: Float64) -> int:
+        self.encoding_ = Encoding.fit(read, self.features_, weights)
+        return read.n_tokens * self.encoding_.n_columns
+
+
+def _labelled(
+    inputs: NetworkInput, rows: IntArray, labels: Float64, weights: Float64, unit: Unit, dtype: DType
+) -> LabelledInput:
+    targets = unit.loss.scaled(labels[rows], unit.centre, unit.scale).astype(dtype)
+    shares = (weights[rows] / weights[rows].mean()).astype(dtype)
+    return LabelledInput(inputs, rows, torch.from_numpy(targets), torch.from_numpy(shares))
+
+
+def _rescaled(network: nn.Module, unit: Unit) -> nn.Module:
+    """Convert the outputs to the labels' own unit, by the last layer's parameters."""
+    output = network.output
+    assert isinstance(output, nn.Linear)  # noqa: S101
+    with torch.no_grad():
+        output.weight.mul_(unit.scale)
+        output.bias.mul_(unit.scale).add_(unit.centre)
+    return network

@@ -1,0 +1,135 @@
+"""Tables on disk: CSV and Parquet, with a row for each set or for each token."""
+
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+if TYPE_CHECKING:
+    from clearset.models import Model
+
+_PARQUET = (".parquet", ".pq")
+
+
+def names_in(text: str) -> list[str]:
+    """Split the ``a,b`` of an option into names."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_sets(path: Path, by: str | None, set_columns: Sequence[str], texts: Sequence[str] = ()) -> pa.Table:
+    """Return a table with one row for each set, `texts` as in `read_table`; with `by`, a long table is grouped."""
+    import clearset as cs
+
+    table = read_table(path, texts)
+    if by is None:
+        if set_columns:
+            raise ValueError("Set columns are named only for a long table. Give its key with --by as well.")
+        return table
+    for name in (by, *set_columns):
+        check_column(table, name, path)
+    # A table with list columns already has one row for each set; its key is kept as a column.
+    return table if list_columns(table) else cs.from_long(table, by=by, set_columns=tuple(set_columns))
+
+
+def columns_of_fit(table: pa.Table, model: "Model") -> pa.Table:
+    """Return the columns that `model` was fitted on, without the key and the label, for example.
+
+    A model with declared features selects them itself; a model without has taken every column it was given.
+    """
+    if model.feature_names_in is None:
+        return table
+    return table.select([name for name in model.feature_names_in if name in table.column_names])
+
+
+def read_table(path: Path, texts: Sequence[str] = ()) -> pa.Table:
+    """Return the table of a CSV or Parquet file, by its extension; of CSV, the columns `texts` are read as text."""
+    check_format(path)
+    if not path.is_file():
+        what = "it is a folder" if path.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
+    try:
+        table = pa.parquet.read_table(path) if path.suffix.lower() in _PARQUET else _read_csv(path, texts)
+    except pa.ArrowException as error:
+        raise ValueError(f"Cannot read '{path}': {error}") from error
+    names = table.column_names
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"'{path}' has more than one column named {', '.join(map(repr, twice))}. Rename them."
+        )
+    if len(table) == 0:
+        raise ValueError(f"'{path}' has no rows.")
+    return table
+
+
+def _read_csv(path: Path, texts: Sequence[str]) -> pa.Table:
+    strings = dict.fromkeys(texts, pa.string())
+    options = pa.csv.ConvertOptions(column_types=strings, strings_can_be_null=True)
+    table = pa.csv.read_csv(path, convert_options=options)
+    wanted = [name for name in strings if table.column_names.count(name) == 1]
+    if not wanted:
+        return table
+    # Words for missing values, such as NA, can be set for whole files only; in these columns they are items.
+    options = pa.csv.ConvertOptions(
+        include_columns=wanted, column_types=strings, strings_can_be_null=True, null_values=[""]
+    )
+    exact = pa.csv.read_csv(path, convert_options=options)
+    for name in wanted:
+        table = table.set_column(table.column_names.index(name), name, exact[name])
+    return table
+
+
+def write_table(table: pa.Table, path: Path | None) -> None:
+    """Write a table as CSV or Parquet by the extension, or as CSV to standard output if there is no path."""
+    if path is not None and path.suffix.lower() in _PARQUET:
+        pa.parquet.write_table(table, path)
+        return
+    buffer = io.BytesIO()
+    pa.csv.write_csv(table, buffer, pa.csv.WriteOptions(quoting_style="needed"))
+    if path is None:
+        sys.stdout.write(buffer.getvalue().decode())
+    else:
+        path.write_bytes(buffer.getvalue())
+
+
+def check_format(path: Path) -> None:
+    """Raise an error if a file name does not end as those of CSV or Parquet files."""
+    if path.suffix.lower() not in (".csv", *_PARQUET):
+        raise ValueError(f"'{path}' is neither CSV nor Parquet by its name. Use .csv or .parquet.")
+
+
+def check_column(table: pa.Table, name: str, path: Path) -> None:
+    """Raise an error if a table has no column of this name."""
+    if name not in table.column_names:
+        raise ValueError(f"'{path}' has no column {name!r}. {did_you_mean(name, table.column_names)}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint for an unknown name: the nearest known one, or all of them."""
+    names = list(known)
+    if close := get_close_matches(name, names, n=1):
+        return f"Did you mean {close[0]!r}?"
+    return f"There are: {', '.join(names)}."
+
+
+def list_columns(table: pa.Table) -> list[str]:
+    """Return the names of the columns that hold lists."""
+    return [
+        field.name
+        for field in table.schema
+        if pa.types.is_list(field.type)
+        or pa.types.is_large_list(field.type)
+        or pa.types.is_fixed_size_list(field.type)
+    ]
+
+
+def count_tokens(table: pa.Table) -> int:
+    """Return the number of tokens of all sets; without list columns, each row is a set of one token."""
+    lists = list_columns(table)
+    return pc.sum(pc.list_value_length(table[lists[0]])).as_py() or 0 if lists else len(table)

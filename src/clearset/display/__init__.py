@@ -1,0 +1,44 @@
+"""What draws: pages of documents, plots, and what notebooks show. It knows what it draws by its attributes only."""
+
+from clearset.display._explanations import dependence_html, explanation_html, joint_explanation_html
+from clearset.display._notebook import (
+    certificate_html,
+    churn_html,
+    joint_model_html,
+    model_html,
+    token_table_html,
+    tuning_html,
+)
+from clearset.display._report_page import render_report, write_report
+from clearset.display._spelling import token_texts
+from clearset.display.plots import (
+    plot_calibrators,
+    plot_history,
+    plot_lattice,
+    plot_partial_dependence,
+    plot_quality,
+    plot_rho,
+    plot_waterfall,
+)
+
+__all__ = [
+    "certificate_html",
+    "churn_html",
+    "dependence_html",
+    "explanation_html",
+    "joint_explanation_html",
+    "joint_model_html",
+    "model_html",
+    "plot_calibrators",
+    "plot_history",
+    "plot_lattice",
+    "plot_partial_dependence",
+    "plot_quality",
+    "plot_rho",
+    "plot_waterfall",
+    "render_report",
+    "token_table_html",
+    "token_texts",
+    "tuning_html",
+    "write_report",
+]

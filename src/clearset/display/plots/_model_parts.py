@@ -1,0 +1,92 @@
+"""What plots read off fitted models of all kinds."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.display._shown import FloatArray, ShownExplanation, ShownModel
+from clearset.display._spelling import shown
+
+
+class NamedScores(NamedTuple):
+    """Some of phi's scores: their rows in its tables, and names that tell them apart."""
+
+    rows: list[int]
+    names: list[str]
+
+
+def named_scores(model: ShownModel, label: Any) -> NamedScores:
+    """Return the scores of one class, or (None) of all classes that have their own."""
+    function, classes = model.function, model.link.classes
+    chosen = [output_of(model, label)]
+    if label is None:
+        chosen = list(range(function.outputs))
+    rows, names = [], []
+    for output in chosen:
+        for score in range(function.width):
+            rows.append(output * function.width + score)
+            parts = [f"class {shown(classes[output])}"] if classes is not None and len(chosen) > 1 else []
+            names.append(
+                ", ".join([*parts, f"score {score + 1}"] if function.width > 1 else parts) or "score"
+            )
+    return NamedScores(rows, names)
+
+
+def output_of(model: ShownModel, label: Any) -> int:
+    """Return the place of the set function of a class; that of the first class for None."""
+    if model.function.outputs == 1 or label is None or model.link.classes is None:
+        return 0
+    classes = model.link.classes.tolist()
+    if label not in classes:
+        raise ValueError(f"label is {label!r}; the classes are {classes[:20]}.")
+    return int(classes.index(label))
+
+
+def chosen_class(model: ShownModel, label: Any) -> Any:
+    """Return the class to draw: the first by default, where each has an output of its own."""
+    classes = model.link.classes
+    return classes[0] if label is None and classes is not None and model.link.n_outputs > 1 else label
+
+
+def predictions_of_means(model: ShownModel, means: FloatArray, output: int) -> FloatArray:
+    """Return what one set function predicts for ``(n, K)`` mean scores; its output where others are needed too."""
+    function = model.function
+    rows = np.zeros((len(means), function.outputs, function.width))
+    rows[:, output] = means
+    return model.link.of_one_output(np.asarray(model.rho_outputs(rows)[:, output]))
+
+
+def what_is_predicted(model: ShownModel, label: Any = None) -> str:
+    """Return the name of what a model predicts, for an axis."""
+    link = model.link
+    if link.classes is None:
+        return "prediction"
+    if link.name in ("margin", "softmax"):
+        return "output" if label is None else f"output for class {shown(label)}"
+    name = link.classes[1] if len(link.classes) == 2 else label
+    return "probability of the class" if name is None else f"probability of {shown(name)}"
+
+
+def columns_of(model: ShownModel, explanation: ShownExplanation) -> dict[str, pa.ChunkedArray]:
+    """Return the values of all tokens by feature, null where missing."""
+    names = (feature.name for feature in model.binning.features)
+    return {
+        name: explanation.tokens[column] for name, column in zip(names, explanation.features, strict=True)
+    }
+
+
+def numbers_in(column: pa.ChunkedArray) -> FloatArray:
+    """Return a numeric column, NaN where null."""
+    return np.asarray(column.cast(pa.float64()).to_numpy())
+
+
+def counts_in(column: pa.ChunkedArray, categories: tuple[Any, ...]) -> npt.NDArray[np.int64]:
+    """Count the categories of a column, and last what is missing or unknown."""
+    known = {str(category): place for place, category in enumerate(categories)}
+    counts = np.zeros(len(categories) + 1, dtype=np.int64)
+    for entry in pc.value_counts(column).to_pylist():
+        counts[known.get(str(entry["values"]), len(categories))] += entry["counts"]
+    return counts

@@ -1,0 +1,76 @@
+/* The page, from the document that stands in it. */
+
+import { count, h, label, replace } from "./elements.js";
+import * as Items from "./items.js";
+import * as Sections from "./sections.js";
+import * as Sets from "./sets.js";
+import * as Typing from "./typing.js";
+
+/* What the model reads, and what its tokens are. */
+function read(model) {
+  const { semantic, tokens } = model;
+  if (!semantic) return ["a set", "the things in the set, each with its features"];
+  if (Typing.isText(model)) return ["a text", "the words, and runs of words, that it has met before"];
+  if (tokens.own)
+    return ["an example", "what a tokenizer of its own makes of the example, as far as it has met it before"];
+  const alone = tokens.tokeniser.kind === "items";
+  return ["a set of items", `the items${alone ? "" : ", and combinations of items,"} that it has met before`];
+}
+
+function lead(model) {
+  const { classes, semantic, tokens } = model;
+  const { width } = model.function;
+  const [what, its] = read(model);
+  const which = classes && (classes.length === 2 ? "two" : classes.length);
+  const task = classes
+    ? `tells which of ${which} classes ${what} belongs to`
+    : `predicts a number from ${what}`;
+  const scores = width > 1 ? `${width} scores` : "a score";
+  const whole = !semantic || (!tokens.own && tokens.items.length === tokens.n_tokens);
+  return (
+    `This model ${task}. Its tokens are ${its}. Each token gets ${scores}, the scores are averaged, and ` +
+    `the ${width > 1 ? "averages become" : "average becomes"} the prediction. ` +
+    `Nothing else happens${whole ? ", and all of it is on this page" : ""}.`
+  );
+}
+
+function facts({ title, estimator, features, function: { width }, semantic, tokens, loss, certificate }) {
+  const holds = certificate.every((check) => check.holds);
+  return [
+    title !== estimator && estimator,
+    count(features.length, "feature"),
+    width > 1 && `${width} scores per token`,
+    semantic && count(tokens.n_tokens, "token"),
+    `trained for ${loss.replaceAll("_", " ")}`,
+    certificate.length > 0 && (holds ? "✓ all promises hold" : "✗ a promise fails"),
+  ].filter(Boolean);
+}
+
+/* Build the page; `server` is what knows more than the document, where there is one. */
+export function start(server = null) {
+  const model = JSON.parse(document.getElementById("document").textContent);
+  const sections = [
+    ...(model.semantic ? Items.build : Sets.build)(model, server),
+    ...(server ? server.sections(model) : []),
+    Sections.promises(model),
+    Sections.quality(model),
+    Sections.training(model),
+  ].filter(Boolean);
+  const links = sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
+  replace(
+    document.getElementById("head"),
+    h("h1", null, label(model.title, 200)),
+    h("p", { class: "lead" }, lead(model)),
+    h(
+      "ul",
+      { class: "facts" },
+      facts(model).map((fact) => h("li", null, fact)),
+    ),
+    h("nav", { "aria-label": "Sections" }, links),
+  );
+  replace(document.getElementById("main"), sections);
+  const origin = server
+    ? "The server knows the whole model; its JSON interface is described in /openapi.json."
+    : "The page is complete: it needs no network, and sends nothing anywhere.";
+  replace(document.getElementById("foot"), h("p", null, "Made by clearset. ", origin));
+}

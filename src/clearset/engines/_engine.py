@@ -1,0 +1,124 @@
+"""The contract of engines, and the choice of one."""
+
+from abc import ABC, abstractmethod
+from functools import cache
+from importlib.util import find_spec
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines._inputs import check_means, check_sets
+from clearset.engines._joint_problem import JointProblem, JointTrainer
+from clearset.engines._problem import Problem, Schedule, Trainer, TrainingSets
+from clearset.functions import Loss, Rho, SetFunction
+from clearset.sets import CrossedPositions, Positions
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Engine(ABC):
+    """What applies a set function to sets.
+
+    B sets of T tokens become ``C`` outputs of width ``K``: with `Positions`, C is the number of the set function's
+    outputs; with `CrossedPositions` it is the number of classes, and one function serves all of them.
+    """
+
+    def means(
+        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1
+    ) -> FloatArray:
+        """Return the mean over each set's tokens of phi, ``(B, C, K)``."""
+        check_sets(function, sets, threads)
+        return self._means(function, sets, threads)
+
+    def scores(
+        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1
+    ) -> FloatArray:
+        """Return phi of every token, ``(T, C, K)``."""
+        check_sets(function, sets, threads)
+        return self._scores(function, sets, threads)
+
+    def rho(self, rho: Rho, means: FloatArray) -> FloatArray:
+        """Return the outputs, ``(N, C)``, that belong to mean scores, ``(N, C, K)``."""
+        check_means(rho, means)
+        rows = np.ascontiguousarray(means).reshape(-1, rho.outputs * rho.width)
+        return self._rho(rho, rows).reshape(means.shape[:2])
+
+    def outputs(
+        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1
+    ) -> FloatArray:
+        """Return the outputs of every set, ``(B, C)``."""
+        return self.rho(function.rho, self.means(function, sets, threads))
+
+    @abstractmethod
+    def _means(
+        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int
+    ) -> FloatArray: ...
+
+    @abstractmethod
+    def _scores(
+        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int
+    ) -> FloatArray: ...
+
+    @abstractmethod
+    def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
+        """Return the outputs ``(N, C)`` of rho's own C functions, for rows of ``C * K`` means."""
+
+    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
+        """Return what trains a set function, epoch by epoch."""
+        raise NotImplementedError(f"{type(self).__name__} does not train.")
+
+    def output_line(
+        self,
+        function: SetFunction,
+        data: TrainingSets,
+        sets: npt.NDArray[np.int64],
+        loss: Loss,
+        threads: int = 1,
+    ) -> tuple[float, float]:
+        """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
+        raise NotImplementedError(f"{type(self).__name__} does not train.")
+
+    def joint_trainer(
+        self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator
+    ) -> JointTrainer:
+        """Return what trains several set functions together, epoch by epoch."""
+        raise NotImplementedError(f"{type(self).__name__} does not train.")
+
+
+def available_engines() -> tuple[str, ...]:
+    """Return the names of the engines that this installation has, the fastest first.
+
+    Examples
+    --------
+    >>> "native" in available_engines() or "torch" in available_engines()
+    True
+    """
+    needs = {"native": "clearset._native", "torch": "torch"}
+    return tuple(name for name, module in needs.items() if find_spec(module) is not None)
+
+
+@cache
+def engine(name: str | None = None) -> Engine:
+    """Return an engine.
+
+    Parameters
+    ----------
+    name : {"native", "torch"}, optional
+        Which; by default the fastest that is installed.
+    """
+    available = available_engines()
+    if not available:
+        raise ImportError(
+            "clearset has nothing to calculate with: its compiled module is missing, and so is torch. Install a "
+            "wheel of clearset or a C++ compiler, or torch: pip install torch."
+        )
+    name = available[0] if name is None else name
+    if name not in available:
+        raise ImportError(f"engine {name!r} is not installed; there is {', '.join(available)}.")
+    if name == "native":
+        from clearset.engines._native import NativeEngine
+
+        return NativeEngine()
+    from clearset.engines.torch import TorchEngine
+
+    return TorchEngine()

@@ -1,0 +1,154 @@
+"""phi, crossed phi and rho in C++ (``native/phi.cpp``, ``crossed.cpp``, ``rho.cpp``), on arrays, and their gradients.
+
+Arrays are handed over as addresses: types and shapes are those of the set function, and every array is held here for as
+long as the call takes. All results have the same bits for any number of threads.
+"""
+
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines._checked_contents import check_contents, check_crossed_contents, tokens_of_sets
+from clearset.functions import Layout
+from clearset.sets import CrossedPositions, Positions
+
+# By name, because `from clearset import _native` would read as an import of the whole package.
+_native = import_module("clearset._native")
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+
+
+def phi_mean(
+    positions: Positions, calibration: Array, vertices: Array, layout: Layout, threads: int
+) -> Array:
+    """Return the mean score of every set, ``(B, K)``."""
+    means = np.empty((len(positions), len(calibration)), calibration.dtype)
+    arrays, sizes = _plain(positions, calibration, vertices)
+    call = _of_dtype("phi_forward", means.dtype)
+    try:
+        call(_layout(layout), threads, *sizes, *_addresses(*arrays, means))
+    except ValueError:
+        check_contents(positions.slots, positions.offsets, calibration.shape[1])  # which says what it is
+        raise
+    return means
+
+
+def phi_gradients(
+    positions: Positions, calibration: Array, vertices: Array, layout: Layout, threads: int, upstream: Array
+) -> tuple[Array, Array]:
+    """Return the gradients by calibration and vertices, from that by the means."""
+    arrays, sizes = _plain(positions, calibration, vertices)
+    gradients = np.empty_like(arrays[3]), np.empty_like(arrays[4])
+    call = _of_dtype("phi_backward", calibration.dtype)
+    upstream = np.ascontiguousarray(upstream)
+    call(_layout(layout), threads, *sizes, *_addresses(*arrays, upstream, *gradients))
+    return gradients
+
+
+def _plain(positions: Positions, calibration: Array, vertices: Array) -> tuple[list[Array], tuple[int, ...]]:
+    arrays = (positions.slots, positions.fractions, positions.offsets, calibration, vertices)
+    return list(map(np.ascontiguousarray, arrays)), (positions.n_tokens, len(positions), *calibration.shape)
+
+
+def crossed_mean(
+    crossed: CrossedPositions,
+    sets: IntArray,
+    corrections: Array | None,
+    calibration: Array,
+    vertices: Array,
+    threads: int,
+) -> Array:
+    """Return the mean scores of the chosen sets for every class, ``(b, C, K)``."""
+    means = np.empty((len(sets), crossed.n_classes, len(calibration)), calibration.dtype)
+    arrays, sizes = _crossed(crossed, sets, corrections, calibration, vertices)
+    call = _of_dtype("crossed_forward", means.dtype)
+    try:
+        call(threads, sizes, _native.CrossedInputs(*_addresses(*arrays)), *_addresses(means))
+    except ValueError:
+        chosen, _ = tokens_of_sets(crossed, sets)
+        check_crossed_contents(crossed, chosen, corrections, calibration.shape[1])
+        raise
+    return means
+
+
+def crossed_gradients(
+    crossed: CrossedPositions,
+    sets: IntArray,
+    corrections: Array | None,
+    calibration: Array,
+    vertices: Array,
+    threads: int,
+    upstream: Array,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients by calibration, vertices and corrections, from that by the means."""
+    arrays, sizes = _crossed(crossed, sets, corrections, calibration, vertices)
+    gradients = np.empty_like(arrays[9]), np.empty_like(arrays[10]), np.empty_like(arrays[7])
+    call = _of_dtype("crossed_backward", calibration.dtype)
+    upstream = np.ascontiguousarray(upstream)
+    call(threads, sizes, _native.CrossedInputs(*_addresses(*arrays)), *_addresses(upstream, *gradients))
+    return gradients
+
+
+def _crossed(
+    crossed: CrossedPositions, sets: IntArray, corrections: Array | None, calibration: Array, vertices: Array
+) -> tuple[list[Array], Any]:
+    n_classes = crossed.n_classes
+    table = np.empty((0, n_classes), calibration.dtype) if corrections is None else corrections
+    places = (crossed.slots, crossed.fractions, crossed.offsets, crossed.rows, crossed.corrected, sets)
+    arrays = (*places, crossed.values, table, crossed.keypoints, calibration, vertices)
+    sizes = _native.CrossedSizes(
+        crossed.n_tokens,
+        len(crossed),
+        len(sets),
+        len(crossed.values),
+        -1 if corrections is None else len(corrections),
+        n_classes,
+        *calibration.shape,
+        len(crossed.keypoints),
+        len(crossed.slots),
+    )
+    return list(map(np.ascontiguousarray, arrays)), sizes
+
+
+def rho(means: Array, calibrators: Array, vertices: Array, output: Array) -> Array:
+    """Return the outputs of every set, ``(B, C)``, of means ``(B, C * K)``."""
+    arrays, sizes = _rho(means, calibrators, vertices, output)
+    outputs = np.empty((len(means), len(output)), means.dtype)
+    _of_dtype("rho_forward", means.dtype)(*sizes, *_addresses(*arrays, outputs))
+    return outputs
+
+
+def rho_gradients(
+    means: Array, calibrators: Array, vertices: Array, output: Array, upstream: Array
+) -> tuple[Array, ...]:
+    """Return the gradients by means, calibrators, vertices and output, from that by the outputs."""
+    arrays, sizes = _rho(means, calibrators, vertices, output)
+    gradients = tuple(map(np.empty_like, arrays))
+    upstream = np.ascontiguousarray(upstream)
+    _of_dtype("rho_backward", means.dtype)(*sizes, *_addresses(*arrays, upstream, *gradients))
+    return gradients
+
+
+def _rho(
+    means: Array, calibrators: Array, vertices: Array, output: Array
+) -> tuple[list[Array], tuple[int, ...]]:
+    (n_sets, n_means), (n_functions, n_keypoints) = means.shape, output.shape
+    arrays = list(map(np.ascontiguousarray, (means, calibrators, vertices, output)))
+    return arrays, (n_sets, n_functions, n_means // n_functions, n_keypoints)
+
+
+@lru_cache(maxsize=64)
+def _layout(layout: Layout) -> Any:
+    return _native.PhiLayout(layout.sizes, layout.subsets)
+
+
+def _of_dtype(name: str, dtype: np.dtype[Any]) -> Any:
+    return getattr(_native, f"{name}_{dtype.name}")
+
+
+def _addresses(*arrays: Array) -> list[int]:
+    return [array.ctypes.data for array in arrays]

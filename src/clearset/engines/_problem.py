@@ -1,0 +1,135 @@
+"""What an engine is given to train: a set function, what it must obey, labelled sets, and a schedule."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.functions import Loss, SetFunction, ShapeConstraints, Smoothness
+from clearset.sets import CrossedPositions, Positions
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSets:
+    """Labelled sets, ready for training.
+
+    Attributes
+    ----------
+    positions : Positions or CrossedPositions
+        Where the tokens stand.
+    targets : ndarray of shape (n,)
+        Labels in the loss's scaled unit, or numbers of classes.
+    weights : ndarray of shape (n,)
+        Of mean 1.
+    chosen : ndarray of int64, shape (n,), optional
+        Which of the sets they are; None: all, in their order.
+    """
+
+    positions: Positions | CrossedPositions
+    targets: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+    chosen: npt.NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What to calculate in."""
+        return np.dtype(self.positions.fractions.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What to minimise.
+
+    Attributes
+    ----------
+    function : SetFunction
+        Initial values, left untouched; corrections are learned where it has some.
+    shape : ShapeConstraints
+        What the tables must obey.
+    smoothness : Smoothness
+        The penalty on bends and twists.
+    loss : Loss
+        The loss.
+    data : TrainingSets
+        What to learn from.
+    validation : TrainingSets, optional
+        What to choose the best epoch by.
+    """
+
+    function: SetFunction
+    shape: ShapeConstraints
+    smoothness: Smoothness
+    loss: Loss
+    data: TrainingSets
+    validation: TrainingSets | None = None
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """How corrections are learned.
+
+    Attributes
+    ----------
+    learning_rate : float
+        Of their own Adagrad, at the start.
+    pull : float
+        Towards 0: as many sets with a unit loss for each unit of squared correction.
+    """
+
+    learning_rate: float
+    pull: float
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How to train; the fields are the estimators' parameters of the same names.
+
+    Without ``patience`` all epochs are run and the last one is kept, whatever validation data say. ``stop_after`` ends
+    training after so many epochs of a schedule that is made for ``epochs``. Patience ends unless the validation loss
+    falls by the share ``tolerance`` of itself.
+    """
+
+    learning_rate: float
+    epochs: int
+    batch_size: int
+    patience: int | None
+    threads: int = 1
+    optimizer: str = "adam"
+    constraints: str = "project"
+    refinement: Refinement | None = None
+    stop_after: int | None = None
+    tolerance: float = 0.0
+
+    def decay(self, progress: float) -> float:
+        """Return the share of the learning rate that is left at a progress from 0 to 1: it falls to 0.05 by a cosine.
+
+        Examples
+        --------
+        >>> schedule = Schedule(learning_rate=0.1, epochs=10, batch_size=32, patience=None)
+        >>> schedule.decay(0.0), round(schedule.decay(1.0), 2)
+        (1.0, 0.05)
+        """
+        return 0.05 + 0.95 * (1.0 + float(np.cos(np.pi * progress))) / 2.0
+
+
+class Trainer(Protocol, Generic[T_co]):
+    """One training, epoch by epoch, on whatever engine."""
+
+    @property
+    def validates(self) -> bool:
+        """Whether there are validation data."""
+
+    def epoch(self) -> float:
+        """Go through the data once, in random order, and return the mean loss on the way."""
+
+    def validation_loss(self) -> float | None:
+        """Return the loss of what would be kept now on validation data, if there are any."""
+
+    def kept(self) -> T_co:
+        """Return a copy of what would be kept now."""

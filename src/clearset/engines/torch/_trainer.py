@@ -1,0 +1,134 @@
+"""Training by torch: mini-batches of whole sets, shape constraints kept at every step or by penalties."""
+
+import copy
+
+import numpy as np
+import torch
+
+from clearset.engines._problem import Problem, Refinement, Schedule
+from clearset.engines.torch._light_touch import LightTouch
+from clearset.engines.torch._module import SetFunctionModule
+from clearset.engines.torch._sets import LabelledTensors
+from clearset.engines.torch._threads import one_torch_thread
+from clearset.functions import SetFunction
+
+# Steps (or a quarter of all, if that is less) in which rho's rate rises to that of phi. Rho can only rise: were it as
+# quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi without a gradient to get right
+# by.
+WARM_UP = 500
+# How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
+# of the average, however long training has been.
+RECENCY = 3.0
+
+
+class TorchTrainer:
+    """One training: the iterate, its running average, and the state of the optimiser.
+
+    The running average of the iterates is what is validated and kept: constraints are convex, so it satisfies them as
+    the iterates do, and it is steadier than any of them.
+    """
+
+    def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
+        data = LabelledTensors(problem.data)
+        self._problem, self._data, self._schedule, self._rng = problem, data, schedule, rng
+        self._validation = None if problem.validation is None else LabelledTensors(problem.validation)
+        self._model = SetFunctionModule(problem.function, problem.data.dtype)
+        problem.shape.project(self._model.arrays())
+        self._average = copy.deepcopy(self._model)
+        self._penalty: LightTouch | None = None
+        self._keep = problem.shape.project
+        if schedule.constraints == "light_touch":
+            self._penalty = LightTouch(problem.shape, self._model, rng)
+            self._keep = problem.shape.project_bounds
+        optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
+        groups = [{"params": list(half.parameters())} for half in (self._model.phi, self._model.rho)]
+        self._optimizer = optimizer(groups, lr=schedule.learning_rate, fused=True)
+        self._refiner = _Refiner(self._model, schedule.refinement, len(problem.data))
+        self._n_steps = schedule.epochs * -(-len(problem.data) // schedule.batch_size)
+        self._warm_up = max(1, min(WARM_UP, self._n_steps // 4))
+        self._step = 0
+
+    @property
+    def validates(self) -> bool:
+        """Whether there are validation data."""
+        return self._validation is not None
+
+    @one_torch_thread()
+    def epoch(self) -> float:
+        """Go through the data once, in random order, and return the mean loss on the way."""
+        total = 0.0
+        order = self._rng.permutation(len(self._problem.data))
+        for start in range(0, len(order), self._schedule.batch_size):
+            chosen = order[start : start + self._schedule.batch_size]
+            total += len(chosen) * self._train_on(chosen)
+        return total / len(order)
+
+    @one_torch_thread()
+    def validation_loss(self) -> float | None:
+        """Return the loss of the running average on validation data, if there are any."""
+        if self._validation is None:
+            return None
+        with torch.no_grad():
+            loss = self._validation.mean_loss(self._average, self._problem.loss, self._schedule.threads)
+        return float(loss.item())
+
+    def kept(self) -> SetFunction:
+        """Return a copy of the running average."""
+        return self._average.function()
+
+    def _train_on(self, sets: np.ndarray) -> float:
+        model, optimizer = self._model, self._optimizer
+        decay = self._schedule.decay(self._step / self._n_steps)
+        rate = self._schedule.learning_rate * decay
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / self._warm_up)
+        model.zero_grad()
+        loss = self._data.mean_loss(model, self._problem.loss, self._schedule.threads, sets)
+        objective = loss if self._penalty is None else loss + self._penalty(model)
+        objective.backward()  # type: ignore[no-untyped-call]
+        value = float(loss.item())
+        strength, gradients = self._problem.smoothness.gradients(model.arrays(), value)
+        add_gradients(model, strength, gradients)
+        optimizer.step()
+        self._refiner.step(decay)
+        self._keep(model.arrays())
+        self._step += 1
+        move_average(self._average, model, self._step)
+        return value
+
+
+def add_gradients(model: SetFunctionModule, strength: float, gradients: dict[str, np.ndarray]) -> None:
+    """Add a multiple of gradients by the tables to those that the model has."""
+    for name, gradient in gradients.items():
+        grad = model.tables[name].grad
+        if grad is not None:
+            grad.add_(torch.from_numpy(gradient), alpha=strength)
+
+
+@torch.no_grad()
+def move_average(average: SetFunctionModule, model: SetFunctionModule, step: int) -> None:
+    """Move a running average of parameters towards those of a step, counted from 1."""
+    share = (1.0 + RECENCY) / (step + RECENCY)
+    for kept, new in zip(average.parameters(), model.parameters(), strict=True):
+        kept.lerp_(new, share)
+
+
+class _Refiner:
+    """The optimiser of corrections, where a set function has any.
+
+    Most corrections get a gradient in few batches only; Adagrad keeps their steps large until then.
+    """
+
+    def __init__(self, model: SetFunctionModule, refinement: Refinement | None, n_sets: int) -> None:
+        self._optimizer: torch.optim.Adagrad | None = None
+        if model.corrections is not None and refinement is not None:
+            self._corrections, self._rate = model.corrections, refinement.learning_rate
+            self._pull = 2.0 * refinement.pull / n_sets
+            self._optimizer = torch.optim.Adagrad([model.corrections], lr=self._rate, fused=True)
+
+    def step(self, decay: float) -> None:
+        """Add the pull to the gradient and take a step."""
+        if self._optimizer is not None and self._corrections.grad is not None:
+            self._optimizer.param_groups[0]["lr"] = self._rate * decay
+            self._corrections.grad.add_(self._corrections.detach(), alpha=self._pull)
+            self._optimizer.step()

@@ -1,0 +1,85 @@
+"""Joint training: fitted engines and the fitted model of their estimates, trained together for its loss."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from clearset.engines import Estimate, Schedule
+from clearset.estimators._joint_examples import JointExamples
+from clearset.functions import Loss, SetFunction
+from clearset.models import FittedJointModel, SemanticModel, SetModel, names_of
+from clearset.training import JointSets, Part, Trial, Unit, choose_batch_size, progress_bar, train_jointly
+
+AnyModel = TypeVar("AnyModel", SetModel, SemanticModel)
+
+
+def train_together(
+    joint: FittedJointModel,
+    trials: Sequence[Trial],
+    table: pa.Table,
+    examples: JointExamples,
+    parameters: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> tuple[FittedJointModel, bool]:
+    """Train all set functions for the follow-on model's loss, and keep them if that is better.
+
+    Parameters
+    ----------
+    joint : FittedJointModel
+        The parts, each fitted by itself.
+    trials : sequence of Trial
+        What the fit of each engine has left.
+    table : pyarrow.Table
+        What the follow-on model reads of all examples.
+    examples : JointExamples
+        The examples.
+    parameters : mapping
+        Those of `JointModel`.
+    rng : numpy.random.Generator
+        Orders the examples.
+
+    Returns
+    -------
+    model : FittedJointModel
+        What is kept.
+    interrupted : bool
+        Whether an interrupt (Ctrl-C) has ended training.
+    """
+    follow_on, training = joint.follow_on, examples.training
+
+    def part(model: SetModel | SemanticModel, loss: Loss) -> Part:
+        unit = Unit.of(loss, examples.labels[training], examples.weights[training])
+        smoothness = float(model.parameters["smoothness"])
+        return Part(model.function, model.binning, model.trusts, smoothness, unit)
+
+    loss = Loss(follow_on.link.loss, follow_on.parameters.get("quantile", 0.5))
+    parts, estimates = [part(follow_on, loss)], []
+    names = [feature.name for feature in follow_on.binning.features]
+    for (column, engine), trial in zip(joint.engines.items(), trials, strict=True):
+        parts.append(part(engine, Loss(engine.link.loss)))
+        places = [names.index(name) for name in names_of(column, engine)]
+        estimates.append(Estimate(trial.positions_out_of_fold(), engine.link, places))
+    positions = follow_on.binning.positions(follow_on.read(table).sets, np.float64)
+    data = JointSets(positions, estimates, examples.labels, examples.weights, training, examples.validation)
+    batch_size = choose_batch_size(parameters["batch_size"], len(training), share=64, largest=2048)
+    learning_rate, epochs, patience = (parameters[name] for name in ("learning_rate", "epochs", "patience"))
+    schedule = Schedule(learning_rate, epochs, batch_size, patience, follow_on.threads)
+    with progress_bar({**parameters, "restarts": 1}) as on_epoch:
+        progress = train_jointly(parts, data, schedule, rng, on_epoch)
+    first, *rest = progress.functions
+    engines = {
+        column: _with_function(engine, function)
+        for (column, engine), function in zip(joint.engines.items(), rest, strict=True)
+    }
+    gain = progress.before - progress.after
+    kept = FittedJointModel(engines, _with_function(follow_on, first), gain, progress.history)
+    return kept, progress.interrupted
+
+
+def _with_function(model: AnyModel, function: SetFunction) -> AnyModel:
+    """Return a model with another set function, verified."""
+    model = replace(model, function=function)
+    return replace(model, certificate=model.certified())

@@ -1,0 +1,52 @@
+"""Fitted models as plain data: what serving, reports, export and commands need, without torch and scikit-learn."""
+
+from clearset.models._churn import Churn, churn
+from clearset.models._curves import CalibratorCurve
+from clearset.models._dependence import PartialDependence
+from clearset.models._explanation import Explanation
+from clearset.models._fitted import FittedModel, Record, TokenScores
+from clearset.models._frozen_model import FrozenModel
+from clearset.models._joint_explanation import JointExplanation, columns_of
+from clearset.models._joint_model import FittedJointModel, estimates_table, names_of, part_of, read_frame
+from clearset.models._load import load
+from clearset.models._model import Model, Reading
+from clearset.models._predicting import Classifies, Estimates, Predicts, only_if
+from clearset.models._semantic_model import SemanticMethods, SemanticModel
+from clearset.models._set_model import SetModel
+from clearset.models._set_storage import MAX_WIDTH
+from clearset.models._verify import certify
+from clearset.models._words import counted
+from clearset.models.documents import report_document
+
+__all__ = [
+    "MAX_WIDTH",
+    "CalibratorCurve",
+    "Churn",
+    "Classifies",
+    "Estimates",
+    "Explanation",
+    "FittedJointModel",
+    "FittedModel",
+    "FrozenModel",
+    "JointExplanation",
+    "Model",
+    "PartialDependence",
+    "Predicts",
+    "Reading",
+    "Record",
+    "SemanticMethods",
+    "SemanticModel",
+    "SetModel",
+    "TokenScores",
+    "certify",
+    "churn",
+    "columns_of",
+    "counted",
+    "estimates_table",
+    "load",
+    "names_of",
+    "only_if",
+    "part_of",
+    "read_frame",
+    "report_document",
+]

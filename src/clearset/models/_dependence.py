@@ -1,0 +1,143 @@
+"""Partial dependence: what predictions become as one feature goes through its values."""
+
+import reprlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset import display
+from clearset.models._scored_sets import ScoredSets
+from clearset.models._words import counted
+from clearset.sets import Binning
+
+FloatArray = npt.NDArray[np.float64]
+
+# Sets that are drawn where no data are given.
+DRAWN = 500
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartialDependence:
+    """Predictions as one feature of one token goes through its values, and all else stays.
+
+    Each token of a set in turn gets each value, and predictions are averaged over the set's tokens. A feature of whole
+    sets is changed for the set.
+
+    Attributes
+    ----------
+    feature : str
+        Its name.
+    label : object
+        The class whose probability is predicted; None where labels are numbers.
+    values : ndarray of shape (n,)
+        The feature's values; of a categorical one its categories.
+    prediction : ndarray of shape (n,)
+        The mean prediction over the sets.
+    sets : ndarray of shape (B, n)
+        The prediction for each set.
+    made_up : bool, default=False
+        Whether the sets are not given ones, but sets of one token whose features were drawn each by itself.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
+    >>> feature = cs.Feature("stars", monotonic="increasing")
+    >>> model = cs.SetRegressor([feature], random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> dependence = model.partial_dependence("stars", products, n=5)
+    >>> dependence
+    PartialDependence('stars', 5 values, 4 sets)
+    >>> bool((dependence.prediction[1:] >= dependence.prediction[:-1]).all())
+    True
+    """
+
+    feature: str
+    label: Any
+    values: npt.NDArray[Any]
+    prediction: FloatArray
+    sets: FloatArray
+    made_up: bool = False
+
+    def __repr__(self) -> str:
+        return f"PartialDependence({reprlib.repr(self.feature)}, {counted(len(self.values), 'value')}, {self.said_of})"
+
+    @property
+    def said_of(self) -> str:
+        """What the mean is taken over, in words."""
+        made_up = "made-up set" if self.made_up else "set"
+        return counted(len(self.sets), made_up) + (" of one token" if self.made_up else "")
+
+    def _repr_html_(self) -> str:
+        return str(display.dependence_html(self))
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the curve over those of single sets, as a matplotlib figure.
+
+        Parameters
+        ----------
+        **options : object
+            As for `clearset.display.plot_partial_dependence`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return display.plot_partial_dependence(self, **options)
+
+
+def dependence_of(
+    pieces: Iterable[ScoredSets], feature: str, label: Any, binning: Binning, n: int, *, made_up: bool
+) -> PartialDependence:
+    """Let one feature go through its values, for sets in pieces."""
+    slots = binning.slots_of(feature)
+    place = [each.name for each in binning.features].index(feature)
+    keypoints, categories = binning.keypoints[place], binning.categories[place]
+    values: npt.NDArray[Any]
+    if keypoints is None:
+        values = np.array(categories, dtype=object)
+        places, fractions = np.arange(slots.start, slots.stop), np.zeros(slots.stop - slots.start)
+    else:
+        # Between each two keypoints alike, so that values stand where the data do.
+        steps = np.linspace(0, len(keypoints) - 1, n)
+        values = np.interp(steps, np.arange(len(keypoints)), keypoints)
+        places, fractions = binning.place(feature, values, np.float64)
+    curves = np.concatenate([piece.dependence(place, places, fractions) for piece in pieces])
+    if not len(curves):
+        raise ValueError(
+            "X holds no sets, and there is no mean of nothing. Give at least one, or leave X out."
+        )
+    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, made_up)
+
+
+def label_of_dependence(classes: npt.NDArray[Any] | None, label: Any) -> Any:
+    """Settle the class whose probability is told: of two the second, of more one that is named."""
+    if classes is None or label is not None:
+        return label
+    if len(classes) > 2:
+        raise ValueError(
+            f"There are {len(classes)} classes, {classes.tolist()[:20]}, and each depends on the feature in its own "
+            "way. Name one: label=..."
+        )
+    return classes.tolist()[1]
+
+
+def check_steps(n: Any) -> int:
+    """Check the number of values of a curve."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
+        raise ValueError(f"n is {n!r}; a curve needs a whole number of at least 2 values.")
+    return int(n)
+
+
+def drawn_slots(binning: Binning, rows: int) -> npt.NDArray[np.int32]:
+    """Draw each feature by itself, ``(D, rows)``: one of its keypoints, which are where the data are, or categories."""
+    rng = np.random.default_rng(0)
+    slots = [binning.slots_of(feature.name) for feature in binning.features]
+    # A feature that was never seen has no category: only its slot for a missing value.
+    ends = [max(each.stop, each.start + 1) for each in slots]
+    drawn = [rng.integers(each.start, end, rows) for each, end in zip(slots, ends, strict=True)]
+    return np.array(drawn, dtype=np.int32)

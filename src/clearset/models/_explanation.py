@@ -1,0 +1,255 @@
+"""Explanations: predictions taken apart into what each token adds."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from clearset import display
+from clearset.models._explanation_columns import renumbered, rows_of_sets
+from clearset.models._words import chosen_places, counted
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Predictions for B sets taken apart: f(x) = rho(sum of the tokens' contributions).
+
+    ``len`` is the number of sets, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
+    several.
+
+    Attributes
+    ----------
+    prediction : ndarray of shape (B,)
+        The predicted number, or the probability of the class that is explained (with the hinge loss, which
+        knows no probabilities, the output).
+    label : ndarray of shape (B,), or None
+        The class that is explained; None where labels are numbers.
+    output : ndarray of shape (B,)
+        The output of rho, before it becomes a probability or a mean.
+    aggregate : ndarray of shape (B, width)
+        The input of rho: the sum of the contributions of a set's tokens.
+    tokens : pyarrow.Table
+        One row for each token, an Arrow table with the columns that `to_frame` names.
+    features : tuple of str
+        The names of the columns of `tokens` that are features.
+    rho : mapping of object to ndarray
+        Rho's curve if the width is 1, for each label that is explained (None where labels are numbers): ``(n, 2)``
+        points, a mean score and the output it gives. Empty for larger widths.
+    effects : pyarrow.Table, optional
+        What a change of one feature would do, or None if it was not asked for: a row for each token of each set and
+        feature. ``worst`` and ``best`` are the values, among the present one and the feature's keypoints, with the
+        lowest and the highest prediction, which ``prediction_worst`` and ``prediction_best`` hold; for categorical
+        features see ``worst_category`` and ``best_category``. ``token`` counts the tokens of a set from 0. A feature
+        of whole sets is changed for all tokens at once, in a row whose token is null. Of several classes, the value
+        that a token table knows is changed only for the class that is explained.
+    frames : {"pandas", "polars", "pyarrow"}, default="pyarrow"
+        The library of the frames that `to_frame` returns: that of X.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
+    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> explanation = model.explain(products)
+    >>> explanation
+    Explanation(4 sets, 8 tokens)
+    >>> explanation.to_frame()["stars"].to_pylist()
+    [5.0, 4.0, 1.0, 5.0, 5.0, 5.0, 2.0, 3.0]
+    >>> explanation[2]
+    Explanation(1 set, 3 tokens)
+    >>> explanation[-2:]
+    Explanation(2 sets, 5 tokens)
+    """
+
+    prediction: FloatArray
+    label: npt.NDArray[Any] | None
+    output: FloatArray
+    aggregate: FloatArray
+    tokens: pa.Table
+    features: tuple[str, ...]
+    rho: Mapping[Any, FloatArray]
+    effects: pa.Table | None = None
+    frames: str = "pyarrow"
+
+    def __len__(self) -> int:
+        return len(self.prediction)
+
+    def __iter__(self) -> Iterator["Explanation"]:
+        return (self[number] for number in range(len(self)))
+
+    def __getitem__(self, number: int | slice) -> "Explanation":
+        return self.take(chosen_places(number, len(self), "set"))
+
+    def take(self, places: npt.NDArray[np.int64]) -> "Explanation":
+        """Return the explanation of some sets.
+
+        Parameters
+        ----------
+        places : ndarray of int64
+            The numbers of the sets, in the order wanted.
+
+        Returns
+        -------
+        Explanation
+            That of these sets, which are counted from 0 again.
+        """
+        return replace(
+            self,
+            prediction=self.prediction[places],
+            label=None if self.label is None else self.label[places],
+            output=self.output[places],
+            aggregate=self.aggregate[places],
+            tokens=rows_of_sets(self.tokens, places),
+            effects=None if self.effects is None else rows_of_sets(self.effects, places),
+        )
+
+    def __repr__(self) -> str:
+        column = self.tokens["token"]
+        n_tokens = len(column) - column.null_count
+        return f"Explanation({counted(len(self), 'set')}, {counted(n_tokens, 'token')})"
+
+    def to_frame(self) -> Any:
+        """Return one row for each token, in a frame as X was: of pandas or polars; an Arrow table otherwise.
+
+        ``set`` is the number of the set. ``token`` is the number of the token in it or, where tokens are made of items,
+        the list of these; a set without tokens has one row, whose token is null. Where labels are classes,
+        ``label`` is the one that the row speaks of.
+
+        The features follow as phi reads them, null where missing, and each once more as ``... (calibrated)``: what its
+        calibrator makes of it. Where tokens are made of items, ``estimate`` is the value that the table has counted for
+        the token, and ``refined`` the same with the learned correction; ``statistics`` is what the table knows of the
+        label where the token occurs, and ``covers`` lists the places, from 0, of the items that it covers.
+
+        ``score`` is phi of the token, ``contribution`` the score divided by the set's number of tokens, and ``share``
+        its absolute size among those of the set. ``without`` is the prediction for the set without the token, null for
+        the only one; a token that is made of items goes alone, the items of the set stay. With a width above 1, scores,
+        contributions and calibrated values are lists.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The rows.
+        """
+        if self.frames == "pandas":
+            return self.tokens.to_pandas()
+        if self.frames == "polars":
+            return import_module("polars").from_arrow(self.tokens)  # there, for X came from it
+        return self.tokens
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain data that JSON can hold; what is missing or not finite is None.
+
+        Returns
+        -------
+        dict
+            ``features``, ``rho``, and ``sets`` with their tokens and effects.
+        """
+        labels = [None] * len(self) if self.label is None else self.label.tolist()
+        numbers = zip(
+            labels, self.prediction.tolist(), self.output.tolist(), self.aggregate.tolist(), strict=True
+        )
+        sets: list[dict[str, Any]] = [
+            {"label": label, "prediction": prediction, "output": output, "aggregate": aggregate, "tokens": []}
+            for label, prediction, output, aggregate in numbers
+        ]
+        for row in self.tokens.drop_columns(
+            [n for n in ("label",) if n in self.tokens.column_names]
+        ).to_pylist():
+            sets[row.pop("set")]["tokens"].append(row)
+        if self.effects is not None:
+            for one in sets:
+                one["effects"] = []
+            for row in self.effects.to_pylist():
+                for end in ("worst", "best"):
+                    category = row.pop(f"{end}_category", None)
+                    row[end] = row[end] if category is None else category
+                sets[row.pop("set")]["effects"].append(row)
+        curves = [{"label": label, "points": points} for label, points in self.rho.items()]
+        document: dict[str, Any] = _plain({"features": self.features, "rho": curves, "sets": sets})
+        return document
+
+    def plot(self, number: int = 0, **options: Any) -> Any:
+        """Draw what each token adds to the prediction for one set, as a matplotlib figure.
+
+        Parameters
+        ----------
+        number : int, default=0
+            Which set.
+        **options : object
+            As for `clearset.display.plot_waterfall`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return display.plot_waterfall(self[number], **options)
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the explanation as HTML, and write it to a file if a path is given.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to; an existing file is replaced only once the new one is complete.
+
+        Returns
+        -------
+        str
+            The HTML.
+        """
+        html: str = display.explanation_html(self, path)
+        return html
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def joined(parts: Sequence[Explanation]) -> Explanation:
+    """Put the explanations of sets that follow each other together; each counts its sets from 0."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+    curves: dict[Any, FloatArray] = {}
+    for part in parts:
+        curves |= part.rho
+
+    def put_together(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    def one_table(name: str) -> pa.Table:
+        tables = [getattr(part, name) for part in parts]
+        return pa.concat_tables(
+            [renumbered(table, start) for table, start in zip(tables, starts, strict=False)]
+        ).combine_chunks()
+
+    return Explanation(
+        put_together("prediction"),
+        None if parts[0].label is None else put_together("label"),
+        put_together("output"),
+        put_together("aggregate"),
+        one_table("tokens"),
+        parts[0].features,
+        {label: curves[label] for label in sorted(curves)},
+        None if parts[0].effects is None else one_table("effects"),
+        parts[0].frames,
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,362 @@
+"""What every fitted model offers; an estimator offers the same, through the model that it has fitted."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset import display
+from clearset.artifact import check_target
+from clearset.functions import Certificate, SetFunction
+from clearset.models._curves import CalibratorCurve
+from clearset.models._dependence import PartialDependence
+from clearset.models._explanation import Explanation
+from clearset.sets import Binning, Feature, Trust, library_of
+
+if TYPE_CHECKING:
+    from clearset.models._model import Model
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Record:
+    """How training went.
+
+    Parameters
+    ----------
+    history : list of dict, optional
+        ``epoch``, ``loss`` and ``validation_loss`` of every epoch.
+    best_epoch : int, default=0
+        The epoch whose parameters were kept, counted from 1.
+    interrupted : bool, default=False
+        Whether an interrupt (Ctrl-C) ended training early.
+    """
+
+    history: list[dict[str, float]] = field(default_factory=list)
+    best_epoch: int = 0
+    interrupted: bool = False
+
+
+class TokenScores(NamedTuple):
+    """Phi of every token, set after set.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (T, width), or (T, classes, width) with several classes
+        The scores.
+    offsets : ndarray of shape (B + 1,)
+        Set b's tokens are ``scores[offsets[b]:offsets[b + 1]]``. An empty set has one token, all missing.
+    """
+
+    scores: npt.NDArray[Any]
+    offsets: npt.NDArray[Any]
+
+
+class FittedModel(ABC):
+    """What every fitted model offers: looking inside, checking, saving and drawing."""
+
+    @abstractmethod
+    def as_model(self) -> Model:
+        """Return the fitted model as plain data, without scikit-learn; raise an error where there is none yet.
+
+        Returns
+        -------
+        SetModel or SemanticModel
+            The model.
+        """
+
+    def _input(self, X: Any) -> Any:
+        """Return sets as the model reads them."""
+        return X
+
+    @property
+    def set_function_(self) -> SetFunction:
+        """The set function, as tables of numbers."""
+        return self.as_model().function
+
+    @property
+    def binning_(self) -> Binning:
+        """Keypoints and categories of the features."""
+        return self.as_model().binning
+
+    @property
+    def features_(self) -> tuple[Feature, ...]:
+        """The declared features in full."""
+        return self.as_model().binning.features
+
+    @property
+    def trusts_(self) -> tuple[Trust, ...]:
+        """The declared trusts."""
+        return self.as_model().trusts
+
+    @property
+    def loss_(self) -> str:
+        """The loss that was minimised."""
+        return self.as_model().link.loss
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The classes, sorted; only where labels are classes."""
+        classes = self.as_model().link.classes
+        if classes is None:
+            raise AttributeError(f"{type(self).__name__} predicts numbers, so it has no classes.")
+        return classes
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What `verify` found after fitting."""
+        return self.as_model().certificate
+
+    @property
+    def history_(self) -> list[dict[str, float]]:
+        """``epoch``, ``loss`` and ``validation_loss`` of every epoch."""
+        return self.as_model().record.history
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs run."""
+        return len(self.history_)
+
+    @property
+    def best_epoch_(self) -> int:
+        """The epoch whose parameters were kept."""
+        return self.as_model().record.best_epoch
+
+    @property
+    def interrupted_(self) -> bool:
+        """Whether an interrupt (Ctrl-C) ended training early."""
+        return self.as_model().record.interrupted
+
+    def phi(self, X: Any) -> TokenScores:
+        """Score every token; the mean over a set's tokens is what rho turns into the output.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like
+            The sets, as for `fit`.
+
+        Returns
+        -------
+        TokenScores
+            The scores, and where each set's begin.
+        """
+        scores, offsets = self.as_model().read(self._input(X)).scores()
+        return TokenScores(scores[:, 0] if scores.shape[1] == 1 else scores, offsets)
+
+    def rho(self, means: Any) -> FloatArray:
+        """Apply rho to means of token scores.
+
+        Parameters
+        ----------
+        means : array-like of shape (B, width)
+            Values in [-1, 1], for one output; a single column may be given as ``(B,)``. With several classes that have
+            set functions of their own, ``(B, classes * width)``.
+
+        Returns
+        -------
+        ndarray of shape (B,), or (B, classes)
+            Outputs in the unit of `decision_function` (classes) or of the model's output (numbers).
+        """
+        outputs = self.as_model().rho_outputs(np.asarray(means, dtype=np.float64))
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> Explanation:
+        """Return what each token of each set adds to the prediction.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like
+            The sets, as for `fit`.
+        label : object, optional
+            Of several classes the one to explain; by default each set's predicted class. The scores of two classes
+            always speak for the second.
+        effects : bool, default=False
+            Whether to find out as well what a change of each feature of each token would do.
+
+        Returns
+        -------
+        Explanation
+            Predictions taken apart.
+        """
+        return self.as_model().read(self._input(X)).explain(label, effects=effects, frames=library_of(X))
+
+    def partial_dependence(
+        self, feature: str, X: Any = None, n: int = 50, *, label: Any = None
+    ) -> PartialDependence:
+        """Return how predictions depend on one feature of one token.
+
+        Parameters
+        ----------
+        feature : str
+            Its name.
+        X : frame, SetData or array-like, optional
+            Sets to predict for, as for `fit`. By default sets of one token, whose features are drawn each by itself
+            among their keypoints, which stand where the training data did, or their categories.
+        n : int, default=50
+            Values that a numeric feature goes through, from its first keypoint to its last. A categorical one goes
+            through its categories.
+        label : object, optional
+            Of several classes the one whose probability is told; of two it is the second. Where the feature is the
+            value of a token table, only that for this class is changed.
+
+        Returns
+        -------
+        PartialDependence
+            The curve, and those of single sets.
+        """
+        return self.as_model().dependence(feature, None if X is None else self._input(X), n, label)
+
+    def calibrators(self) -> dict[str, CalibratorCurve]:
+        """Return the curves of phi's calibrators, by feature.
+
+        Returns
+        -------
+        dict of CalibratorCurve
+            The curve of each feature, by its name.
+        """
+        return self.as_model().curves()
+
+    def verify(self, X: Any = None) -> Certificate:
+        """Check every declared constraint, in the parameters and by probing.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like, optional
+            Sets to probe with; random ones by default. Models of strings and texts probe with random ones only.
+
+        Returns
+        -------
+        Certificate
+            All checks; true if every one holds.
+        """
+        return self.as_model().certified(None if X is None else self._input(X))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        self.as_model().write(path)
+
+    # What draws gets the model itself: it reads its attributes and asks it for predictions.
+
+    def plot_history(self) -> Any:
+        """Draw the losses of training and validation by epoch, as a matplotlib figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return display.plot_history(self.as_model())
+
+    def plot_quality(self, X: Any, y: Any) -> Any:
+        """Draw how good predictions are, as a matplotlib figure.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like
+            The sets, as for `fit`; best are some that the model was not fitted on.
+        y : array-like of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The reliability of probabilities, or predicted against observed numbers.
+        """
+        return display.plot_quality(self.as_model(), X, y)
+
+    def plot_calibrators(
+        self, X: Any = None, features: Sequence[str] | str | None = None, *, label: Any = None
+    ) -> Any:
+        """Draw what phi makes of each feature, as a matplotlib figure.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like, optional
+            Sets, as for `fit`; the distribution of their tokens is drawn behind the curves.
+        features : str or sequence of str, optional
+            Names of the features to draw, all by default.
+        label : object, optional
+            Of several classes with curves of their own, the one to draw; by default all.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return display.plot_calibrators(self.as_model(), X, features, label=label)
+
+    def plot_rho(self, X: Any = None, *, label: Any = None) -> Any:
+        """Draw what rho makes of a set's mean score, as a matplotlib figure.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like, optional
+            Sets, as for `fit`; the distribution of their mean scores is drawn behind the curve.
+        label : object, optional
+            Of several classes the one to draw, the first by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return display.plot_rho(self.as_model(), X, label=label)
+
+    def plot_lattice(self, x: str, y: str, X: Any = None, *, label: Any = None) -> Any:
+        """Draw the score of a token as a surface over two of its features, as a matplotlib figure.
+
+        Parameters
+        ----------
+        x, y : str
+            Names of the two features. The others stand at their medians over X, or at their middle keypoints.
+        X : frame, SetData or array-like, optional
+            Sets, as for `fit`; some of their tokens are drawn as points.
+        label : object, optional
+            Of several classes the one whose score is drawn, the first by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return display.plot_lattice(self.as_model(), x, y, X, label=label)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        names: Sequence[str | None] | None = None,
+        title: str | None = None,
+    ) -> None:
+        """Write one HTML file that shows the model and evaluates it in the browser; it needs nothing else.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to, such as ``report.html``; an existing file is replaced only once the new one is complete.
+        X : frame, SetData or array-like, optional
+            Sets, as for `fit`: the report shows how their values are distributed, and has some of them to begin with.
+        y : array-like of shape (n,), optional
+            Their labels: the report says how good the model is on them. Best are sets that it was not fitted on.
+        names : sequence of str, optional
+            What to call each of the sets, such as the products whose reviews they are; by default by their rows.
+        title : str, optional
+            What stands above it, such as "Sales of puzzles"; by default the estimator's name.
+        """
+        check_target(path)
+        display.write_report(self.as_model().document(X, y, names=names, title=title), path)

@@ -1,0 +1,232 @@
+"""A fitted model as plain data: what comes out of a fit, and all that is asked of it."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset import display
+from clearset.engines import engine
+from clearset.functions import Certificate, Link, SetFunction
+from clearset.models._curves import CalibratorCurve, calibrator_curves
+from clearset.models._dependence import (
+    PartialDependence,
+    check_steps,
+    dependence_of,
+    label_of_dependence,
+)
+from clearset.models._explanation import Explanation
+from clearset.models._fitted import Record
+from clearset.models._predicting import Classifies, Estimates
+from clearset.models._scored_sets import ScoredSets, Scoring
+from clearset.models._verify import certify
+from clearset.models.documents import ShownExamples, report_document
+from clearset.sets import Binning, Feature, Positions, Trust, count_threads
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Reading(ABC):
+    """Sets that a model has read once, for whatever is asked of them.
+
+    Attributes
+    ----------
+    n_tokens : int
+        The number of tokens of all sets.
+    """
+
+    n_tokens: int
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of sets."""
+
+    @abstractmethod
+    def outputs(self) -> FloatArray:
+        """Return the outputs, ``(B, C)``."""
+
+    @abstractmethod
+    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """Return phi of every token, ``(T, C, K)``, and where the tokens of each set begin."""
+
+    @abstractmethod
+    def scored(self, label: Any) -> Iterator[ScoredSets]:
+        """Return the sets in pieces whose features can be changed."""
+
+    @abstractmethod
+    def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
+        """Return what each token adds to the prediction."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(Classifies, Estimates):
+    """A fitted set function with all that is needed to predict, explain, verify, show and save it.
+
+    Parameters
+    ----------
+    estimator : str
+        The name of the estimator that fitted it.
+    parameters : mapping
+        The parameters of that estimator.
+    function : SetFunction
+        The set function.
+    binning : Binning
+        Its features, keypoints and categories.
+    trusts : tuple of Trust
+        The declared trusts.
+    link : Link
+        From outputs to predictions.
+    certificate : Certificate
+        What was verified after fitting.
+    record : Record
+        How training went.
+    feature_names_in : tuple of str or None
+        The columns that it was fitted on, where these had names.
+    """
+
+    semantic: ClassVar[bool] = False
+    """Whether it reads strings and texts by a token table."""
+
+    estimator: str
+    parameters: Mapping[str, Any]
+    function: SetFunction
+    binning: Binning
+    trusts: tuple[Trust, ...]
+    link: Link
+    certificate: Certificate
+    record: Record
+    feature_names_in: tuple[str, ...] | None
+
+    def __repr__(self) -> str:
+        label = "a number" if self.link.classes is None else f"{len(self.link.classes)} classes"
+        return f"{type(self).__name__}({self.estimator}, {label}, width {self.function.width})"
+
+    def _repr_html_(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return display.model_html(self, f"{self.estimator}({given})")
+
+    def as_model(self) -> "Model":
+        return self
+
+    @property
+    def threads(self) -> int:
+        """Threads of predictions."""
+        return count_threads(self.parameters.get("n_jobs"))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Return the parameters of the estimator that fitted the model.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored; it is there for scikit-learn.
+
+        Returns
+        -------
+        dict
+            The parameters by name.
+        """
+        return dict(self.parameters)
+
+    @abstractmethod
+    def read(self, X: Any, most_tokens: int | None = None) -> Reading:
+        """Read sets once, for whatever is asked of them.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+        most_tokens : int, optional
+            The largest number of tokens of all sets together; a `TokenLimitError` is raised where there are more.
+        """
+
+    @abstractmethod
+    def drawn(self, label: Any) -> ScoredSets:
+        """Draw sets of one token, their features each by itself."""
+
+    @abstractmethod
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as an artifact."""
+
+    @abstractmethod
+    def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
+        """Read sets, their labels and names, as documents show them."""
+
+    @abstractmethod
+    def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
+        """Return the labels of n sets as numbers, or as places of classes."""
+
+    def document(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        names: Sequence[str | None] | None = None,
+        title: str | None = None,
+    ) -> dict[str, Any]:
+        """Describe the model as plain data, ready for `json`; see `report_document`."""
+        return report_document(self, X, y, names=names, title=title)
+
+    def token_document(self, data: ShownExamples | None, *, with_tokens: bool) -> dict[str, Any] | None:  # noqa: ARG002
+        """Describe the token table, where there is one."""
+        return None
+
+    def histogram(self, d: int) -> dict[str, Any] | None:  # noqa: ARG002
+        """Count a feature's values without any data, where they are known."""
+        return None
+
+    @abstractmethod
+    def scope(self, feature: Feature) -> str:
+        """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it is a predictor: an engine estimates labels for models that follow."""
+        return self.estimator != "SemanticFeatureEngine"
+
+    @property
+    def n_known_tokens(self) -> int | None:
+        """The number of tokens in its token table; None without one."""
+        return None
+
+    def score_positions(self, positions: Positions) -> FloatArray:
+        """Return phi at any positions, ``(T, C, K)``, for C set functions."""
+        return engine().scores(self.function, positions, self.threads)
+
+    def rho_outputs(self, means: FloatArray) -> FloatArray:
+        """Return the outputs, ``(n, C)``, of means of token scores, ``(n, C * K)`` for C set functions."""
+        function = self.function
+        return engine().rho(function.rho, means.reshape(-1, function.outputs, function.width))
+
+    def dependence(self, feature: str, X: Any, n: int, label: Any) -> PartialDependence:
+        """Return how predictions depend on one feature; see `FittedModel.partial_dependence`."""
+        n = check_steps(n)
+        self.binning.slots_of(feature)  # refuses an unknown feature, before any work
+        label = label_of_dependence(self.link.classes, label)
+        pieces = [self.drawn(label)] if X is None else self.read(X).scored(label)
+        return dependence_of(pieces, feature, label, self.binning, n, made_up=X is None)
+
+    def curves(self) -> dict[str, CalibratorCurve]:
+        """Return the curves of phi's calibrators, by feature."""
+        return calibrator_curves(self.binning, self.function)
+
+    def certified(self, X: Any = None) -> Certificate:
+        """Check every declared constraint, in the parameters and by probing."""
+        return certify(self.function, self.binning, self.trusts, self.probed(X))
+
+    def probed(self, X: Any) -> Positions | None:  # noqa: ARG002
+        """Return the positions to probe with; None for random ones."""
+        return None
+
+    def scoring(self, per_set: Sequence[bool], counter: str, label: Any, prior: Any = None) -> Scoring:
+        """Return what scores sets; ``counter`` is the name of the feature that counts a set's tokens."""
+        names = [feature.name for feature in self.binning.features]
+        place = names.index(counter) if counter in names else None
+        return Scoring(self.function, self.binning, per_set, place, self.link, prior, label, self.threads)
+
+    def _predicts_classes(self) -> bool:
+        return self.link.classes is not None

@@ -1,0 +1,310 @@
+"""Sets that a set function has scored: what predictions become without a token, or with a feature changed."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.engines import engine
+from clearset.functions import Link, SetFunction
+from clearset.sets import Binning, CrossedPositions, Positions
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+# A prediction has to change by more than rounding does.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What scores sets, and makes predictions of the scores.
+
+    Attributes
+    ----------
+    function
+        The set function.
+    binning
+        Its features.
+    per_set
+        For each feature, whether it belongs to whole sets.
+    counter
+        The place of the feature that counts a set's tokens, if there is one.
+    link
+        From outputs to predictions.
+    prior
+        The classes' shares, which the outputs of empty sets are replaced by; None where they are not.
+    label
+        The class to explain; None for each set's predicted one.
+    threads
+        Of the engine.
+    """
+
+    function: SetFunction
+    binning: Binning
+    per_set: Sequence[bool]
+    counter: int | None
+    link: Link
+    prior: npt.NDArray[np.float64] | float | None
+    label: Any
+    threads: int
+
+
+class ScoredSets(ABC):
+    """B sets of T tokens that a set function has scored, one of whose features may be changed.
+
+    C outputs of width K belong to each set, of which one is looked at: that of the class explained.
+
+    Parameters
+    ----------
+    scoring
+        What scores them.
+    positions
+        Where the tokens stand.
+    counts
+        ``(B,)``: the tokens of each set, 0 for one without any.
+
+    Attributes
+    ----------
+    offsets
+        ``(B + 1,)``: where the tokens of each set begin. Each has at least one.
+    present
+        ``(T,)``: False for what stands in for the tokens of a set without any.
+    columns
+        ``(B,)``: the output that is looked at.
+    """
+
+    def __init__(self, scoring: Scoring, positions: Positions | CrossedPositions, counts: IntArray) -> None:
+        self.scoring, self.binning, self.per_set = scoring, scoring.binning, scoring.per_set
+        self.offsets, self.counts = positions.offsets, counts
+        self.present = np.repeat(counts > 0, self.sizes)
+        outputs = self._with_prior(self.outputs(self.means), np.arange(len(counts)))
+        self.columns = scoring.link.columns(outputs, scoring.label)
+
+    @property
+    def rho_keypoints(self) -> int:
+        """Keypoints of rho's calibrators."""
+        return self.scoring.function.rho_keypoints
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None:
+        """``(B,)``: the class that is looked at; None where labels are numbers."""
+        return self.scoring.link.labels(self.columns)
+
+    @abstractmethod
+    def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
+        """Score all tokens, ``(T, C, K)``, the feature at a place moved to these slots and fractions (one, or T)."""
+
+    @abstractmethod
+    def calibrated(self) -> FloatArray:
+        """Return the calibrated values of all features, ``(D, T, K)``, for the class explained."""
+
+    def outputs(self, means: FloatArray) -> FloatArray:
+        """Apply rho to ``(N, C, K)`` mean scores: ``(N, C)``."""
+        return engine().rho(self.scoring.function.rho, means)
+
+    def predictions(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
+        """Turn ``(N, C)`` outputs of the given sets into predictions of the class explained, ``(N,)``."""
+        estimates = self.scoring.link.estimates(self._with_prior(outputs, sets))
+        return np.asarray(estimates[np.arange(len(sets)), self.columns[sets]])
+
+    def _with_prior(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
+        if self.scoring.prior is None:
+            return outputs
+        return self.scoring.link.with_prior(outputs.copy(), self.counts[sets] == 0, self.scoring.prior)
+
+    def _scored(self, positions: Positions | CrossedPositions, function: SetFunction) -> FloatArray:
+        return engine().scores(function, positions, self.scoring.threads)
+
+    @property
+    def sizes(self) -> IntArray:
+        """``(B,)``: tokens of each set, at least 1."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def set_of(self) -> IntArray:
+        """``(T,)``: the set of each token."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+
+    @cached_property
+    def as_they_are(self) -> FloatArray:
+        """``(T, C, K)``: the scores with nothing changed."""
+        return self.scores()
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """``(B, C, K)``: the means of the scores with nothing changed."""
+        return self._mean(self.as_they_are)
+
+    def total(self, values: FloatArray) -> FloatArray:
+        """Add up what the tokens of each set have."""
+        if not len(self.sizes):
+            return values[:0]
+        return np.asarray(np.add.reduceat(values, self.offsets[:-1], axis=0))
+
+    def _mean(self, scores: FloatArray) -> FloatArray:
+        return self.total(scores) / self.sizes.reshape(-1, 1, 1)
+
+    def without(self) -> FloatArray:
+        """Predict each set without each of its tokens, ``(T,)``; NaN for the only one.
+
+        Where a feature counts tokens, it falls by one for all that are left, whichever token goes: two scores for each
+        token are enough.
+        """
+        sizes, scores = self.sizes, self.as_they_are
+        if self.scoring.counter is not None:
+            name = self.binning.features[self.scoring.counter].name
+            slots, fractions = self.binning.place(name, (sizes - 1).astype(np.float64), np.float64)
+            scores = self.scores(self.scoring.counter, slots[self.set_of], fractions[self.set_of])
+        several = np.flatnonzero(sizes[self.set_of] > 1)
+        sets = self.set_of[several]
+        means = (self.total(scores)[sets] - scores[several]) / (sizes[sets] - 1).reshape(-1, 1, 1)
+        predictions = np.full(len(scores), np.nan)
+        predictions[several] = self.predictions(self.outputs(means), sets)
+        return predictions
+
+    def changed(self, place: int, slot: int, fraction: float = 0.0) -> FloatArray:
+        """Predict with one feature moved: of one token at a time, ``(T,)``, or of the whole set, ``(B,)``."""
+        scores = self.scores(place, slot, fraction)
+        if self.per_set[place]:
+            sets, means = np.arange(len(self.sizes)), self._mean(scores)
+        else:
+            sets = self.set_of
+            means = self.means[sets] + (scores - self.as_they_are) / self.sizes[sets].reshape(-1, 1, 1)
+        return self.predictions(self.outputs(means), sets)
+
+    def dependence(self, place: int, slots: npt.NDArray[Any], fractions: npt.NDArray[Any]) -> FloatArray:
+        """Predict with a feature moved to each of n positions, ``(B, n)``: the mean over a set's tokens.
+
+        A set without tokens has none whose feature could be changed.
+        """
+        curves = np.empty((len(self.sizes), len(slots)))
+        fixed = np.zeros(len(self.sizes), dtype=bool)
+        if not self.per_set[place]:
+            fixed[self.set_of[~self.present]] = True
+        for n, (slot, fraction) in enumerate(zip(slots.tolist(), fractions.tolist(), strict=True)):
+            predictions = self.changed(place, slot, fraction)
+            curves[:, n] = predictions if self.per_set[place] else self.total(predictions) / self.sizes
+        curves[fixed] = self.predictions(self.outputs(self.means), np.arange(len(self.sizes)))[fixed, None]
+        return curves
+
+    def effects(self, prediction: FloatArray, values: Sequence[pa.Array]) -> pa.Table:
+        """Find the best and the worst that each feature of each token could be, as `Explanation.effects` tells.
+
+        Parameters
+        ----------
+        prediction
+            ``(B,)``: with nothing changed.
+        values
+            ``(T,)`` for each feature: what it is now.
+        """
+        features, tables = self.binning.features, []
+        categorical = any(feature.kind == "categorical" for feature in features)
+        for place in range(len(features)):
+            rows = self.offsets[:-1] if self.per_set[place] else np.flatnonzero(self.present)
+            sets = self.set_of[rows]
+            tokens = rows - self.offsets[sets]
+            columns: dict[str, Any] = {
+                "set": sets,
+                "token": pa.array(tokens, mask=np.full(len(rows), self.per_set[place])),
+                "feature": pa.array(np.full(len(rows), place)),
+            }
+            now = values[place].take(pa.array(rows))
+            ends = dict(zip(("worst", "best"), self._extremes(place, rows, prediction[sets]), strict=True))
+            for end, (chosen, _) in ends.items():
+                numbers, names = self._named(place, chosen, now)
+                columns[end] = numbers
+                if categorical:
+                    columns[f"{end}_category"] = names
+            columns |= {f"prediction_{end}": reached for end, (_, reached) in ends.items()}
+            tables.append(pa.table(columns))
+        table = pa.concat_tables(tables)
+        order = [("set", "ascending"), ("token", "ascending"), ("feature", "ascending")]
+        table = table.take(pc.sort_indices(table, order))
+        names = pa.array([feature.name for feature in features], pa.string()).take(table["feature"])
+        return table.set_column(2, "feature", names).combine_chunks()
+
+    def _extremes(
+        self, place: int, rows: IntArray, prediction: FloatArray
+    ) -> tuple[tuple[IntArray, FloatArray], tuple[IntArray, FloatArray]]:
+        """Return the slots with the worst and the best prediction, -1 where nothing is worse or better, and these."""
+        found = [(np.full(len(rows), -1), prediction.copy()) for _ in range(2)]
+        slots = self.binning.slots_of(self.binning.features[place].name)
+        room = _ROUNDING * np.maximum(np.abs(prediction), 1.0)
+        for slot in range(slots.start, slots.stop):
+            reached = self.changed(place, slot)
+            reached = reached if self.per_set[place] else reached[rows]
+            for sign, (chosen, extreme) in zip((-1.0, 1.0), found, strict=True):
+                further = sign * (reached - extreme) > room
+                chosen[further], extreme[further] = slot - slots.start, reached[further]
+        return found[0], found[1]
+
+    def _named(self, place: int, chosen: IntArray, now: pa.Array) -> tuple[pa.Array, pa.Array]:
+        """Return chosen keypoints or categories as a column of numbers and one of names; one of them is null."""
+        indices = pa.array(chosen, mask=chosen < 0)
+        keypoints, categories = self.binning.keypoints[place], self.binning.categories[place] or ()
+        nothing = pa.nulls(len(chosen), pa.float64()), pa.nulls(len(chosen), pa.string())
+        if keypoints is not None:
+            return pc.coalesce(pa.array(keypoints).take(indices), now), nothing[1]
+        known = category_names(categories).cast(pa.string())
+        return nothing[0], pc.coalesce(known.take(indices), now.cast(pa.string()))
+
+
+class ScoredPlainSets(ScoredSets):
+    """Sets whose tokens have one value of each feature."""
+
+    def __init__(self, scoring: Scoring, positions: Positions, counts: IntArray) -> None:
+        self.positions = positions
+        super().__init__(scoring, positions, counts)
+
+    def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
+        """Score all tokens."""
+        positions = self.positions
+        if place is not None:
+            positions = Positions(positions.slots.copy(), positions.fractions.copy(), positions.offsets)
+            positions.slots[place], positions.fractions[place] = slots, fractions
+        return self._scored(positions, self.scoring.function)
+
+    def calibrated(self) -> FloatArray:
+        """Return the calibrated values of all features, ``(D, T, K)``, for the class explained."""
+        function, positions = self.scoring.function, self.positions
+        tables = function.calibration.reshape(function.outputs, function.width, -1)
+        return read_calibrators(tables, self.columns[self.set_of], positions.slots, positions.fractions)
+
+
+def read_calibrators(
+    tables: FloatArray, rows: IntArray, slots: npt.NDArray[Any], fractions: npt.NDArray[Any]
+) -> FloatArray:
+    """Read calibrators off their tables.
+
+    Parameters
+    ----------
+    tables
+        ``(C, K, S)``: the calibrators' outputs at all slots.
+    rows
+        ``(T,)``: which of the C tables a token is read by.
+    slots, fractions
+        ``(D, T)``: where it stands.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(D, T, K)``.
+    """
+    padded = np.concatenate([tables, tables[..., -1:]], axis=2)
+    low, high = (padded[rows[None], :, places] for places in (slots, slots + 1))
+    return np.asarray(np.clip(low + fractions[..., None] * (high - low), 0.0, 1.0))
+
+
+def category_names(categories: Sequence[Any]) -> pa.Array:
+    """Return categories as an Arrow column; numbers of different types, which Arrow does not mix, as strings."""
+    try:
+        return pa.array(list(categories), None if categories else pa.string())
+    except pa.ArrowException:
+        return pa.array([str(category) for category in categories], pa.string())

@@ -1,0 +1,232 @@
+"""Semantic models as artifacts: plain data, arrays, and the token table as Parquet; no code."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from clearset.artifact import Artifact, ArtifactError, write_artifact
+from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Layout
+from clearset.models._set_storage import (
+    UNMAKEABLE,
+    check_types,
+    common_from_json,
+    common_to_json,
+    parameters_from_json,
+    plain,
+    unmakeable,
+)
+from clearset.sets import Binning
+from clearset.tokens import (
+    NAMES,
+    VALUES,
+    Setting,
+    TokenTable,
+    as_tokenizer,
+    check_details,
+    check_filters,
+    filter_from_json,
+    filter_to_json,
+    tokenizer_from_json,
+)
+
+if TYPE_CHECKING:
+    from clearset.functions import SetFunction
+    from clearset.models._semantic_model import SemanticModel
+
+KIND = "semantic estimator"
+TABLE = "tokens.parquet"
+
+# What a setting says beside tokens and filters, and values of the right types.
+_CHOICES = {field.name: field.default for field in fields(Setting) if field.name not in ("tokens", "filters")}
+_TYPES: dict[str, Any] = {
+    "best_epoch": int,
+    "interrupted": bool,
+    "history": list,
+    "choices": list,
+    "feature_names_in": list | None,
+}
+
+
+def write_semantic_model(model: SemanticModel, path: str | PathLike[str]) -> None:
+    """Write a model as an artifact, its token table without examples."""
+    parameters = dict(model.parameters)
+    tokens, filters = parameters.pop("tokens"), parameters.pop("filters")
+    document = {
+        "parameters": {
+            **{name: plain(value) for name, value in parameters.items()},
+            "tokens": tokens if _is_open(tokens) else as_tokenizer(tokens).to_json(),
+            "filters": filters if _is_open(filters) else _filters_to_json(filters),
+        },
+        **common_to_json(model),
+        "setting": _setting_to_json(model.setting),
+        "choices": [{name: plain(value) for name, value in choice.items()} for choice in model.choices],
+    }
+    table = io.BytesIO()
+    model.table.write_parquet(table)
+    write_artifact(path, KIND, document, model.function.tables, {TABLE: table.getvalue()})
+
+
+def restore_semantic_model(
+    artifact: Artifact, path: str | PathLike[str], make: type[SemanticModel], tokens: Any, filters: Any
+) -> SemanticModel:
+    """Make a model from an artifact.
+
+    Parameters
+    ----------
+    artifact
+        What the file holds.
+    path
+        The file, to be named in errors.
+    make
+        The class of the model.
+    tokens, filters
+        The user's own tokenizer and filters, or None: files hold no code.
+    """
+    try:
+        model = make(**_parts(artifact, tokens, filters))
+        _check_table(model)
+        return model
+    except _OtherCodeError as error:
+        raise ArtifactError(f"Cannot load '{path}': {error}") from None
+    except (*UNMAKEABLE, OSError, MemoryError, pa.ArrowException) as error:
+        raise unmakeable(path, error) from error
+
+
+def _is_open(value: Any) -> bool:
+    """Tell whether a parameter is left to be chosen."""
+    return value is None or (isinstance(value, str) and value == "auto")
+
+
+class _OtherCodeError(Exception):
+    """The user's own code is missing, or is not that of the file."""
+
+
+def _parts(artifact: Artifact, tokens: Any, filters: Any) -> dict[str, Any]:
+    document = artifact.document
+    check_types(document, _TYPES)
+    if not all(isinstance(choice, dict) for choice in document["choices"]):
+        raise TypeError("choices holds something else than settings")
+    parameters = _parameters(document["parameters"], tokens, filters)
+    parts = common_from_json(document, artifact.arrays)
+    _check_labels(document["estimator"], parts["link"].classes, parts["link"].loss)
+    _check_function(parts["function"], parts["binning"], parameters["details"])
+    setting = _setting(document["setting"], tokens, filters)
+    if setting.width != parts["function"].width:
+        raise ValueError(f"the setting has width {setting.width}")
+    table = TokenTable.read_parquet(artifact.members[TABLE], setting.tokens, setting.filters)
+    return parts | {
+        "parameters": parameters,
+        "table": table.without_examples(),
+        "setting": setting,
+        "choices": document["choices"],
+    }
+
+
+def _check_labels(estimator: str, classes: Any, loss: str) -> None:
+    several = classes is not None
+    if estimator not in ("SemanticClassifier", "SemanticFeatureEngine", "SemanticRegressor"):
+        raise ValueError(f"the estimator is {estimator!r}")
+    if several is (estimator == "SemanticRegressor") and estimator != "SemanticFeatureEngine":
+        raise ValueError("classes belong to a classifier, and numbers to a regressor")
+    if loss not in (CROSSED_LOSSES if several else REGRESSION_LOSSES):
+        raise ValueError(f"the loss is {loss!r}")
+
+
+def _check_function(function: SetFunction, binning: Binning, details: Any) -> None:
+    names = [feature.name for feature in binning.features]
+    known = {*NAMES, *check_details(details)} - {*VALUES}
+    plain_ones = set(names[1:])
+    if names[0] not in VALUES or len(plain_ones) < len(names) - 1 or not plain_ones <= known:
+        raise ValueError(f"the features are {names}")
+    if any(feature.kind == "categorical" for feature in binning.features):
+        raise ValueError("a feature is categorical")
+    if function.outputs != 1 or function.layout != Layout.full((2,) * len(names)):
+        raise ValueError("the set function is not that of crossed tokens")
+
+
+def _check_table(model: SemanticModel) -> None:
+    """Raise an error unless the set function can read the table, for reading trusts it."""
+    table = model.table
+    classes = np.empty(0) if model.link.classes is None else model.link.classes
+    columns = len(classes) if len(classes) > 2 else 1
+    corrections = table.corrections
+    n_sums = 3 if table.classes is None else len(table.classes)
+    numeric = [table.task == "number", table.classes is None, table.statistics.centre is not None]
+    if len(set(numeric)) > 1 or table.statistics.sums.shape[1] != n_sums:
+        raise ValueError("the token table is neither of classes nor of a number")
+    if columns > 1 and not (table.classes is not None and np.array_equal(table.classes, classes)):
+        raise ValueError("the token table has other classes")
+    if len(table.nodes) != len(table):
+        raise ValueError("the token table names a token twice")
+    if corrections is not None:
+        amounts = corrections.amounts
+        if amounts.dtype != np.float64 or amounts.shape[1] != columns or not np.isfinite(amounts).all():
+            raise ValueError("the corrections are not finite numbers, one for each class")
+        if corrections.value != model.binning.features[0].name:
+            raise ValueError(f"the corrections are of {corrections.value!r}")
+    values = model.reader.rows.values
+    if values.shape != (len(table), columns) or not np.isfinite(values).all():
+        raise ValueError("the token table does not give finite values, one for each class")
+
+
+def _parameters(document: dict[str, Any], tokens: Any, filters: Any) -> dict[str, Any]:
+    parameters = parameters_from_json(document)
+    parameters["details"] = tuple(parameters["details"])
+    described = parameters["tokens"]
+    if not _is_open(described):
+        own = described["kind"] == "own" or described.get("split") is not None
+        made = _tokenizer(described, tokens if own else None)
+        parameters["tokens"] = tokens if own else made
+    if not _is_open(parameters["filters"]):
+        parameters["filters"] = _filters(parameters["filters"], filters)
+    return parameters
+
+
+def _setting_to_json(setting: Setting) -> dict[str, Any]:
+    return {
+        "tokens": setting.tokens.to_json(),
+        "filters": _filters_to_json(list(setting.filters)),
+        **{name: plain(getattr(setting, name)) for name in _CHOICES},
+    }
+
+
+def _setting(document: dict[str, Any], tokens: Any, filters: Any) -> Setting:
+    document = {**document, "details": check_details(document["details"])}
+    for name, default in _CHOICES.items():
+        if type(document[name]) is not type(default):
+            raise TypeError(f"{name} of the setting is {document[name]!r}")
+    made = {
+        "tokens": _tokenizer(document["tokens"], tokens),
+        "filters": check_filters(_filters(document["filters"], filters)),
+    }
+    return Setting(**{**document, **made})
+
+
+def _tokenizer(document: dict[str, Any], tokens: Any) -> Any:
+    try:
+        return tokenizer_from_json(document, tokens)
+    except ValueError as error:
+        raise _OtherCodeError(str(error)) from None
+
+
+def _filters_to_json(filters: Any) -> Any:
+    """Describe filters: one alone as itself, several as a list."""
+    parts = [filter_to_json(part) for part in check_filters(filters)]
+    return parts[0] if callable(filters) else parts
+
+
+def _filters(document: Any, filters: Any) -> Any:
+    """Make the filters described, or take the user's own if they are those."""
+    if filters is None:
+        one = isinstance(document, dict)
+        return filter_from_json(document) if one else [filter_from_json(part) for part in document]
+    described = document if isinstance(document, list) else [document]
+    if [filter_to_json(part) for part in check_filters(filters)] != described:
+        raise _OtherCodeError(f"It was made with the filters {described}, but filters={filters!r} was given.")
+    return filters

@@ -1,0 +1,219 @@
+"""Fitted models over sets whose tokens have features."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from clearset.engines import engine
+from clearset.models._dependence import DRAWN, drawn_slots
+from clearset.models._explain import assemble
+from clearset.models._explanation import Explanation, joined
+from clearset.models._explanation_columns import column_names, numbers
+from clearset.models._model import Model, Reading
+from clearset.models._scored_sets import ScoredPlainSets, category_names
+from clearset.models._set_storage import write_set_model
+from clearset.models.documents import SetExamples, ShownExamples
+from clearset.sets import (
+    SIZE,
+    Feature,
+    Positions,
+    SetData,
+    check_numbers,
+    class_places,
+    is_frame,
+    label_column,
+    read_more_sets,
+)
+from clearset.tokens import TokenLimitError
+
+FloatArray = npt.NDArray[np.float64]
+
+# Sets are scored in pieces of about this many tokens, so that memory stays bounded.
+PIECE_TOKENS = 100_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetModel(Model):
+    """A fitted model over sets whose tokens have features, as `SetRegressor` and `SetClassifier` fit it.
+
+    It is plain data, and predicts, explains, verifies and draws without scikit-learn and torch. `clearset.load` reads
+    one from a file, and `clearset.as_estimator` makes an estimator of it, which can be fitted again.
+
+    Parameters
+    ----------
+    estimator : str
+        The name of the estimator that fitted the model.
+    parameters : mapping
+        The parameters of that estimator.
+    function : SetFunction
+        The set function.
+    binning : Binning
+        Its features, keypoints and categories.
+    trusts : tuple of Trust
+        The declared trusts.
+    link : Link
+        From outputs to predictions.
+    certificate : Certificate
+        What was verified after fitting.
+    record : Record
+        How training went.
+    feature_names_in : tuple of str or None
+        The columns that it was fitted on, where these had names.
+    sets_of_one : bool, default=False
+        Whether every set that it was fitted on had one token.
+    n_features_in : int, default=0
+        The number of features or columns that it was fitted on.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
+    >>> estimator = cs.SetRegressor([cs.Feature("stars", monotonic="increasing")], random_state=0)
+    >>> model = estimator.fit(products, [120.0, 20.0, 180.0, 60.0]).as_model()
+    >>> model
+    SetModel(SetRegressor, a number, width 1)
+    >>> reading = model.read(products)  # read once, for whatever is asked of the sets
+    >>> bool((model.link.predictions(reading.outputs()) == model.predict(products)).all())
+    True
+    """
+
+    sets_of_one: bool = False
+    n_features_in: int = 0
+
+    def read(self, X: Any, most_tokens: int | None = None) -> "SetReading":
+        """Read sets once, for whatever is asked of them."""
+        if not isinstance(X, SetData) and not is_frame(X):
+            X = self._array(X)
+        sets = read_more_sets(X, self.binning.features, sets_of_one=self.sets_of_one)
+        if most_tokens is not None and sets.n_tokens > most_tokens:
+            raise TokenLimitError(
+                f"The sets have more than {most_tokens:,} tokens together. Read them in parts."
+            )
+        return SetReading(self, sets)
+
+    def _array(self, X: Any) -> FloatArray:
+        try:
+            array = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must be a frame, a SetData or a 2-D array of numbers ({error}).") from None
+        if array.ndim != 2:
+            raise ValueError(
+                f"X has shape {array.shape}; give a 2-D array, one row for each set of one token, or a frame."
+            )
+        if array.shape[1] != self.n_features_in:
+            raise ValueError(
+                f"X has {array.shape[1]} features, but {self.estimator} is expecting {self.n_features_in} features as "
+                "input."
+            )
+        return array
+
+    def drawn(self, label: Any) -> ScoredPlainSets:
+        """Draw sets of one token, their features each by itself."""
+        slots = drawn_slots(self.binning, DRAWN)
+        positions = Positions(slots, np.zeros(slots.shape), np.arange(DRAWN + 1))
+        scoring = self.scoring([True] * len(slots), SIZE, label)
+        return ScoredPlainSets(scoring, positions, np.ones(DRAWN, np.int64))
+
+    def probed(self, X: Any) -> Positions | None:
+        """Return the positions to probe with; None for random ones."""
+        return None if X is None else self.binning.positions(self.read(X).sets, np.float64)
+
+    def scope(self, feature: Feature) -> str:
+        """Return what a feature's value belongs to; only data tell what belongs to whole sets."""
+        return "size" if feature.name == SIZE else "token"
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as an artifact."""
+        write_set_model(self, path)
+
+    def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
+        """Read sets, their labels and names, as documents show them."""
+        return SetExamples(self, X, y, names)
+
+    def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
+        """Return the labels of n sets as numbers, or as places of classes."""
+        column = label_column(y, n)
+        if self.link.classes is None:
+            return check_numbers(column)
+        return class_places(column, self.link.classes)
+
+
+class SetReading(Reading):
+    """Sets that a `SetModel` has read."""
+
+    def __init__(self, model: SetModel, sets: SetData) -> None:
+        self.model, self.sets = model, sets
+        self.n_tokens = sets.n_tokens
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def outputs(self) -> FloatArray:
+        """Return the outputs, ``(B, C)``."""
+        model = self.model
+        pieces = [engine().outputs(model.function, positions, model.threads) for positions in self._placed()]
+        return np.concatenate(pieces) if pieces else np.empty((0, model.function.outputs))
+
+    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """Return phi of every token, ``(T, C, K)``, and where the tokens of each set begin."""
+        model, sizes, scores = self.model, [np.zeros(1, np.int64)], []
+        for positions in self._placed():
+            scores.append(engine().scores(model.function, positions, model.threads))
+            sizes.append(np.diff(positions.offsets))
+        return np.concatenate(scores), np.cumsum(np.concatenate(sizes))
+
+    def _placed(self) -> Iterator[Positions]:
+        return (self.model.binning.positions(piece, np.float64) for piece in self._pieces())
+
+    def _pieces(self) -> Iterator[SetData]:
+        """Cut sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
+        sets, offsets, start = self.sets, self.sets.offsets, 0
+        while start < len(sets):
+            stop = int(np.searchsorted(offsets, offsets[start] + PIECE_TOKENS, side="right")) - 1
+            stop = min(max(stop, start + 1), len(sets))
+            yield sets[start:stop]
+            start = stop
+
+    def scored(self, label: Any) -> Iterator[ScoredPlainSets]:
+        """Return the sets in pieces whose features can be changed."""
+        return (self._scored(piece, label) for piece in self._pieces())
+
+    def _scored(self, data: SetData, label: Any) -> ScoredPlainSets:
+        binning = self.model.binning
+        per_set = [data.column(feature.name)[1] for feature in binning.features]
+        positions = binning.positions(data, np.float64)
+        return ScoredPlainSets(self.model.scoring(per_set, SIZE, label), positions, data.sizes)
+
+    def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
+        """Return what each token adds to the prediction."""
+        parts = [self._explained(piece, label, effects, frames) for piece in self._pieces()]
+        return joined(parts)
+
+    def _explained(self, data: SetData, label: Any, effects: bool, frames: str) -> Explanation:
+        sets = self._scored(data, label)
+        tokens = pa.array(np.arange(len(sets.set_of)) - sets.offsets[sets.set_of], mask=~sets.present)
+        features = [feature.name for feature in sets.binning.features]
+        values = [_values(sets, data, name) for name in features]
+        named = dict(zip(column_names(features, " (feature)"), values, strict=True))
+        return assemble(sets, tokens, named, {}, effects=effects, frames=frames)
+
+
+def _values(sets: ScoredPlainSets, data: SetData, name: str) -> pa.Array:
+    """Return a feature of all tokens as it was given."""
+    column, per_set = data.column(name)
+    values = np.full(len(sets.present), np.nan)
+    if per_set:
+        values[:] = column[sets.set_of]
+    else:
+        values[sets.present] = column
+    if name not in data.categories:
+        return numbers(values)
+    absent = np.isnan(values)
+    codes = np.where(absent, 0, values).astype(np.int64)
+    return category_names(data.categories[name]).take(pa.array(codes, mask=absent))

@@ -1,0 +1,125 @@
+"""Examples of strings and texts that a model has read: their tokens, and what is known of each."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from clearset.engines import engine
+from clearset.models._explain import assemble
+from clearset.models._explanation import Explanation, joined
+from clearset.models._explanation_columns import column_names, numbers
+from clearset.models._model import Reading
+from clearset.models._scored_tokens import ScoredTokens
+from clearset.sets import CrossedPositions
+from clearset.tokens import PER_SET, Occurrences, TokenTable, covered, read_details
+
+if TYPE_CHECKING:
+    from clearset.models._semantic_model import SemanticModel
+
+FloatArray = npt.NDArray[np.float64]
+
+# Scores are kept of about this many tokens x classes at a time, so that memory stays bounded.
+PIECE_SCORES = 2_000_000
+
+
+class TokenReading(Reading):
+    """Examples that a `SemanticModel` has read.
+
+    Attributes
+    ----------
+    found
+        Their tokens.
+    """
+
+    def __init__(self, model: "SemanticModel", X: Any, most_tokens: int | None = None) -> None:
+        self.model, self.X = model, X
+        self.found = model.reader.find(X, threads=model.threads, most=most_tokens)
+        self.n_tokens = len(self.found.rows)
+
+    def __len__(self) -> int:
+        return len(self.found.counts)
+
+    @cached_property
+    def positions(self) -> CrossedPositions:
+        """Where the tokens stand between keypoints."""
+        return self.model.placer.place(self.found)
+
+    def outputs(self) -> FloatArray:
+        """Return the outputs, ``(B, C)``; of several classes the prior's where an example has no known token."""
+        model = self.model
+        outputs = engine().outputs(model.refined_function, self.positions, model.threads)
+        return model.link.with_prior(outputs, self.found.counts == 0, model.table.prior)
+
+    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """Return phi of every token, ``(T, C, K)``, and where the tokens of each example begin."""
+        model = self.model
+        scores = engine().scores(model.refined_function, self.positions, model.threads)
+        return scores, self.positions.offsets
+
+    def scored(self, label: Any) -> Iterator[ScoredTokens]:
+        """Return the examples in pieces whose features can be changed."""
+        return (self._scored(piece, label) for piece in self._pieces())
+
+    def _pieces(self) -> Iterator[Occurrences]:
+        return self.found.pieces(PIECE_SCORES // self.model.reader.rows.values.shape[1])
+
+    def _scored(self, piece: Occurrences, label: Any) -> ScoredTokens:
+        model = self.model
+        positions = model.placer.place(piece)
+        return model.scored(positions, piece.counts, model.reader.rows.values, label)
+
+    def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
+        """Return what is known of each token, and what it adds to the prediction."""
+        if not len(self):
+            raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
+        model, found = self.model, self.found
+        items, _ = read_details(self.X, model.setting.details)
+        spelled, covers = model.table.spelled(found.found.tokens), covered(model.table, items, found.found)
+        parts, start = [], 0
+        for piece in self._pieces():
+            n_tokens = len(piece.rows)
+            sets = self._scored(piece, label)
+            known = sets.present
+            places = pa.array(np.cumsum(known) - 1, mask=~known)
+            columns = sets.columns[sets.set_of][known]
+            further = {
+                "estimate": numbers(sets.estimate),
+                "refined": numbers(sets.refined),
+                "statistics": _statistics(model.table, piece.found.tokens, columns).take(places),
+                "covers": covers.slice(start, n_tokens).take(places),
+            }
+            tokens = spelled.slice(start, n_tokens).take(places)
+            values = self._features(piece, sets)
+            parts.append(assemble(sets, tokens, values, further, effects=effects, frames=frames))
+            start += n_tokens
+        return joined(parts)
+
+    def _features(self, piece: Occurrences, sets: ScoredTokens) -> dict[str, pa.Array]:
+        """Return the features of every token by name; details that are called as a column of the frame are marked."""
+        features = [feature.name for feature in self.model.binning.features]
+        columns = [numbers(sets.refined)]
+        for name in features[1:]:
+            if name in PER_SET:
+                values = piece.of_sets(name)[sets.set_of]
+            else:
+                values = np.full(len(sets.present), np.nan)
+                values[sets.present] = self.of_tokens(piece, name)
+            columns.append(numbers(values))
+        return dict(zip(column_names(features, " (detail)"), columns, strict=True))
+
+    def of_tokens(self, piece: Occurrences, name: str) -> FloatArray:
+        """Return a plain feature of tokens, ``(T,)``: the token's own, or one that it has in its example."""
+        own = self.model.reader.rows.own
+        return own[name][piece.rows] if name in own else piece.of_tokens(name)
+
+
+def _statistics(table: TokenTable, tokens: npt.NDArray[Any], columns: npt.NDArray[np.int64]) -> pa.Array:
+    """Return what the table knows of tokens: examples, mean label or share of the class, and its 95% interval."""
+    stated = {"count": pa.array(table.counts[tokens])}
+    for name, values in zip(("mean", "low", "high"), (table.means, *table.intervals), strict=True):
+        stated[name] = numbers(values[tokens] if values.ndim == 1 else values[tokens, columns])
+    return pa.StructArray.from_arrays(list(stated.values()), list(stated))

@@ -1,0 +1,175 @@
+"""Verification: the constraints looked up in the parameters, and tried out on sets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clearset.engines import engine
+from clearset.functions import (
+    Certificate,
+    Check,
+    SetFunction,
+    ShapeConstraints,
+    monotonic_name,
+    shape_name,
+    trust_name,
+)
+from clearset.sets import Binning, Feature, Positions, Trust
+
+PROBES = 2000
+PROBE_TOLERANCE = 1e-6  # of the range of what is probed
+
+
+def certify(
+    function: SetFunction,
+    binning: Binning,
+    trusts: Sequence[Trust],
+    positions: Positions | None = None,
+) -> Certificate:
+    """Check every constraint in the parameters, and by probing.
+
+    Parameters
+    ----------
+    function : SetFunction
+        The set function, in float64.
+    binning : Binning
+        Its features, keypoints and categories.
+    trusts : sequence of Trust
+        The declared trusts.
+    positions : Positions, optional
+        The sets to probe with, in float64; random ones by default.
+
+    Returns
+    -------
+    Certificate
+        All checks; true if every one holds.
+    """
+    shape = ShapeConstraints.of(function, binning, trusts)
+    scopes = {trust_name(trust): "token score" for trust in trusts}
+    for feature, size in zip(binning.features, function.layout.sizes, strict=True):
+        if feature.shape is not None:
+            # Between the vertices of a larger lattice the score may bend the other way.
+            scopes[shape_name(feature)] = "token score" if size == 2 else "calibrator"
+    checks = [
+        Check(constraint, scopes.get(constraint, "output"), f"parameters: {layer}", violation, 0.0)
+        for constraint, layer, violation in shape.violations(function.tables)
+    ]
+    if any(np.isnan(check.violation) for check in checks):
+        return Certificate(tuple(checks))  # there is nothing to probe
+    rng = np.random.default_rng(0)
+    probe = _Probe(
+        function, binning, _random_positions(binning, rng) if positions is None else positions, rng
+    )
+    for d, feature in enumerate(binning.features):
+        if feature.monotonic is not None:
+            checks.append(probe.monotonic(d, feature))
+    names = [feature.name for feature in binning.features]
+    for trust in trusts:
+        main, by = names.index(trust.feature), names.index(trust.by)
+        checks.append(probe.trust(trust, main, by, binning.features[main].direction))
+    return Certificate(tuple(checks))
+
+
+def _random_positions(binning: Binning, rng: np.random.Generator) -> Positions:
+    """Draw sets of 1 to 8 tokens all over the calibrators, one value in ten missing."""
+    sizes = rng.integers(1, 9, size=PROBES)
+    n_tokens = int(sizes.sum())
+    starts, stops = binning.slot_offsets[:-1, None], binning.slot_offsets[1:, None] - 1
+    numeric = np.array([keypoints is not None for keypoints in binning.keypoints])[:, None]
+    last = np.where(numeric, stops - 1, stops)
+    slots = rng.integers(starts, np.maximum(last, starts + 1), size=(len(starts), n_tokens))
+    fractions = rng.uniform(size=slots.shape) * numeric
+    missing = rng.uniform(size=slots.shape) < 0.1
+    slots, fractions = np.where(missing, stops, slots), np.where(missing, 0.0, fractions)
+    return Positions(slots.astype(np.int32), fractions, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+class _Probe:
+    """Pairs of sets that differ in one token's feature."""
+
+    def __init__(
+        self, function: SetFunction, binning: Binning, positions: Positions, rng: np.random.Generator
+    ) -> None:
+        self._function = function
+        self._binning = binning
+        self._rng = rng
+        chosen = rng.integers(len(positions), size=min(PROBES, 20 * len(positions)))
+        self._sets = positions.take(np.sort(chosen))
+
+    def monotonic(self, d: int, feature: Feature) -> Check:
+        """Raise the feature of one token of each set and see whether the output goes the wrong way."""
+        sets = self._sets
+        tokens = self._rng.integers(sets.offsets[:-1], sets.offsets[1:])
+        low, high = self._lower_and_higher(d, feature, len(tokens))
+        before = self._outputs(_moved(sets, d, tokens, *low))
+        after = self._outputs(_moved(sets, d, tokens, *high))
+        gain = feature.direction * (after - before)
+        return self._check(monotonic_name(feature), "output", -gain, np.concatenate([before, after]))
+
+    def trust(self, trust: Trust, main: int, by: int, sign: int) -> Check:
+        """Look at the score of single tokens at two values of each of the two features."""
+        sets = self._sets
+        tokens = sets.offsets[:-1]
+        feature = self._binning.features[main]
+        low, high = self._lower_and_higher(main, feature, len(tokens))
+        if trust.shape == "trapezoid":
+            first, last = self._ends(main)
+            low = (np.full(len(tokens), first, dtype=np.int32), np.zeros(len(tokens)))
+            high = (np.full(len(tokens), last, dtype=np.int32), np.zeros(len(tokens)))
+        less, more = self._lower_and_higher(by, self._binning.features[by], len(tokens))
+        score = {
+            (m, b): self._scores(_moved(_moved(sets, main, tokens, *place), by, tokens, *trusted), tokens)
+            for m, place in (("low", low), ("high", high))
+            for b, trusted in (("less", less), ("more", more))
+        }
+        if trust.shape == "trapezoid":
+            upper = sign * (score["high", "more"] - score["high", "less"])
+            lower = sign * (score["low", "less"] - score["low", "more"])
+            gain = np.minimum(upper, lower)
+        else:
+            more_slope = score["high", "more"] - score["low", "more"]
+            gain = sign * (more_slope - (score["high", "less"] - score["low", "less"]))
+        return self._check(trust_name(trust), "token score", -gain, np.concatenate(list(score.values())))
+
+    def _ends(self, d: int) -> tuple[int, int]:
+        slots = self._binning.slots_of(self._binning.features[d].name)
+        return slots.start, slots.stop - 1
+
+    def _lower_and_higher(
+        self, d: int, feature: Feature, n: int
+    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Draw n pairs of places (slot, fraction) of a feature, the first not above the second."""
+        first, last = self._ends(d)
+        categories = self._binning.categories[d]
+        if categories is not None:
+            places = np.array(
+                [[first + categories.index(category) for category in pair] for pair in feature.pairs],
+                dtype=np.int32,
+            )
+            chosen = places[self._rng.integers(len(places), size=n)]
+            return (chosen[:, 0], np.zeros(n)), (chosen[:, 1], np.zeros(n))
+        ends = np.sort(self._rng.uniform(first, last, size=(2, n)), axis=0)
+        slots = np.minimum(ends.astype(np.int32), last - 1)
+        return (slots[0], ends[0] - slots[0]), (slots[1], ends[1] - slots[1])
+
+    def _outputs(self, positions: Positions) -> np.ndarray:
+        return engine().outputs(self._function, positions)
+
+    def _scores(self, positions: Positions, tokens: np.ndarray) -> np.ndarray:
+        scores: np.ndarray = engine().scores(self._function, positions)[tokens]
+        return scores
+
+    def _check(self, constraint: str, scope: str, losses: np.ndarray, values: np.ndarray) -> Check:
+        spread = float(np.ptp(values))
+        violation = float(np.max(losses, initial=0.0)) / spread if spread > 0 else 0.0
+        return Check(constraint, scope, f"probing: {len(losses)} pairs", violation, PROBE_TOLERANCE)
+
+
+def _moved(
+    positions: Positions, d: int, tokens: np.ndarray, slots: np.ndarray, fractions: np.ndarray
+) -> Positions:
+    """Copy positions with one feature of some tokens moved elsewhere."""
+    moved = Positions(positions.slots.copy(), positions.fractions.copy(), positions.offsets)
+    moved.slots[d, tokens] = slots
+    moved.fractions[d, tokens] = fractions
+    return moved

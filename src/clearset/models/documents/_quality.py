@@ -1,0 +1,106 @@
+"""How good a model is on given data, as plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from clearset.functions import Link
+from clearset.models.documents._shown_examples import ShownExamples
+from clearset.sets import number, numbers
+
+if TYPE_CHECKING:
+    from clearset.models._model import Model
+
+FloatArray = npt.NDArray[np.float64]
+
+_BINS = 10
+_MOST_POINTS = 400
+
+
+def quality(model: Model, data: ShownExamples) -> dict[str, Any]:
+    """Measure the predictions for labelled sets.
+
+    Returns
+    -------
+    dict
+        ``metrics``, each with a ``name``, the model's ``value`` and ``constant``, that of always saying the same;
+        ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of probabilities.
+    """
+    labels, outputs = data.labels, data.outputs()
+    assert labels is not None  # noqa: S101
+    if not len(labels):
+        return {"n": 0, "metrics": [], "points": [], "reliability": []}
+    if model.link.classes is None:
+        return _of_numbers(labels.astype(np.float64), model.link.estimates(outputs)[:, 0])
+    return _of_classes(labels.astype(np.int64), outputs, model.link)
+
+
+def _of_numbers(labels: FloatArray, predicted: FloatArray) -> dict[str, Any]:
+    errors, spread = predicted - labels, labels - labels.mean()
+    metrics = [
+        _metric("typical error (RMSE)", _root(errors), _root(spread)),
+        _metric("mean error (MAE)", np.abs(errors).mean(), np.abs(labels - np.median(labels)).mean()),
+    ]
+    if spread.any():
+        metrics.append(_metric("explained (R²)", 1 - (errors**2).sum() / (spread**2).sum(), 0.0))
+    chosen = np.random.default_rng(0).permutation(len(labels))[:_MOST_POINTS]
+    points = numbers(np.stack([labels[chosen], predicted[chosen]], axis=1), 5)
+    return {"n": len(labels), "metrics": metrics, "points": points, "reliability": []}
+
+
+def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) -> dict[str, Any]:
+    n_classes = len(np.asarray(link.classes))
+    counts = np.bincount(labels, minlength=n_classes)
+    two = outputs.shape[1] == 1
+    chosen = (outputs[:, 0] > 0).astype(np.int64) if two else outputs.argmax(axis=1)
+    metrics = [_metric("accuracy", (chosen == labels).mean(), counts.max() / len(labels))]
+    if n_classes > 3:
+        best = np.argsort(-outputs, axis=1, kind="stable")[:, :3]
+        often = np.sort(counts)[-3:].sum() / len(labels)
+        metrics.append(_metric("among the best 3", (best == labels[:, None]).any(axis=1).mean(), often))
+    if two and counts.all():
+        metrics.append(_metric("AUC", _auc(labels == 1, outputs[:, 0]), 0.5))
+    reliability: list[Any] = []
+    if link.has_probabilities:
+        shares = link.probabilities(outputs)
+        prior = counts[counts > 0] / len(labels)
+        constant = -(prior * np.log(prior)).sum()
+        metrics.append(_metric("log loss", _log_loss(labels, shares), constant))
+        said = shares[:, 1] if two else shares.max(axis=1)
+        true = labels == 1 if two else chosen == labels
+        reliability = _reliability(said, true)
+    return {"n": len(labels), "metrics": metrics, "points": [], "reliability": reliability}
+
+
+def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
+    """Return the chance that a positive example has a higher score than a negative one; ties count half."""
+    n_positive, ranks = int(positive.sum()), rankdata(scores)
+    above = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(above / (n_positive * (len(positive) - n_positive)))
+
+
+def _log_loss(labels: npt.NDArray[np.int64], shares: FloatArray) -> float:
+    eps = np.finfo(np.float64).eps
+    return float(-np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps)).mean())
+
+
+def _reliability(said: FloatArray, true: npt.NDArray[np.bool_]) -> list[Any]:
+    """Compare what was said with what was, in bins of equal width."""
+    bins = np.minimum((said * _BINS).astype(np.int64), _BINS - 1)
+    counts = np.bincount(bins, minlength=_BINS)
+    filled = counts > 0
+    predicted = np.bincount(bins, said, _BINS)[filled] / counts[filled]
+    observed = np.bincount(bins, true.astype(np.float64), _BINS)[filled] / counts[filled]
+    return numbers(np.stack([predicted, observed, counts[filled]], axis=1), 5)
+
+
+def _root(errors: FloatArray) -> float:
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def _metric(name: str, value: Any, constant: Any) -> dict[str, Any]:
+    return {"name": name, "value": number(value, 5), "constant": number(constant, 5)}

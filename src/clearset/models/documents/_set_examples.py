@@ -1,0 +1,89 @@
+"""Sets with features, as a document shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearset.models.documents._histogram import histogram
+from clearset.models.documents._shown_examples import FloatArray, IntArray, ShownExamples
+from clearset.sets import SIZE, Category, Feature, number, numbers
+
+if TYPE_CHECKING:
+    from clearset.models._set_model import SetModel
+
+
+class SetExamples(ShownExamples):
+    """Sets of `SetRegressor` and `SetClassifier`."""
+
+    def __init__(self, model: SetModel, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
+        super().__init__(model, X, y, names)
+        reading = model.read(X)
+        self.reading, self._sets = reading, reading.sets
+        self.sizes = self._sets.sizes * len(self._sets.feature_names)
+        self.check_names()
+        self.labels = None if y is None else model.read_labels(y, len(self._sets))
+
+    def scope(self, feature: Feature) -> str:
+        """Return what a feature's value belongs to: each token, or the whole set."""
+        if feature.name == SIZE:
+            return "size"
+        return "set" if self._sets.column(feature.name)[1] else "token"
+
+    def histogram(self, d: int) -> dict[str, Any]:
+        """Count the values of a feature, over tokens or sets."""
+        values, _ = self._sets.column(self._model.binning.features[d].name)
+        keypoints = self._model.binning.keypoints[d]
+        if keypoints is not None:
+            return histogram(values, keypoints)
+        places = self._places(d, values)
+        counts = np.bincount(places, minlength=len(self._known(d)) + 1).tolist()
+        return {"edges": None, "counts": counts[:-1], "missing": counts[-1]}
+
+    def at(self, rows: IntArray) -> list[dict[str, Any]]:
+        """Return the values of some sets; categories by their places."""
+        columns = self._columns
+        found = []
+        for row in rows.tolist():
+            start, end = self._sets.offsets[row], self._sets.offsets[row + 1]
+            of_tokens = [
+                [None] * int(end - start) if per_set else numbers(values[start:end], 12)
+                for values, per_set in columns
+            ]
+            found.append(
+                self._about(row)
+                | {
+                    "tokens": [list(values) for values in zip(*of_tokens, strict=True)],
+                    "set": [number(values[row], 12) if per_set else None for values, per_set in columns],
+                }
+            )
+        return found
+
+    @cached_property
+    def _columns(self) -> list[tuple[FloatArray, bool]]:
+        return [self._column(d) for d in range(len(self._model.binning.features))]
+
+    def _column(self, d: int) -> tuple[FloatArray, bool]:
+        """Return a feature's values, categories as places of the model's, and whether there is one per set."""
+        name = self._model.binning.features[d].name
+        values, per_set = self._sets.column(name)
+        if name == SIZE:
+            return np.full(len(values), np.nan), True  # the page counts
+        if self._model.binning.categories[d] is None:
+            return values, per_set
+        places = self._places(d, values).astype(np.float64)
+        return np.where(places == len(self._known(d)), np.nan, places), per_set
+
+    def _known(self, d: int) -> tuple[Category, ...]:
+        """Return the categories of a feature that the model knows."""
+        return self._model.binning.categories[d] or ()
+
+    def _places(self, d: int, codes: FloatArray) -> IntArray:
+        """Return the places of codes among the categories that the model knows; unknown ones come after the last."""
+        known = {category: place for place, category in enumerate(self._known(d))}
+        categories = self._sets.categories[self._model.binning.features[d].name]
+        table = np.array([*(known.get(category, len(known)) for category in categories), len(known)])
+        return table[np.where(np.isnan(codes), len(categories), codes).astype(np.int64)]

@@ -1,0 +1,178 @@
+"""What changed between two models: their churn, and the examples and tokens that changed most."""
+
+from typing import Any
+
+import numpy as np
+
+from clearset.display import token_texts
+from clearset.models import Churn, Explanation, FittedModel, Model, churn
+from clearset.models.documents import ShownExamples
+from clearset.sets import number, take_examples
+
+MOST_EXAMPLES = 40
+_MOST_TOKENS = 12
+_MOST_ITEMS = 20
+_LONGEST = 80
+
+
+def check_alike(before: FittedModel, after: FittedModel, name: str, served: str = "this model") -> None:
+    """Raise an error if two models cannot be compared.
+
+    Parameters
+    ----------
+    before, after : Model, or fitted estimators
+        The model that was in use before, and the one that is served.
+    name : str
+        What messages call the first.
+    served : str, default="this model"
+        What messages call the second.
+    """
+    old, new = before.as_model(), after.as_model()
+    for model, called in ((new, served), (old, name)):
+        if not model.predicts:
+            raise ValueError(
+                f"{called}, a {model.estimator}, does not predict, so it cannot be compared. Give one that does."
+            )
+    classes = [model.link.classes for model in (old, new)]
+    if old.semantic != new.semantic or (classes[0] is None) != (classes[1] is None):
+        raise ValueError(
+            f"{name}, a {old.estimator}, cannot be compared with {served}, a {new.estimator}. Both must "
+            "read the same sets and predict the same labels."
+        )
+    if classes[0] is not None and classes[1] is not None:
+        known = [set(each.tolist()) for each in (classes[0], classes[1])]
+        for called, more in ((name, known[0] - known[1]), (served, known[1] - known[0])):
+            if more:
+                raise ValueError(
+                    f"{name} and {served} know different classes: only {called} knows {sorted(map(str, more))[:10]}. "
+                    "Fit both on data with the same classes."
+                )
+
+
+def comparison(
+    before: Model, after: Model, examples: ShownExamples, name: str = "the other model"
+) -> dict[str, Any]:
+    """Compare two models on the same examples, as plain data.
+
+    Parameters
+    ----------
+    before, after : Model
+        Models of the same kind.
+    examples : ShownExamples
+        Examples that both can read, with their labels if known.
+    name : str, default="the other model"
+        What the first is called.
+
+    Returns
+    -------
+    dict
+        The share ``changed``, ``measures``, each a ``value``, a ``share`` or a pair ``before`` and ``after``, and
+        ``examples``, the largest change first: both predictions, and the tokens whose addition to the prediction
+        changed, the largest change first.
+    """
+    found = churn(before, after, examples.X, examples.y)
+    rows = found.rows[:MOST_EXAMPLES]
+    return {
+        "name": name,
+        "n": found.n,
+        "n_changed": len(found.rows),
+        "changed": number(found.changed),
+        "tolerance": None if found.tolerance is None else number(found.tolerance),
+        "measures": _measures(found),
+        "examples": _examples(before, after, examples, rows) if len(rows) else [],
+    }
+
+
+def _measures(found: Churn) -> list[dict[str, Any]]:
+    """Return what differs: pairs, shares of the examples, and a number."""
+    pairs = {"accuracy": found.accuracies, "mean error": found.errors}
+    shares = {"changed for the better": found.wins, "changed for the worse": found.losses}
+    measures: list[dict[str, Any]] = [
+        {"name": name, "before": number(pair[0]), "after": number(pair[1])}
+        for name, pair in pairs.items()
+        if pair
+    ]
+    measures += [
+        {"name": name, "share": number(share)} for name, share in shares.items() if share is not None
+    ]
+    if found.mean_difference is not None:
+        measures.append({"name": "mean difference", "value": number(found.mean_difference)})
+    return measures
+
+
+def _examples(before: Model, after: Model, examples: ShownExamples, rows: Any) -> list[dict[str, Any]]:
+    X, y = take_examples(examples.X, rows), examples.y
+    predicted = [np.asarray(model.predict(X)).tolist() for model in (before, after)]
+    labels = [None] * len(rows) if y is None else np.asarray(y)[rows].tolist()
+    items = _items(examples, rows) if after.semantic else [None] * len(rows)
+    found: list[dict[str, Any]] = [{}] * len(rows)
+    # Both models explain the class that is predicted now, so that they are comparable; with two classes, explanations
+    # are always of the second.
+    several = after.link.n_outputs > 1
+    classes = sorted(set(predicted[1]), key=str) if several else [None]
+    for label in classes:
+        places = [place for place, one in enumerate(predicted[1]) if label is None or one == label]
+        taken = take_examples(X, np.array(places))
+        explained = [model.explain(taken, label) for model in (before, after)]
+        for order, place in enumerate(places):
+            ones = [explanation[order] for explanation in explained]
+            about = ones[1].label
+            found[place] = {
+                "row": int(rows[place]),
+                "name": examples.name(int(rows[place])),
+                "items": items[place],
+                "before": _plain(predicted[0][place]),
+                "after": _plain(predicted[1][place]),
+                "label": None if labels[place] is None else _plain(labels[place]),
+                "explained": None if about is None else str(about[0]),
+                "estimates": [number(one.prediction[0]) for one in ones],
+                "tokens": _tokens(*ones),
+            }
+    return found
+
+
+def _items(examples: ShownExamples, rows: Any) -> list[Any]:
+    """Return the first items of examples, long ones cut."""
+    return [[item[:_LONGEST] for item in one["items"][:_MOST_ITEMS]] for one in examples.at(rows)]
+
+
+def _tokens(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
+    """Return the tokens of a set in either model, and what they add to its prediction; null for the only token."""
+    texts: dict[Any, str] = {}
+    added: list[dict[Any, float | None]] = []
+    for explanation in (before, after):
+        keys = [_key(token) for token in explanation.tokens["token"].to_pylist()]
+        texts |= dict(zip(keys, token_texts(explanation, _LONGEST), strict=True))
+        prediction = float(explanation.prediction[0])
+        without = explanation.tokens["without"].to_pylist()
+        added.append(
+            {key: None if w is None else prediction - w for key, w in zip(keys, without, strict=True)}
+        )
+    whole = [float(explanation.prediction[0]) for explanation in (before, after)]
+
+    def change(key: Any) -> float:
+        first, second = (
+            whole[k] if key in added[k] and added[k][key] is None else added[k].get(key) or 0.0
+            for k in (0, 1)
+        )
+        return -abs(second - first)
+
+    return [
+        {
+            "token": texts[key],
+            **{
+                when: None if added[k][key] is None else number(added[k][key])
+                for k, when in enumerate(("before", "after"))
+                if key in added[k]
+            },
+        }
+        for key in sorted(texts, key=change)[:_MOST_TOKENS]
+    ]
+
+
+def _key(token: Any) -> Any:
+    return tuple(token) if isinstance(token, list) else token
+
+
+def _plain(value: Any) -> Any:
+    return number(value, 6) if isinstance(value, float | np.floating) else str(value)

@@ -1,0 +1,101 @@
+"""Sets whose tokens have features: from JSON to the form that models read."""
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from clearset.serve._json_values import check_names, column, kind_of
+from clearset.serve._set_reader import SetReader
+from clearset.sets import SIZE
+
+
+class FeatureSets(SetReader):
+    """Reads objects with features: each a list with a value for each token, or one value for the whole set.
+
+    Parameters
+    ----------
+    model : SetModel
+        The model.
+    """
+
+    def __init__(self, model: Any) -> None:
+        features = [feature.name for feature in model.binning.features]
+        self._names = list(model.feature_names_in or [name for name in features if name != SIZE])
+        fitted = zip(features, model.binning.categories, strict=True)
+        # Categories are all texts or all numbers.
+        self._of_texts = {
+            name for name, found in fitted if found is not None and any(map(_is_text, found or [""]))
+        }
+        # The number of tokens of a set is not known if none of its features is a list.
+        self._usual_size = 1 if model.sets_of_one else 0
+        first = self._names[0]
+        self._example = json.dumps(
+            {first[:100]: ["a", "b"] if first in self._of_texts else [1.5, 2]}, ensure_ascii=False
+        )
+
+    def schema(self) -> dict[str, Any]:
+        """Describe an object of features."""
+        members = {}
+        for name in self._names:
+            kinds = ["string"] if name in self._of_texts else ["number", "boolean"]
+            members[name] = {"type": [*kinds, "array", "null"], "items": {"type": [*kinds, "null"]}}
+        return {
+            "type": "object",
+            "properties": members,
+            "additionalProperties": False,
+            "description": "Features: lists with a value for each token, or one value for the whole set.",
+        }
+
+    def _read(self, sets: list[Any]) -> pa.Table:
+        sizes = [self._size(one, place) for place, one in enumerate(sets)]
+        listed = {name for one in sets for name, value in one.items() if isinstance(value, list)}
+        if not listed and not self._usual_size:
+            listed = set(self._names)  # no set has any feature
+        columns = {}
+        for name in self._names:
+            values = [one.get(name) for one in sets]
+            if name in listed:
+                values = [
+                    [None] * size if value is None else value
+                    for value, size in zip(values, sizes, strict=True)
+                ]
+                self._check_lists(name, values)
+            columns[name] = column(name, values, texts=name in self._of_texts, lists=name in listed)
+        return pa.table(columns)
+
+    def _size(self, one: Any, place: int) -> int:
+        """Count the tokens of a set."""
+        if not isinstance(one, dict):
+            raise ValueError(
+                f"Set {place} is {kind_of(one)}; it must be an object of features, such as {self._example}."
+            )
+        check_names(one, self._names, place)
+        if odd := [name for name, value in one.items() if isinstance(value, dict)]:
+            raise ValueError(
+                f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token."
+            )
+        sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}
+        if len(set(sizes.values())) > 1:
+            said = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
+            raise ValueError(
+                f"The lists of set {place} differ in length: {said}. Give one value for each token, null if missing."
+            )
+        if not sizes and not self._usual_size and any(value is not None for value in one.values()):
+            raise ValueError(
+                f"Set {place} has no list, so that the number of its tokens is not known. Give features of tokens as "
+                f"lists, such as {self._example}; [] for a set without tokens."
+            )
+        return next(iter(sizes.values()), self._usual_size)
+
+    @staticmethod
+    def _check_lists(name: str, values: list[Any]) -> None:
+        single = next((place for place, value in enumerate(values) if not isinstance(value, list)), None)
+        if single is not None:
+            raise ValueError(
+                f"{name!r} is a single value in set {single} and a list in another. Give it one form in all sets."
+            )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,79 @@
+"""JSON values: the names of their kinds, and columns of values of one kind."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+_NUMBERS = {int, float, bool}
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def kind_of(value: Any) -> str:
+    """Return what kind of value it is, with its article, for messages."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    if value == []:
+        return "an empty list"
+    return names.get(type(value), "a number")
+
+
+def check_names(one: Iterable[str], names: Sequence[str], place: int) -> None:
+    """Raise an error if a set has members that the model does not know."""
+    if unknown := [name for name in one if name not in names]:
+        raise ValueError(
+            f"Set {place} has {unknown[0][:100]!r}, which the model does not know. It reads: {', '.join(names)[:1000]}."
+        )
+
+
+def column(name: str, values: list[Any], *, texts: bool, lists: bool) -> pa.Array:
+    """Return a column of texts or of numbers, null where missing.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column, for messages.
+    values : list
+        A list or a single value for each set.
+    texts : bool
+        Whether the values must be texts; otherwise they must be numbers.
+    lists : bool
+        Whether there is a list for each set.
+    """
+    flat = list(chain.from_iterable(values)) if lists else values
+    allowed = {type(None)} | ({str} if texts else _NUMBERS)
+    if not set(map(type, flat)) <= allowed:
+        place, wrong = _first(values, lists, lambda value: type(value) not in allowed)
+        what = "texts" if texts else "numbers"
+        raise ValueError(
+            f"Set {place} has {kind_of(wrong)} in {name!r}, which must hold {what}, or null for missing."
+        )
+    elements = pa.array(flat, pa.large_string()) if texts else _numbers(name, values, flat, lists)
+    if not lists:
+        return elements
+    offsets = np.cumsum([0, *map(len, values)])
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), elements)
+
+
+def _numbers(name: str, values: list[Any], flat: list[Any], lists: bool) -> pa.Array:
+    try:
+        numbers = np.array(flat, dtype=np.float64)  # NaN for null
+    except OverflowError:
+        numbers = np.array([np.inf])
+    if np.isinf(numbers).any():
+        place, _ = _first(values, lists, lambda value: value is not None and abs(value) > _LARGEST)
+        raise ValueError(
+            f"Set {place} has a number in {name!r} that is beyond {_LARGEST:.2g}, the largest numbers read."
+        )
+    return pa.array(numbers, mask=np.isnan(numbers))
+
+
+def _first(values: list[Any], lists: bool, is_wrong: Any) -> tuple[int, Any]:
+    """Return the place of the first set with a wrong value, and this value."""
+    return next(
+        (place, value)
+        for place, several in enumerate(values)
+        for value in (several if lists else [several])
+        if is_wrong(value)
+    )

@@ -1,0 +1,137 @@
+"""The columns of frames and arrays, each read as Arrow when it is needed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ._features import SIZE
+from ._hints import unknown_name
+
+_UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a frame or array; only those that are read are converted."""
+
+    names: tuple[Any, ...]
+    n_rows: int
+    convert: Callable[[str, bool], Any]
+
+    def read(self, name: str) -> pa.ChunkedArray:
+        """Return a column as Arrow; TypeError if Arrow has no type for what it holds."""
+        if name not in self.names:
+            raise ValueError(unknown_name("Column", name, self.names))
+        try:
+            column = self.convert(name, False)
+        except _UNREADABLE as error:
+            raise TypeError(
+                f"Column {name!r} cannot be read: {error}. A column holds values of one type, or in every "
+                "row a list of such values."
+            ) from None
+        return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+    def type_of(self, name: str) -> pa.DataType:
+        """Return the Arrow type of a column, null if it has none."""
+        try:
+            return self.convert(name, True).type
+        except _UNREADABLE:
+            return pa.null()
+
+
+def is_frame(X: object) -> bool:
+    """Return whether `X` is a data frame: of pandas, polars, Arrow, or another library that narwhals knows.
+
+    A pandas frame with numbered columns counts as an array, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from clearset.sets import is_frame
+    >>> is_frame(pa.table({"stars": [[5, 4], [1]]})), is_frame(np.zeros((2, 3)))
+    (True, False)
+    """
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return all(isinstance(name, str) for name in frame.columns)
+    return isinstance(frame, nw.LazyFrame)
+
+
+def library_of(X: object) -> str:
+    """Return the library of a frame or column: pandas or polars; pyarrow for everything else.
+
+    Examples
+    --------
+    >>> from clearset.sets import library_of
+    >>> library_of([[5, 4], [1]])
+    'pyarrow'
+    """
+    native = nw.from_native(X, allow_series=True, pass_through=True)
+    if not isinstance(native, nw.DataFrame | nw.Series):
+        return "pyarrow"
+    known = native.implementation
+    return "pandas" if known.is_pandas() else "polars" if known.is_polars() else "pyarrow"
+
+
+def as_frame(X: object) -> nw.DataFrame[Any]:
+    """Return a narwhals view of a frame whose rows are in memory."""
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("X is a lazy frame, whose rows are not computed yet. Collect it first: X.collect().")
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"A data frame is needed (pandas, polars, Arrow table); received {type(X).__name__}.")
+    if SIZE in frame.columns:
+        raise ValueError(f"A column is named {SIZE!r}, which is reserved. Rename the column.")
+    return frame
+
+
+def columns_of(X: object) -> Columns:
+    """Return the columns of a frame, or of a two-dimensional array as x0, x1, ..."""
+    return _columns_of_frame(as_frame(X)) if is_frame(X) else _columns_of_array(X)
+
+
+def _columns_of_frame(frame: nw.DataFrame[Any]) -> Columns:
+    def convert(name: str, only_type: bool) -> Any:
+        series = frame.get_column(name)
+        # A column of Python objects has no type before all of it is looked at.
+        return (series.head(0) if only_type and series.dtype != nw.Object else series).to_arrow()
+
+    return Columns(tuple(frame.columns), len(frame), convert)
+
+
+def _columns_of_array(X: object) -> Columns:
+    array = _checked_array(X)
+    names = tuple(f"x{place}" for place in range(array.shape[1]))
+
+    def convert(name: str, only_type: bool) -> Any:
+        column = array[:, names.index(name)]
+        if array.dtype.kind == "O":
+            return pa.array(column, from_pandas=True)
+        return pa.array(np.ascontiguousarray(column[:0] if only_type else column))
+
+    return Columns(names, len(array), convert)
+
+
+def _checked_array(X: object) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            f"X is neither a frame nor a two-dimensional array: {error}. Put sets of differing sizes "
+            "into a frame with list columns, or into a SetData."
+        ) from None
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported. Pass real and imaginary parts as two features.")
+    if array.ndim != 2:
+        raise ValueError(
+            f"X is a frame, a SetData or a two-dimensional array; received {type(X).__name__} with "
+            f"{array.ndim} dimension(s). Reshape your data, e.g. X.reshape(-1, 1) for a single feature."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"X has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return array

@@ -1,0 +1,221 @@
+"""Tokens with their statistics: which items they are made of, and which tokens an example has."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clearset.tokens._codes import MAX_TOKENS, Coded, Float64, Found, Int32, Int64
+from clearset.tokens._corrections import Corrections
+from clearset.tokens._counting import available_threads, token_nodes
+from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
+from clearset.tokens._index import TokenIndex
+from clearset.tokens._own_tokenizers import OwnTokenizer, cover_own
+from clearset.tokens._statistics import Statistics
+from clearset.tokens._tokenizers import Tokenizer
+from clearset.tokens._vocabulary import offsets_of_kept, spelled, unique_sorted
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KnownTokens:
+    """The part of a token table that finds tokens in examples and holds their statistics.
+
+    Parameters
+    ----------
+    tokenizer : tokenizer
+        Takes examples apart.
+    classes : ndarray or None
+        The classes, sorted; None where the label is a number.
+    prior : ndarray of shape (C,) or float
+        Shares of the classes, or the mean label.
+    vocabulary : Arrow array of strings
+        The items of the tokens.
+    index : TokenIndex
+        Finds tokens in examples.
+    statistics : Statistics
+        The statistics of each token.
+    corrections : Corrections or None
+        Learned corrections to the values of some tokens.
+    """
+
+    tokenizer: Tokenizer
+    classes: npt.NDArray[Any] | None
+    prior: npt.NDArray[np.float64] | float
+    vocabulary: pa.LargeStringArray
+    index: TokenIndex
+    statistics: Statistics
+    corrections: Corrections | None = None
+
+    def __len__(self) -> int:
+        return len(self.statistics)
+
+    @property
+    def tokeniser(self) -> Tokenizer:  # the former spelling
+        """The tokenizer, by its former name."""
+        return self.tokenizer
+
+    @property
+    def counts(self) -> npt.NDArray[Any]:
+        """The number of examples that hold each token, (T,)."""
+        return self.statistics.counts
+
+    @property
+    def weights(self) -> Float64:
+        """The weight of these examples, (T,)."""
+        return self.statistics.weights
+
+    @property
+    def sizes(self) -> Int32:
+        """The number of items of each token, (T,)."""
+        return self.statistics.sizes
+
+    @property
+    def means(self) -> Float64:
+        """The mean label: (T,) of a number or two classes (the share of the second), else (T, C)."""
+        return self.statistics.means
+
+    @property
+    def variances(self) -> Float64:
+        """The label's variance, (T,): of a number by n - 1; of classes half the sum of p (1 - p)."""
+        return self.statistics.variances
+
+    @property
+    def class_weights(self) -> Float64 | None:
+        """The weight of the examples of each class, (T, C); None for a number."""
+        return self.statistics.class_weights
+
+    @cached_property
+    def intervals(self) -> tuple[Float64, Float64]:
+        """Lower and upper ends of the mean label's 95% interval, each of the shape of `means`."""
+        return self.statistics.intervals()
+
+    @cached_property
+    def interval_widths(self) -> Float64:
+        """The width of the 95% interval, (T,); of several classes the largest."""
+        return self.statistics.interval_widths()
+
+    @cached_property
+    def _token_nodes(self) -> Int32:
+        return token_nodes(self.index)
+
+    @property
+    def nodes(self) -> Int32:
+        """The index's node of each token, (T,)."""
+        return self._token_nodes[: len(self)]
+
+    @cached_property
+    def tokens_at(self) -> Int32:
+        """The token at each node of the index; -1 where a node only leads to others."""
+        tokens = np.full(len(self.index), -1, np.int32)
+        tokens[self._token_nodes] = np.arange(len(self._token_nodes), dtype=np.int32)
+        return tokens
+
+    @cached_property
+    def single_tokens(self) -> Int32:
+        """The token that each item of the vocabulary is on its own; -1 where that is not in the table."""
+        tokens = np.full(len(self.vocabulary), -1, np.int32)
+        first = self.index.levels[1] if len(self.index.levels) > 1 else 0
+        tokens[self.index.items[:first]] = self.tokens_at[:first]
+        return tokens
+
+    def items_of(self, tokens: npt.NDArray[Any]) -> Coded:
+        """Return the items of tokens by their numbers, as codes of the vocabulary."""
+        return self.index.items_of(self._token_nodes[tokens])
+
+    def items_as_spelled(self, tokens: npt.NDArray[Any]) -> Coded:
+        """Return the items of tokens as `items_of`, in the order they are spelled: alphabetical, except in n-grams."""
+        items = self.items_of(tokens)
+        if self.tokenizer.in_order:
+            return items
+        ranked = unique_sorted(Coded(self._ranks[items.codes], items.offsets), len(self._ranks))
+        return Coded(np.argsort(self._ranks).astype(np.int32)[ranked.codes], ranked.offsets)
+
+    @cached_property
+    def _ranks(self) -> Int32:
+        """The place of each item of the vocabulary in the alphabet."""
+        ranks = np.empty(len(self.vocabulary), np.int32)
+        ranks[pc.array_sort_indices(self.vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
+        return ranks
+
+    def encode(self, X: Any) -> EncodedSets:
+        """Read examples into the codes of this table.
+
+        Parameters
+        ----------
+        X : as in `build`
+            The examples.
+
+        Returns
+        -------
+        EncodedSets
+            The codes of known items (in n-grams -1 holds the place of an unknown word), and the number of items of
+            each example: distinct ones, in n-grams all words.
+        """
+        return encode_examples(X, self.tokenizer, self.vocabulary)
+
+    def find(
+        self,
+        encoded: EncodedSets,
+        cover: bool = True,
+        views: npt.NDArray[Any] | None = None,
+        threads: int | None = None,
+        most: int = MAX_TOKENS,
+    ) -> Found:
+        """Find the tokens of examples.
+
+        Parameters
+        ----------
+        encoded : EncodedSets
+            Examples, by `encode`.
+        cover : bool, default=True
+            Whether to keep a token only if one of its items is in no larger token that is kept.
+        views : ndarray, shape (B,), optional
+            After `cross_fit`: 0 for the tokens of the table, fold + 1 for those outside of the fold.
+        threads : int, optional
+            The number of threads; by default all cores.
+        most : int, optional
+            The largest number of tokens of all examples together; more of them raise a `TokenLimitError`.
+
+        Returns
+        -------
+        Found
+            The numbers of the tokens, and where those of each example begin.
+
+        Examples
+        --------
+        >>> import clearset as cs
+        >>> table = cs.TokenTable.build([["a", "b"], ["c"]], [1, 0])
+        >>> found = table.find(table.encode([["c", "b", "a"]]))
+        >>> [table.spell(int(token)) for token in found.tokens]
+        [('c',), ('a', 'b')]
+        """
+        own = isinstance(self.tokenizer, OwnTokenizer)
+        if views is not None:
+            views = np.asarray(views).astype(np.uint8)
+        nodes, offsets = self.index.find(
+            encoded.coded, views, cover=cover and not own, threads=available_threads(threads), most=most
+        )
+        if isinstance(self.tokenizer, OwnTokenizer) and cover:
+            parts = self.tokenizer.parts_of(self.vocabulary)
+            keep = cover_own(parts, Coded(self.index.items[nodes], offsets))
+            nodes, offsets = nodes[keep], offsets_of_kept(keep)[offsets]
+        return Found(self.tokens_at[nodes], offsets)
+
+    def spell(self, token: int) -> tuple[str, ...]:
+        """Return the items of a token by its number."""
+        return tuple(self.spelled(np.array([token]))[0].as_py())
+
+    def spelled(self, tokens: npt.NDArray[Any]) -> pa.LargeListArray:
+        """Return the items of tokens by their numbers, as lists in alphabetical order; n-grams in their own."""
+        return self.tokenizer.spell(spelled(self.items_as_spelled(tokens), self.vocabulary))
+
+    def numbers_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
+        """Return the number of each token, written as in `lookup` or by `spelled`; -1 where it is not in the table."""
+        nodes = nodes_of(tokens, self.tokenizer, self.vocabulary, self.index)
+        numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
+        return np.where(numbers < len(self), numbers, -1)

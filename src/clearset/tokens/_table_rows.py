@@ -1,0 +1,139 @@
+"""Rows of a token table: what is known about one token, and about several as an Arrow table."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from clearset.tokens._features import means_of_values, token_values
+from clearset.tokens._known_tokens import KnownTokens
+from clearset.tokens._tokenizers import items_in
+
+_ORDERS = ("count", "weight", "size", "mean", "variance")
+
+
+@dataclass(frozen=True)
+class TokenStatistics:
+    """The statistics of one token.
+
+    Parameters
+    ----------
+    token : tuple of str
+        Its items.
+    size, count : int
+        The number of its items, and of the examples that hold it.
+    weight, variance : float
+        The weight of these examples, and the variance of their labels.
+    mean, low, high : float or ndarray of shape (C,)
+        The mean label and the ends of its 95% interval; of other than two classes one for each.
+    class_weights : dict or None
+        The weight of the examples of each class.
+    """
+
+    token: tuple[str, ...]
+    size: int
+    count: int
+    weight: float
+    mean: Any
+    variance: float
+    low: Any
+    high: Any
+    class_weights: dict[Any, float] | None
+
+
+def token_statistics(table: KnownTokens, number: int) -> TokenStatistics:
+    """Return the statistics of the token of this number."""
+    one = table.statistics.take(np.array([number]))
+    low, high = one.intervals()
+    weights = None
+    if one.class_weights is not None and table.classes is not None:
+        weights = dict(zip(table.classes.tolist(), one.class_weights[0].tolist(), strict=True))
+    return TokenStatistics(
+        table.spell(number),
+        int(one.sizes[0]),
+        int(one.counts[0]),
+        float(one.weights[0]),
+        _plain(one.means[0]),
+        float(one.variances[0]),
+        _plain(low[0]),
+        _plain(high[0]),
+        weights,
+    )
+
+
+def arrow_rows(table: KnownTokens, numbers: npt.NDArray[Any] | None = None) -> pa.Table:
+    """Return some tokens, by default all, as an Arrow table."""
+    numbers = np.arange(len(table)) if numbers is None else numbers
+    chosen = table.statistics.take(numbers)
+    low, high = chosen.intervals()
+    columns = {
+        "token": table.spelled(numbers),
+        "size": pa.array(chosen.sizes),
+        "count": pa.array(chosen.counts),
+        "weight": pa.array(chosen.weights),
+        "mean": _column(chosen.means),
+        "variance": pa.array(chosen.variances),
+        "low": _column(low),
+        "high": _column(high),
+    }
+    if chosen.class_weights is not None and chosen.means.ndim == 2:
+        columns["class_weights"] = _column(chosen.class_weights)
+    if table.corrections is not None:
+        columns |= _corrected_columns(table, numbers)
+    return pa.table(columns)
+
+
+def _corrected_columns(table: KnownTokens, numbers: npt.NDArray[Any]) -> dict[str, pa.Array]:
+    """Return the correction of each token, and the mean label of its corrected value; null without a correction."""
+    corrections = table.corrections
+    assert corrections is not None  # noqa: S101
+    places = corrections.places(len(table))[numbers]
+    known = np.flatnonzero(places >= 0)
+    amounts = corrections.amounts[places[known]]
+    values = token_values(
+        table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage
+    )
+    refined = means_of_values(table, values + amounts, corrections.value)
+    rows = np.full(len(numbers), -1)
+    rows[known] = np.arange(len(known))
+    chosen = pa.array(rows, mask=rows < 0)
+    return {
+        name: _column(part[:, 0] if part.shape[1] == 1 else part).take(chosen)
+        for name, part in (("correction", amounts), ("refined", refined))
+    }
+
+
+def rows_of_tokens(table: KnownTokens, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
+    """Return a row for each of these tokens; where one is not in the table, all columns but the token are null."""
+    asked = [items_in(token) for token in tokens]
+    numbers = table.numbers_of(asked)
+    known = np.flatnonzero(numbers >= 0)
+    places = np.full(len(numbers), -1)
+    places[known] = np.arange(len(known))
+    rows = arrow_rows(table, numbers[known]).take(pa.array(places, mask=places < 0))
+    return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
+
+
+def greatest_rows(table: KnownTokens, n: int, by: str) -> pa.Table:
+    """Return the n tokens that are greatest in a column."""
+    if by not in _ORDERS:
+        raise ValueError(f"by is {by!r}; choose one of: {', '.join(_ORDERS)}.")
+    values = getattr(table, {"size": "sizes"}.get(by, f"{by}s"))
+    if values.ndim == 2:
+        raise ValueError(
+            f"The mean label of {values.shape[1]} classes is no single number. Sort by another column."
+        )
+    return arrow_rows(table, np.argsort(-values, kind="stable")[: max(n, 0)])
+
+
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else value

@@ -1,0 +1,71 @@
+"""Keypoints of the features of tokens."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.sets import Binning, Feature, choose_keypoints
+from clearset.tokens._features import PER_SET
+from clearset.tokens._token_reader import Occurrences
+from clearset.tokens._token_rows import TokenRows
+
+FloatArray = npt.NDArray[np.float64]
+
+# Occurrences of tokens, drawn at random, by which keypoints are chosen.
+SAMPLE = 200_000
+
+
+def fit_token_binning(
+    features: Sequence[Feature],
+    occurrences: Occurrences,
+    rows: TokenRows,
+    *,
+    keypoints: int,
+    rng: np.random.Generator,
+) -> Binning:
+    """Choose keypoints by the tokens that occur in examples.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        The features, the value first.
+    occurrences : Occurrences
+        The tokens of examples.
+    rows : TokenRows
+        Their statistics.
+    keypoints : int
+        The number of keypoints of features that declare none.
+    rng : Generator
+        Chooses a sample where there are many tokens.
+
+    Returns
+    -------
+    Binning
+        The keypoints: of the value at even distances, of other features at quantiles.
+    """
+    n_tokens = len(occurrences.rows)
+    chosen = np.arange(n_tokens) if n_tokens <= SAMPLE else np.sort(rng.integers(n_tokens, size=SAMPLE))
+    sets = np.searchsorted(occurrences.found.offsets, chosen, side="right") - 1
+    value, *plain = features
+    places = [_even_keypoints(rows.values[occurrences.rows[chosen]], value, keypoints)]
+    for feature in plain:
+        if feature.name in rows.own:
+            sample = rows.own[feature.name][occurrences.rows[chosen]]
+        elif feature.name in PER_SET:
+            sample = occurrences.of_sets(feature.name)[sets]
+        else:
+            sample = occurrences.of_tokens(feature.name)[chosen]
+        sample = sample[~np.isnan(sample)]
+        places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, _bounds(feature)))
+    return Binning(tuple(features), tuple(places), (None,) * len(features))
+
+
+def _even_keypoints(values: FloatArray, feature: Feature, keypoints: int) -> FloatArray:
+    """Return keypoints of the value at even distances: corrections move values to where quantiles would have none."""
+    ends = choose_keypoints(values.ravel(), None, 2, _bounds(feature))
+    return np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
+
+
+def _bounds(feature: Feature) -> tuple[float | None, float | None]:
+    return feature.bounds or (None, None)

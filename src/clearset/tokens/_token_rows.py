@@ -1,0 +1,71 @@
+"""The rows that tokens point into: a token's value for each class and its own features, for every view of the table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.tokens._features import OWN, own_feature, token_values
+from clearset.tokens._statistics import Statistics
+from clearset.tokens._table import TokenTable
+
+
+@dataclass(frozen=True, eq=False)
+class TokenRows:
+    """Statistics of tokens as a set function reads them, view after view.
+
+    A view is one set of statistics: that of the table (view 0), or that of the examples outside of a fold.
+
+    Attributes
+    ----------
+    values : ndarray of shape (R, C)
+        The value of a token in a view, in row ``view * n_tokens + token``.
+    own : dict of str to ndarray of shape (R,)
+        The token's own features.
+    n_tokens : int
+        The number of rows of one view.
+    """
+
+    values: npt.NDArray[np.float64]
+    own: dict[str, npt.NDArray[np.float64]]
+    n_tokens: int
+
+    @classmethod
+    def of(
+        cls, table: TokenTable, out_of_fold: Sequence[Statistics], names: Sequence[str], shrinkage: float
+    ) -> "TokenRows":
+        """Return the rows of a table and of its folds.
+
+        Parameters
+        ----------
+        table : TokenTable
+            The table.
+        out_of_fold : sequence of Statistics
+            The statistics outside of each fold, from `cross_fit`; empty without folds.
+        names : sequence of str
+            The features, the value first.
+        shrinkage : float
+            The weight of the prior in every mean, as a number of examples.
+        """
+        views = [table.statistics, *out_of_fold]
+        n_tokens = max(len(view) for view in views)
+        value, *others = names
+
+        def end_to_end(parts: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+            # The table itself may lack tokens that pass only without a fold; they come last, and nothing finds them.
+            lengths = [(0, n_tokens - len(part)) for part in parts]
+            return np.concatenate(
+                [
+                    np.pad(part, [length] + [(0, 0)] * (part.ndim - 1))
+                    for part, length in zip(parts, lengths, strict=True)
+                ]
+            )
+
+        values = end_to_end([token_values(table, view, value, shrinkage) for view in views])
+        own = {
+            name: end_to_end([own_feature(table, view, name, shrinkage) for view in views])
+            for name in others
+            if name in OWN
+        }
+        return cls(values, own, n_tokens)

@@ -1,0 +1,67 @@
+"""How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
+
+from clearset.training._choose_setting import choose, larger_tokens, smallest_tokens
+from clearset.training._epochs import Progress, run_epochs
+from clearset.training._examples import LabelledExamples, Sources, read_groups
+from clearset.training._fit_semantic import Learning, filters_of, tokens_of
+from clearset.training._fit_sets import (
+    DOUBLE_PRECISION_VALUES,
+    FittedSets,
+    LabelledSets,
+    SetTask,
+    fit_set_function,
+)
+from clearset.training._fit_tokens import FittedTokens, TokenExamples, TokenTask, fit_tokens
+from clearset.training._fitting import Fitting, Unit, count_sets
+from clearset.training._initial import initial_crossed_set_function, initial_set_function, leanings
+from clearset.training._joint import JointSets, Part, train_jointly
+from clearset.training._lattices import choose_layout
+from clearset.training._missing import fill_missing, fill_missing_crossed
+from clearset.training._options import Options, choose_batch_size
+from clearset.training._progress import progress_bar
+from clearset.training._split import deal, hold_out
+from clearset.training._try_setting import Plan, Trial, build_table, try_setting
+
+__all__ = [
+    "DOUBLE_PRECISION_VALUES",
+    "FittedSets",
+    "FittedTokens",
+    "Fitting",
+    "JointSets",
+    "LabelledExamples",
+    "LabelledSets",
+    "Learning",
+    "Options",
+    "Part",
+    "Plan",
+    "Progress",
+    "SetTask",
+    "Sources",
+    "TokenExamples",
+    "TokenTask",
+    "Trial",
+    "Unit",
+    "build_table",
+    "choose",
+    "choose_batch_size",
+    "choose_layout",
+    "count_sets",
+    "deal",
+    "fill_missing",
+    "fill_missing_crossed",
+    "filters_of",
+    "fit_set_function",
+    "fit_tokens",
+    "hold_out",
+    "initial_crossed_set_function",
+    "initial_set_function",
+    "larger_tokens",
+    "leanings",
+    "progress_bar",
+    "read_groups",
+    "run_epochs",
+    "smallest_tokens",
+    "tokens_of",
+    "train_jointly",
+    "try_setting",
+]

@@ -1,0 +1,121 @@
+"""The choice of a setting on validation data."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pyarrow.compute as pc
+
+from clearset.tokens import (
+    Filter,
+    Items,
+    MaxSize,
+    MinCount,
+    NGrams,
+    Setting,
+    Subsets,
+    Tokenizer,
+    TokenLimitError,
+    read_column,
+)
+from clearset.training._try_setting import Trial
+
+# A more complex setting must lower the validation loss by this share to be taken.
+GAIN = 0.002
+# How strongly corrections may be pulled to 0: as logistic regression usually does it, and hardly at all.
+PULLS = (2.0, 0.2)
+# A text has this many words on average, at least; shorter strings are taken for categories.
+WORDS_OF_A_TEXT = 1.5
+# And strings of which fewer than this share are distinct are categories too, such as names of cities.
+SHARE_OF_TEXTS = 0.3
+# Of larger tokens there are many, and most of the rare ones say nothing that their parts do not.
+_LARGER: tuple[Filter, ...] = (MinCount(5) | (MinCount(2) & MaxSize(1)),)
+
+
+def smallest_tokens(X: Any) -> Tokenizer:
+    """Return the tokenizer of what the examples are made of: words where they are texts, else items."""
+    column = read_column(X)
+    if column.offsets is not None:
+        return Items()
+    words = NGrams(max_order=1)
+    repeated = pc.count_distinct(column.strings).as_py() < SHARE_OF_TEXTS * len(column.strings)
+    texts = len(words.parts(X).values) >= WORDS_OF_A_TEXT * len(column.strings)
+    return words if texts and not repeated else Items()
+
+
+def larger_tokens(tokens: Tokenizer, size: int) -> Tokenizer:
+    """Return the tokenizer of the same examples with tokens of up to `size` items."""
+    return (
+        NGrams(max_order=size, split=tokens.split) if isinstance(tokens, NGrams) else Subsets(max_size=size)
+    )
+
+
+def choose(
+    first: Setting,
+    *,
+    free: frozenset[str],
+    largest: int,
+    attempt: Callable[[Setting, Trial | None], Trial],
+) -> tuple[Trial, list[tuple[Setting, float]]]:
+    """Go from setting to setting while the validation loss falls; return the best trial, and the loss of each.
+
+    Refinement is tried first, because it gains most; then larger tokens, all of them and their cover; then a larger
+    width.
+
+    Parameters
+    ----------
+    first : Setting
+        Where to start.
+    free : frozenset of str
+        Which parts of the setting may change: ``tokens``, ``filters``, ``cover``, ``width``, ``refine``, ``pull``.
+    largest : int
+        The largest tokens to try.
+    attempt : callable
+        Tries a setting; given the trial of the same setting without refinement it goes on from there.
+    """
+    # A start without corrections is needed by all that have some; it takes part where refinement is free.
+    start = attempt(replace(first, refine=0), None)
+    losses = [(start.setting, start.loss)]
+    best = start
+
+    stopped = start.fitted.progress.interrupted
+
+    def better(setting: Setting, start: Trial | None = None) -> bool:
+        nonlocal best, stopped
+        if stopped:
+            return False
+        try:
+            trial = attempt(setting, start)
+        except TokenLimitError:  # the examples have too many tokens of this size
+            losses.append((setting, float("inf")))
+            return False
+        losses.append((setting, trial.loss))
+        stopped = trial.fitted.progress.interrupted
+        if trial.loss < best.loss - GAIN * abs(best.loss):
+            best = trial
+            return True
+        return False
+
+    if first.refine and not stopped:
+        best = attempt(first, start)
+        losses, stopped = [(first, best.loss)], best.fitted.progress.interrupted
+        if "pull" in free:
+            better(replace(first, pull=PULLS[1]), start)
+    elif "refine" in free:
+        for pull in PULLS:
+            better(replace(first, refine=1, pull=pull), start)
+    if "tokens" in free:
+        for size in range(2, largest + 1):
+            filters = _LARGER if "filters" in free else best.setting.filters
+            tokens = larger_tokens(first.tokens, size)
+            if not better(replace(best.setting, tokens=tokens, filters=filters)):
+                break
+            if "refine" in free and best.setting.refine:
+                better(replace(best.setting, refine=size))
+    if "cover" in free and best.setting.tokens != first.tokens:
+        better(replace(best.setting, cover=not best.setting.cover))
+    if "width" in free:
+        better(replace(best.setting, width=2))
+    # Whichever trial an interrupt ended, it was the fit that was interrupted.
+    best.fitted.progress.interrupted = stopped
+    return best, losses

@@ -1,0 +1,93 @@
+"""The epochs of every training: progress, early stopping, and what is kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from clearset.engines import Schedule, Trainer
+
+T = TypeVar("T")
+
+Report = Callable[[dict[str, float]], None]
+
+
+@dataclass
+class Progress(Generic[T]):
+    """What training has reached.
+
+    Attributes
+    ----------
+    best : object
+        What the best epoch has left; without validation data, or without patience, the last one.
+    best_loss : float
+        Its loss on validation data, or without any on the training data.
+    best_epoch : int
+        Counted from 1; 0 where no epoch was better than what there was before.
+    history : list of dict
+        ``epoch``, ``loss`` and ``validation_loss`` of every epoch.
+    interrupted : bool
+        Whether an interrupt (Ctrl-C) has ended training.
+    """
+
+    best: T
+    best_loss: float = float("inf")
+    best_epoch: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def run_epochs(
+    trainer: Trainer[T],
+    schedule: Schedule,
+    on_epoch: Report | None = None,
+    *,
+    baseline: float = float("inf"),
+    check: Report | None = None,
+) -> Progress[T]:
+    """Train epoch after epoch, until all are run or none has been better for long.
+
+    The best epoch is the one of the least validation loss; without validation data, or without patience, it is the last
+    one. An interrupt (Ctrl-C) ends training and keeps the best so far.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        What trains.
+    schedule : Schedule
+        When to stop.
+    on_epoch : callable, optional
+        Called with every new entry of the history.
+    baseline : float
+        The validation loss before training; what there was is kept if no epoch is better.
+    check : callable, optional
+        Called with every new entry before it counts; raises an error to end training.
+    """
+    choosing = schedule.patience is not None and trainer.validates
+    progress = Progress(trainer.kept(), baseline)
+    marked, mark = baseline, 0  # the last loss that was clearly better than all before, and its epoch
+    try:
+        for epoch in range(1, (schedule.stop_after or schedule.epochs) + 1):
+            entry = {"epoch": float(epoch), "loss": trainer.epoch()}
+            if (validation_loss := trainer.validation_loss()) is not None:
+                entry["validation_loss"] = validation_loss
+            if check is not None:
+                check(entry)
+            progress.history.append(entry)
+            if on_epoch is not None:
+                on_epoch(entry)
+            current = entry.get("validation_loss", entry["loss"])
+            if current < marked - schedule.tolerance * abs(current):
+                marked, mark = current, epoch
+            if not choosing:
+                progress.best_loss, progress.best_epoch = current, epoch
+                continue
+            if current < progress.best_loss:
+                progress.best_loss, progress.best_epoch = current, epoch
+                progress.best = trainer.kept()
+            if schedule.patience is not None and epoch - mark >= schedule.patience:
+                break
+    except KeyboardInterrupt:
+        progress.interrupted = True
+    if not choosing:
+        progress.best = trainer.kept()
+    return progress

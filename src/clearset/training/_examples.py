@@ -1,0 +1,97 @@
+"""Labelled examples, and which of them train, validate and make the token table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.sets import Labels, has_missing, take_examples
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledExamples:
+    """Examples with labels (numbers, or indices of classes) and weights."""
+
+    X: Any
+    labels: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, X: Any, labels: Labels, weights: npt.NDArray[np.float64], classes: npt.NDArray[Any] | None
+    ) -> "LabelledExamples":
+        """Convert labels to indices of `classes`, of which they may be some; None for numbers."""
+        if labels.classes is None or classes is None:
+            return cls(X, labels.values.astype(np.float64), weights)
+        places = np.searchsorted(classes, labels.classes)
+        known = classes[np.minimum(places, len(classes) - 1)] == labels.classes
+        if not np.all(known):
+            unknown = labels.classes[~known].tolist()[:5]
+            raise ValueError(f"Labels {unknown} are not among the classes fitted, {classes.tolist()[:20]}.")
+        return cls(X, places[labels.values].astype(np.float64), weights)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def as_labels(self, classes: npt.NDArray[Any] | None) -> Labels:
+        """Return the labels as a token table takes them; `classes` are what their indices stand for."""
+        if classes is None:
+            return Labels(self.labels, None)
+        return Labels(self.labels.astype(np.int32), classes, declared=True)
+
+    def take(self, rows: IntArray) -> "LabelledExamples":
+        """Return some of the examples."""
+        return LabelledExamples(take_examples(self.X, rows), self.labels[rows], self.weights[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """What a fit learns from.
+
+    Attributes
+    ----------
+    training : LabelledExamples
+        What the set function is trained on.
+    validation : LabelledExamples, optional
+        What the epoch and the setting are chosen by, or None.
+    folds : ndarray, optional
+        The fold of each training example, where the table is made of the same examples; else None.
+    n_folds : int
+        The number of folds.
+    """
+
+    training: LabelledExamples
+    validation: LabelledExamples | None
+    folds: IntArray | None
+    n_folds: int
+
+    def sampled(self, size: int, rng: np.random.Generator) -> "Sources":
+        """Return a random sample of the training examples, if there are more, and a third as many to validate."""
+
+        def chosen(n: int, most: int) -> IntArray | None:
+            return None if n <= most else np.sort(rng.permutation(n)[:most])
+
+        training, validation, folds = self.training, self.validation, self.folds
+        if (some := chosen(len(training), size)) is not None:
+            training, folds = training.take(some), None if folds is None else folds[some]
+        if validation is not None and (some := chosen(len(validation), size // 3)) is not None:
+            validation = validation.take(some)
+        return Sources(training, validation, folds, self.n_folds)
+
+
+def read_groups(groups: Any, n: int, kept: IntArray) -> npt.NDArray[Any] | None:
+    """Return the groups of those examples that count, numbered."""
+    if groups is None:
+        return None
+    column = np.asarray(groups)
+    if column.shape != (n,):
+        raise ValueError(f"groups has shape {column.shape} but X has {n} examples; give one group for each.")
+    if has_missing(column):
+        raise ValueError("groups has missing values; give every example a group.")
+    try:
+        return np.unique(column[kept], return_inverse=True)[1]
+    except TypeError:
+        raise TypeError("groups holds values of several types; give groups of one type.") from None

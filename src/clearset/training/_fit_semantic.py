@@ -1,0 +1,153 @@
+"""How an estimator learns from its examples: which validate, which fold each is in, and which settings are tried."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.tokens import (
+    Filter,
+    MinCount,
+    Setting,
+    Tokenizer,
+    as_tokenizer,
+    check_filters,
+    read_details,
+)
+from clearset.training._choose_setting import choose, smallest_tokens
+from clearset.training._examples import LabelledExamples, Sources
+from clearset.training._progress import progress_bar
+from clearset.training._split import deal, hold_out
+from clearset.training._try_setting import Plan, Trial, try_setting
+
+# The largest tokens that are tried where none are named.
+LARGEST_TRIED = 3
+# Training examples by which settings are chosen, at most; the one chosen is then trained on all.
+MOST_TO_CHOOSE_BY = 12_000
+
+
+def tokens_of(parameters: Mapping[str, Any], X: Any) -> Tokenizer:
+    """Return the tokenizer asked for, or the smallest tokens of the examples."""
+    return smallest_tokens(X) if parameters["tokens"] is None else as_tokenizer(parameters["tokens"])
+
+
+def filters_of(parameters: Mapping[str, Any], default: tuple[Filter, ...]) -> tuple[Filter, ...]:
+    """Return the filters asked for, or a default."""
+    return default if parameters["filters"] is None else check_filters(parameters["filters"])
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """One fit's examples, and what it may do with them.
+
+    Attributes
+    ----------
+    rows : LabelledExamples
+        The examples.
+    groups : ndarray, optional
+        The group of each example; examples of a group are never separated.
+    plan : Plan
+        What all settings share; its parameters are those of the estimator.
+    rng : numpy.random.Generator
+        Everything random comes from here.
+    """
+
+    rows: LabelledExamples
+    groups: npt.NDArray[Any] | None
+    plan: Plan
+    rng: np.random.Generator
+
+    def split(self, held: LabelledExamples | None) -> tuple[Sources, npt.NDArray[np.int64]]:
+        """Split the examples, unless others are held to validate; also return their order, training first."""
+        rows, groups, parameters = self.rows, self.groups, self.plan.parameters
+        n_folds = 0 if self.plan.table is not None else min(int(parameters["cross_fit"] or 0), len(rows))
+        if groups is not None and len(np.unique(groups)) < n_folds:
+            raise ValueError(
+                f"groups has {len(np.unique(groups))} distinct values, but cross_fit={n_folds} needs so many."
+            )
+        order = np.arange(len(rows))
+        if held is None and parameters["early_stopping"]:
+            stratify = self.plan.classes is not None
+            fraction = parameters["validation_fraction"]
+            training, validation = hold_out(rows.labels, groups, fraction, self.rng, stratify=stratify)
+            order = np.concatenate([training, validation])
+            if len(validation):
+                held, rows = rows.take(validation), rows.take(training)
+                groups = None if groups is None else groups[training]
+        return replace(self._dealt(rows, groups), validation=held), order
+
+    def without_validation(self, chosen: npt.NDArray[np.int64] | None = None) -> Sources:
+        """Deal examples to folds, all of them or some; none validates."""
+        if chosen is None:
+            return self._dealt(self.rows, self.groups)
+        return self._dealt(self.rows.take(chosen), None if self.groups is None else self.groups[chosen])
+
+    def folds(self, n_folds: int) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        """Return the examples outside and inside of each of some folds."""
+        folds = self._deal(self.rows, self.groups, min(n_folds, len(self.rows)))
+        for fold in np.unique(folds):
+            yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+
+    def _dealt(self, rows: LabelledExamples, groups: npt.NDArray[Any] | None) -> Sources:
+        """Deal examples to folds, where the table is made of them."""
+        n_folds = min(int(self.plan.parameters["cross_fit"] or 0), len(rows))
+        if self.plan.table is not None or n_folds < 2:
+            return Sources(rows, None, None, 0)
+        if groups is not None:
+            # Validation may have taken some. Examples of a single group that is left are dealt one by one.
+            n_groups = len(np.unique(groups))
+            n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
+        return Sources(rows, None, self._deal(rows, groups, n_folds), n_folds)
+
+    def _deal(
+        self, rows: LabelledExamples, groups: npt.NDArray[Any] | None, n_folds: int
+    ) -> npt.NDArray[np.int64]:
+        return deal(rows.labels, groups, n_folds, self.rng, classes=self.plan.classes is not None)
+
+    def choose(self, sources: Sources) -> tuple[Trial, list[tuple[Setting, float]]]:
+        """Try the settings that the parameters leave open."""
+        plan, parameters = self.plan, self.plan.parameters
+        given = parameters["tokens"] is not None or plan.table is not None
+        if plan.table is not None:
+            tokens, filters = plan.table.tokenizer, plan.table.filters
+        else:
+            tokens = tokens_of(parameters, read_details(sources.training.X, plan.details)[0])
+            filters = filters_of(parameters, () if given else (MinCount(2),))
+        first = Setting(
+            tokens,
+            filters,
+            cover=given if parameters["cover"] is None else bool(parameters["cover"]),
+            width=parameters["width"] or 1,
+            refine=0 if parameters["refine"] is None else int(parameters["refine"]),
+            shrinkage=plan.shrinkage,
+            details=plan.details,
+        )
+        free = self._free(given) if sources.validation is not None else frozenset()
+        if len(free) > 1:
+            sources = sources.sampled(MOST_TO_CHOOSE_BY, self.rng)
+        seeds = self.rng.integers(2**31 - 1, size=2)
+
+        def attempt(setting: Setting, start: Trial | None) -> Trial:
+            # All settings start from the same seed, so that they differ by themselves and not by chance.
+            return self.attempt(setting, sources, np.random.default_rng(seeds), start=start)
+
+        trial, losses = choose(first, free=free, largest=LARGEST_TRIED, attempt=attempt)
+        if parameters["verbose"] and len(losses) > 1:
+            print(f"chose {trial.setting}", file=sys.stderr)
+        return trial, losses
+
+    def _free(self, given: bool) -> frozenset[str]:
+        """Return what of a setting the parameters leave open."""
+        parameters = self.plan.parameters
+        free = {"pull"} if parameters["refine"] is not None else {"pull", "refine"}
+        if not given:
+            free |= {"tokens"} | {name for name in ("filters", "cover", "width") if parameters[name] is None}
+        return frozenset(free)
+
+    def attempt(self, setting: Setting, sources: Sources, rng: np.random.Generator, **how: Any) -> Trial:
+        """Try a setting, with a progress bar where one is asked for."""
+        with progress_bar({**self.plan.parameters, "restarts": 1}) as on_epoch:
+            return try_setting(setting, self.plan, sources, rng, on_epoch=on_epoch, **how)

@@ -1,0 +1,249 @@
+"""From the tokens of labelled examples to a trained set function, with corrections to the tokens' values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines import Refinement, TrainingSets, engine
+from clearset.functions import CROSSED_LOSSES, Layout, Loss, SetFunction
+from clearset.sets import Binning, CrossedPositions, Feature, Trust
+from clearset.tokens import Found, Occurrences, TokenPlacer, TokenRows, fit_token_binning
+from clearset.training._epochs import Progress, Report
+from clearset.training._fitting import Fitting, Unit, count_sets
+from clearset.training._initial import initial_crossed_set_function
+from clearset.training._missing import fill_missing_crossed
+from clearset.training._options import Options, choose_batch_size
+
+FloatArray = npt.NDArray[np.float64]
+
+# Up to this many sets say how steep the output calibrator starts.
+SCALE_SETS = 4000
+# Of corrections.
+REFINE_RATE = 0.1
+# The share of its learning rate that the set function keeps once corrections are learned beside it.
+SETTLED = 0.2
+# What a validation loss must fall by, as a share of itself, for training to go on.
+TOLERANCE = 5e-4
+
+
+@dataclass(frozen=True, eq=False)
+class TokenExamples:
+    """Labelled examples with their tokens.
+
+    Attributes
+    ----------
+    occurrences : Occurrences
+        The tokens of the examples.
+    rows : TokenRows
+        What is known of the tokens.
+    corrected : ndarray of int32, shape (n_tokens,)
+        The correction of each token, -1 for none.
+    labels, weights : ndarray of shape (B,)
+        A label and a weight for each example.
+    training, validation : ndarray of int64
+        Which examples train, and which validate.
+    """
+
+    occurrences: Occurrences
+    rows: TokenRows
+    corrected: npt.NDArray[np.int32]
+    labels: FloatArray
+    weights: FloatArray
+    training: npt.NDArray[np.int64]
+    validation: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenTask:
+    """What a set function of tokens is to learn, and how.
+
+    Attributes
+    ----------
+    features : sequence of Feature
+        The declared features; the value is the first.
+    trusts : sequence of Trust
+        Which feature says how far to trust which.
+    loss : Loss
+        What to minimise.
+    batch_size : int or str
+        Sets of one step, or ``"auto"``: one in 64 of the training sets, from 32 to 2048.
+    options : Options
+        The form of the set function and how to train it.
+    value_unit : float
+        The scale of a meaningful difference of values. Training counts values and corrections in it, for single
+        precision does not reach as far as labels may.
+    pull : float
+        How strongly corrections are pulled to 0.
+    """
+
+    features: Sequence[Feature]
+    trusts: Sequence[Trust]
+    loss: Loss
+    batch_size: int | str
+    options: Options
+    value_unit: float
+    pull: float
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTokens:
+    """A fitted set function of tokens.
+
+    Attributes
+    ----------
+    binning : Binning
+        Where keypoints are.
+    function : SetFunction
+        In the labels' own unit, with corrections where some were learned.
+    progress : Progress
+        How training went; of several stages the last.
+    stops : tuple of int
+        The best epoch of each stage.
+    n_training : int
+        The number of training examples.
+    loss : float
+        The best loss, on validation data where there are some, in the labels' own unit.
+    """
+
+    binning: Binning
+    function: SetFunction
+    progress: Progress[SetFunction]
+    stops: tuple[int, ...]
+    n_training: int
+    loss: float
+
+
+def fit_tokens(
+    task: TokenTask,
+    examples: TokenExamples,
+    rng: np.random.Generator,
+    start: FittedTokens | None = None,
+    stops: Sequence[int] = (),
+    on_epoch: Report | None = None,
+) -> FittedTokens:
+    """Place keypoints, train the set function, then corrections with it, and make the constraints exact.
+
+    Corrections come second: they would fit the labels before the set function has learned what values are worth.
+
+    Parameters
+    ----------
+    task : TokenTask
+        What to learn, and how.
+    examples : TokenExamples
+        What to learn from.
+    rng : numpy.random.Generator
+        Everything random comes from here.
+    start : FittedTokens, optional
+        A set function of the same examples and features, to learn corrections for.
+    stops : sequence of int, default=()
+        Epochs after which to stop each stage, where earlier training has shown them.
+    on_epoch : callable, optional
+        Called after every epoch.
+    """
+    options = replace(task.options, patience=None) if stops else task.options
+    fitting, crossed = _fitting(task, examples, options, rng, start, on_epoch)
+    data, unit = fitting.data, fitting.unit
+    schedule = options.schedule(
+        choose_batch_size(task.batch_size, len(data), share=64, largest=2048),
+        stop_after=stops[0] if stops else None,
+        tolerance=TOLERANCE,
+    )
+    if start is None:
+        initial = initial_crossed_set_function(fitting.binning, fitting.layout, **fitting.sizes, rng=rng)
+        initial = _scaled_output(initial, data, task.loss, options.threads, rng)
+        progress = fitting.train(initial, schedule)
+        best, reached = progress.best, progress.best_loss
+        best_epochs: tuple[int, ...] = (progress.best_epoch,)
+    else:
+        best, reached = unit.entered(start.function), start.progress.best_loss
+        progress, best_epochs = start.progress, start.stops
+    n_corrections = int(examples.corrected.max(initial=-1)) + 1
+    if n_corrections and not progress.interrupted and (len(stops) != 2 or stops[1]):
+        refined = replace(best, corrections=np.zeros((n_corrections, crossed.n_classes)))
+        schedule = replace(
+            schedule,
+            learning_rate=SETTLED * options.learning_rate,
+            refinement=Refinement(REFINE_RATE, task.pull),
+            stop_after=stops[1] if stops else None,
+        )
+        progress = fitting.train(
+            refined, schedule, reached if fitting.validation is not None else float("inf")
+        )
+        best_epochs = (*best_epochs, progress.best_epoch)
+        if progress.best_epoch:
+            best = progress.best
+    best = best.copy()
+    nothing = _no_tokens(fitting.binning, examples.rows)
+    fill_missing_crossed(best, fitting.binning, crossed, nothing, _prior(task.loss, data, crossed.n_classes))
+    function, reached = fitting.finished(best), unit.own(progress.best_loss)
+    if function.corrections is not None:
+        function = replace(function, corrections=function.corrections * task.value_unit)
+    return FittedTokens(fitting.binning, function, progress, best_epochs, len(data), reached)
+
+
+def _fitting(
+    task: TokenTask,
+    examples: TokenExamples,
+    options: Options,
+    rng: np.random.Generator,
+    start: FittedTokens | None,
+    on_epoch: Report | None,
+) -> tuple[Fitting, CrossedPositions]:
+    """Place the tokens, and put together what trainings have in common."""
+    labels, weights, chosen = examples.labels, examples.weights, examples.training
+    if start is None:
+        binning = fit_token_binning(
+            task.features, examples.occurrences, examples.rows, keypoints=options.keypoints, rng=rng
+        ).for_shapes(task.trusts)
+    else:
+        binning = start.binning
+    placer = TokenPlacer(binning, examples.rows, examples.corrected, np.float32, task.value_unit)
+    crossed = placer.place(examples.occurrences)
+    unit = Unit.of(task.loss, labels[chosen], weights[chosen])
+
+    def some(sets: npt.NDArray[np.int64]) -> TrainingSets:
+        return unit.labelled(crossed, labels[sets], weights[sets], sets)
+
+    fitting = Fitting(
+        binning,
+        Layout.full((2,) * len(task.features)),
+        task.trusts,
+        unit,
+        some(chosen),
+        some(examples.validation) if len(examples.validation) else None,
+        count_sets(weights[chosen]),
+        options,
+        rng,
+        on_epoch,
+    )
+    return fitting, crossed
+
+
+def _scaled_output(
+    function: SetFunction, data: TrainingSets, loss: Loss, threads: int, rng: np.random.Generator
+) -> SetFunction:
+    """Make the output calibrator as steep as the initial scores are worth, so that training need not begin with it."""
+    chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
+    slope, shift = engine("torch").output_line(function, data, chosen, loss, threads)
+    return function.rescaled(shift, slope)
+
+
+def _no_tokens(binning: Binning, rows: TokenRows) -> CrossedPositions:
+    """Return one set without tokens."""
+    none = np.empty(0)
+    empty = TokenRows(rows.values[:0], dict.fromkeys(rows.own, none), 0)
+    numbers = np.empty(0, np.int32)
+    details = {feature.name: none for feature in binning.features}
+    found = Found(numbers, np.zeros(2, np.int64))
+    occurrences = Occurrences(found, numbers.astype(np.int64), numbers, np.zeros(1, np.int64), details)
+    return TokenPlacer(binning, empty, numbers, np.float64).place(occurrences)
+
+
+def _prior(loss: Loss, data: TrainingSets, n_classes: int) -> float:
+    """Return the output, in the scaled unit, that belongs to the mean label."""
+    if loss.name not in CROSSED_LOSSES or n_classes > 1:
+        return 0.0
+    share = float(np.clip(np.average(data.targets, weights=data.weights), 1e-6, 1 - 1e-6))
+    return float(np.log(share / (1 - share)))

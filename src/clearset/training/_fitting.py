@@ -1,0 +1,133 @@
+"""One set function being fitted: what its trainings have in common, in the unit of the labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines import Problem, Schedule, TrainingSets, engine
+from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
+from clearset.sets import Binning, CrossedPositions, Positions, Trust
+from clearset.training._epochs import Progress, Report, run_epochs
+from clearset.training._options import Options
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A loss, and the unit in which it is minimised: training works with ``(output - centre) / scale``."""
+
+    loss: Loss
+    centre: float
+    scale: float
+
+    @classmethod
+    def of(cls, loss: Loss, labels: FloatArray, weights: FloatArray) -> "Unit":
+        """Return the unit in which these labels are near [-1, 1]."""
+        return cls(loss, *loss.scaling(labels, weights))
+
+    def labelled(
+        self,
+        positions: Positions | CrossedPositions,
+        labels: FloatArray,
+        weights: FloatArray,
+        chosen: npt.NDArray[np.int64] | None = None,
+    ) -> TrainingSets:
+        """Return labelled sets in this unit, their weights of mean 1."""
+        targets = self.loss.scaled(labels, self.centre, self.scale)
+        return TrainingSets(positions, targets, weights / weights.mean(), chosen)
+
+    def entered(self, function: SetFunction) -> SetFunction:
+        """Convert a function of the labels' own unit to this one."""
+        return function.rescaled(-self.centre / self.scale, 1.0 / self.scale)
+
+    def left(self, function: SetFunction) -> SetFunction:
+        """Convert a function of this unit to the labels' own."""
+        return function.rescaled(self.centre, self.scale)
+
+    def reported(self, entry: dict[str, float]) -> dict[str, float]:
+        """Convert the losses of an epoch to the labels' own unit."""
+        return {name: value if name == "epoch" else self.own(value) for name, value in entry.items()}
+
+    def own(self, loss: float) -> float:
+        """Convert a mean loss to the labels' own unit."""
+        return self.loss.in_units(loss, self.centre, self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """A set function that is being fitted.
+
+    Attributes
+    ----------
+    binning : Binning
+        The features and their keypoints.
+    layout : Layout
+        The lattices of phi.
+    trusts : sequence of Trust
+        Which feature says how far to trust which.
+    unit : Unit
+        The loss, and the unit in which it is minimised.
+    data : TrainingSets
+        What to train on, in that unit.
+    validation : TrainingSets, optional
+        What to choose the epoch by, in that unit.
+    n_sets : float
+        How many sets the weighted ones stand for.
+    options : Options
+        The form of the set function and how to train it.
+    rng : numpy.random.Generator
+        Everything random comes from here.
+    on_epoch : callable, optional
+        Called after every epoch.
+    """
+
+    binning: Binning
+    layout: Layout
+    trusts: Sequence[Trust]
+    unit: Unit
+    data: TrainingSets
+    validation: TrainingSets | None
+    n_sets: float
+    options: Options
+    rng: np.random.Generator
+    on_epoch: Report | None = None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Width and keypoints of rho."""
+        return {"width": self.options.width, "rho_keypoints": self.options.rho_keypoints}
+
+    def train(
+        self, initial: SetFunction, schedule: Schedule, baseline: float = float("inf")
+    ) -> Progress[SetFunction]:
+        """Train from initial values; the history is in the labels' own unit."""
+        # Constraints and smoothness remember where a training has got to, so each training has its own.
+        shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
+        smoothness = Smoothness(self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes)
+        problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
+        trainer = engine("torch").trainer(problem, schedule, self.rng)
+        progress = run_epochs(trainer, schedule, self._report, baseline=baseline)
+        progress.history = [self.unit.reported(entry) for entry in progress.history]
+        return progress
+
+    def _report(self, entry: dict[str, float]) -> None:
+        if self.on_epoch is not None:
+            self.on_epoch(self.unit.reported(entry))
+
+    def finished(self, function: SetFunction) -> SetFunction:
+        """Convert a function to the labels' own unit, with constraints that hold exactly."""
+        function = self.unit.left(function)
+        function = replace(function, rho_output=function.rho_output.copy())
+        ShapeConstraints.of(function, self.binning, self.trusts).project_exactly(function.tables)
+        return function
+
+
+def count_sets(weights: FloatArray) -> float:
+    """Return how many sets the weighted ones stand for.
+
+    Whole numbers are repetitions. Any other weights are relative, so they stand for as many sets as there are.
+    """
+    return float(weights.sum() if (weights == np.floor(weights)).all() else len(weights))

@@ -1,0 +1,137 @@
+"""Initial values: a set function that can get going from its first step."""
+
+import numpy as np
+
+from clearset.functions import Layout, SetFunction, lattice_direction
+from clearset.sets import Binning, Feature, Positions
+
+# The sum of a lattice's slopes at the start: large enough for rho's keypoints to tell sets apart, far enough from the
+# bounds -1 and 1 to grow. Lattices at exactly 0 would leave every calibrator without a gradient.
+AMPLITUDE = 0.5
+
+
+def initial_set_function(
+    binning: Binning,
+    layout: Layout,
+    leanings: np.ndarray,
+    *,
+    width: int,
+    rho_keypoints: int,
+    rng: np.random.Generator,
+) -> SetFunction:
+    """Make a set function of straight calibrators and slightly sloping, mutually different lattices.
+
+    Parameters
+    ----------
+    binning : Binning
+        Keypoints and categories.
+    layout : Layout
+        The lattices of phi.
+    leanings : ndarray of shape (C, D)
+        What `leanings` returns.
+    width : int
+        Scores of each token, K.
+    rho_keypoints : int
+        Keypoints of rho's calibrators.
+    rng : numpy.random.Generator
+        Where the differences between the lattices come from.
+    """
+    calibration = np.tile(_straight_calibrators(binning), (len(leanings) * width, 1))
+    slopes = _slopes(binning.features, leanings, width, rng)
+    vertices = np.concatenate(
+        [_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1
+    )
+    return SetFunction(layout, calibration, vertices, *_rho(width, len(leanings), rho_keypoints))
+
+
+def initial_crossed_set_function(
+    binning: Binning, layout: Layout, *, width: int, rho_keypoints: int, rng: np.random.Generator
+) -> SetFunction:
+    """Make a set function for tokens crossed with classes: it rises with the value, and hardly moves with the rest.
+
+    The parameters are those of `initial_set_function`; the value is the first feature.
+    """
+    calibration = np.tile(_straight_calibrators(binning), (width, 1))
+    slopes = AMPLITUDE * rng.uniform(-0.1, 0.1, size=(width, len(binning.features)))
+    slopes[:, 0] = AMPLITUDE * rng.uniform(0.6, 1.0, size=width)
+    vertices = _sloping_lattice(slopes, layout.subsets[0], layout.sizes)
+    return SetFunction(layout, calibration, vertices, *_rho(width, 1, rho_keypoints))
+
+
+def leanings(binning: Binning, positions: Positions, targets: np.ndarray) -> np.ndarray:
+    """Return the direction in which each output goes with each feature.
+
+    Rho can only rise. Where a lattice starts with the wrong slope rho learns to be flat, and no gradient is left
+    for the lattice to turn by; so lattices start with the slope that the labels support.
+
+    Parameters
+    ----------
+    binning : Binning
+        The features and their keypoints.
+    positions : Positions
+        The training sets.
+    targets : ndarray of shape (B, C)
+        What each output should be large for, centred and weighted.
+
+    Returns
+    -------
+    ndarray of shape (C, D)
+        The sign of the covariance with the mean over a set's tokens: 1, -1, or 0 where the labels do not say.
+    """
+    table = np.append(_straight_calibrators(binning), 0.0)
+    slots = positions.slots
+    calibrated = table[slots] + positions.fractions * (table[slots + 1] - table[slots])
+    means = np.add.reduceat(calibrated, positions.offsets[:-1], axis=1) / np.diff(positions.offsets)
+    return np.asarray(np.sign(targets.T @ (means - means.mean(axis=1, keepdims=True)).T))
+
+
+def _rho(width: int, outputs: int, keypoints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return calibrators, lattices and output calibrators of rho that pass on the mean of their inputs."""
+    # In single precision and from both ends, as set functions have always started: the same seed gives the same model.
+    count, step = np.arange(keypoints), float(np.float32(2.0) / np.float32(keypoints - 1))
+    left = count < keypoints // 2
+    places = np.where(left, step * count - 1.0, 1.0 - step * count[::-1]).astype(np.float32)
+    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * width, indexing="ij")).astype(np.float32)
+    mean = 2 * corners.mean(axis=0) - 1
+    tables = ((places + 1) / 2, outputs * width), (mean.reshape(-1), outputs), (places, outputs)
+    calibrators, vertices, output = (np.tile(row, (rows, 1)).astype(np.float64) for row, rows in tables)
+    return calibrators, vertices, output
+
+
+def _straight_calibrators(binning: Binning) -> np.ndarray:
+    """Start numeric calibrators as straight lines from 0 to 1; categories and missing values in the middle."""
+    calibration = np.full(binning.n_slots, 0.5)
+    for feature, keypoints in zip(binning.features, binning.keypoints, strict=True):
+        if keypoints is not None:
+            calibration[binning.slots_of(feature.name)] = _straight(keypoints)
+    return calibration
+
+
+def _straight(keypoints: np.ndarray) -> np.ndarray:
+    halves = keypoints / 2  # the distance between the ends may exceed the largest float
+    return np.asarray((halves - halves[0]) / (halves[-1] - halves[0]))
+
+
+def _slopes(
+    features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw each lattice's slopes ``(C * K, D)``.
+
+    A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of
+    an output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
+    """
+    n_outputs, n_features = leanings.shape
+    sizes = rng.uniform(0.2, 1.0, size=(n_outputs, width, n_features))
+    first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), leanings)
+    signs = first[:, None, :] * (-1.0) ** np.arange(width)[:, None]
+    for d, feature in enumerate(features):
+        if lattice_direction(feature):
+            signs[:, :, d] = lattice_direction(feature)
+    slopes = AMPLITUDE * signs * sizes / sizes.sum(axis=2, keepdims=True)
+    return np.asarray(slopes.reshape(n_outputs * width, n_features))
+
+
+def _sloping_lattice(slopes: np.ndarray, subset: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
+    axes = [np.linspace(-1.0, 1.0, sizes[d]) for d in subset]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij")).reshape(len(subset), -1)
+    return np.asarray(slopes[:, list(subset)] @ grid)

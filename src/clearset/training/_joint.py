@@ -1,0 +1,150 @@
+"""Training of set functions together with the set function that takes their estimates as features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines import Estimate, JointPart, JointProblem, Schedule, engine
+from clearset.functions import SetFunction, ShapeConstraints, Smoothness
+from clearset.sets import Binning, Positions, Trust
+from clearset.training._epochs import Report, run_epochs
+from clearset.training._fitting import Unit, count_sets
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A trained set function, and what it must obey.
+
+    Attributes
+    ----------
+    function : SetFunction
+        In the labels' own unit.
+    binning : Binning
+        The features and their keypoints.
+    trusts : sequence of Trust
+        Which feature says how far to trust which.
+    smoothness : float
+        Strength of the penalty on bends and twists.
+    unit : Unit
+        The loss, and the unit of training.
+    """
+
+    function: SetFunction
+    binning: Binning
+    trusts: Sequence[Trust]
+    smoothness: float
+    unit: Unit
+
+    def prepared(self, n_sets: float) -> JointPart:
+        """Return the part as an engine trains it, for so many sets."""
+        function, shape = self.function, self._shape()
+        sizes = {"width": function.width, "rho_keypoints": function.rho_keypoints}
+        smoothness = Smoothness(self.binning, function.layout, self.smoothness, n_sets, **sizes)
+        scaled = self.unit.entered(function)
+        return JointPart(scaled, shape, smoothness, self.unit.centre, self.unit.scale)
+
+    def finished(self, trained: SetFunction) -> SetFunction:
+        """Convert a trained set function to the labels' unit, with constraints that hold exactly."""
+        function = self.unit.left(trained).copy()
+        self._shape().project_exactly(function.tables)
+        return function
+
+    def _shape(self) -> ShapeConstraints:
+        return ShapeConstraints.of(self.function, self.binning, self.trusts)
+
+
+@dataclass(frozen=True, eq=False)
+class JointSets:
+    """Labelled sets of a follow-on function, with the sets of the functions that it takes estimates of.
+
+    Attributes
+    ----------
+    positions : Positions
+        Of the follow-on function's features; what they hold of estimates is not read.
+    estimates : sequence of Estimate
+        One for each further function, with the same sets.
+    labels, weights : ndarray of shape (B,)
+        A label and a weight for each set.
+    training, validation : ndarray of int64
+        Numbers of sets.
+    """
+
+    positions: Positions
+    estimates: Sequence[Estimate]
+    labels: FloatArray
+    weights: FloatArray
+    training: npt.NDArray[np.int64]
+    validation: npt.NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class JointProgress:
+    """What training has reached: the set functions, the follow-on function first, and the validation losses."""
+
+    functions: list[SetFunction]
+    before: float
+    after: float
+    history: list[dict[str, float]] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def train_jointly(
+    parts: Sequence[Part],
+    data: JointSets,
+    schedule: Schedule,
+    rng: np.random.Generator,
+    on_epoch: Report | None = None,
+) -> JointProgress:
+    """Minimise the follow-on function's loss in the parameters of all set functions, under the constraints of each.
+
+    As for a single set function a running average of the iterates is validated. The best one is made exact in its
+    constraints, and kept if it is then better on validation data than what there was before. An interrupt (Ctrl-C) ends
+    training.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Trained set functions: the follow-on function, and then one for each of the estimates.
+    data : JointSets
+        Labelled sets, some of them for validation.
+    schedule : Schedule
+        How to train.
+    rng : numpy.random.Generator
+        Orders the sets.
+    on_epoch : callable, optional
+        Called with every new entry of the history.
+    """
+    unit, n_sets = parts[0].unit, count_sets(data.weights[data.training])
+    problem = JointProblem(
+        [part.prepared(n_sets) for part in parts],
+        data.estimates,
+        parts[0].binning,
+        data.positions,
+        unit.loss,
+        unit.loss.scaled(data.labels, unit.centre, unit.scale),
+        data.weights,
+        data.training,
+        data.validation,
+    )
+
+    def report(entry: dict[str, float]) -> None:
+        if on_epoch is not None:
+            on_epoch(unit.reported(entry))
+
+    trainer = engine("torch").joint_trainer(problem, schedule, rng)
+    before = trainer.validation_loss()
+    progress = run_epochs(trainer, schedule, report, baseline=before)
+    history = [unit.reported(entry) for entry in progress.history]
+    joint = JointProgress([part.function for part in parts], unit.own(before), unit.own(before), history)
+    joint.interrupted = progress.interrupted
+    if progress.best_epoch:
+        finished = [part.finished(best) for part, best in zip(parts, progress.best, strict=True)]
+        entered = [part.unit.entered(function) for part, function in zip(parts, finished, strict=True)]
+        after = trainer.loss_of(entered)
+        if after < before:
+            joint.functions, joint.after = finished, unit.own(after)
+    return joint

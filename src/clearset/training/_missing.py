@@ -1,0 +1,76 @@
+"""The outputs of calibrators for missing values where training had none."""
+
+import numpy as np
+
+from clearset.engines import engine
+from clearset.functions import SetFunction
+from clearset.sets import Binning, CrossedPositions, Positions
+
+_HALVINGS = 40
+
+
+def fill_missing(function: SetFunction, binning: Binning, positions: Positions) -> None:
+    """Make values that were never missing in training count as average when they are.
+
+    The output for "missing" was not trained then; it becomes the calibrator's mean output over the training tokens.
+
+    Parameters
+    ----------
+    function : SetFunction
+        Its calibration is changed in place.
+    binning : Binning
+        Says which slots belong to which feature.
+    positions : Positions
+        The training tokens.
+    """
+    for d in range(len(binning.features)):
+        _fill(function, binning, d, positions.slots[d], positions.fractions[d])
+
+
+def fill_missing_crossed(
+    function: SetFunction,
+    binning: Binning,
+    crossed: CrossedPositions,
+    nothing: CrossedPositions,
+    prior: float,
+) -> None:
+    """Do the same for tokens crossed with classes, whose first feature is the value.
+
+    Where every training set had a token, a set without any gets as near to the prior as its one missing value can bring
+    it. Of several classes all are alike then.
+
+    Parameters
+    ----------
+    function : SetFunction
+        Its calibration is changed in place.
+    binning : Binning
+        Says which slots belong to which feature.
+    crossed : CrossedPositions
+        The training tokens.
+    nothing : CrossedPositions
+        One set without tokens, in float64.
+    prior : float
+        The output that belongs to the mean label.
+    """
+    for d in range(1, len(binning.features)):
+        _fill(function, binning, d, crossed.slots[d - 1], crossed.fractions[d - 1])
+    if (crossed.rows < 0).any():
+        return
+    column = function.calibration[:, int(binning.slot_offsets[1]) - 1]
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):  # the output does not fall with the calibrated value
+        column[:] = (low + high) / 2
+        if float(engine().outputs(function, nothing)[0, 0]) < prior:
+            low = (low + high) / 2
+        else:
+            high = (low + high) / 2
+
+
+def _fill(function: SetFunction, binning: Binning, d: int, slots: np.ndarray, fractions: np.ndarray) -> None:
+    calibration, fractions = function.calibration, fractions.astype(np.float64)
+    start, missing = int(binning.slot_offsets[d]), int(binning.slot_offsets[d + 1]) - 1
+    shares = np.bincount(slots - start, 1.0 - fractions, minlength=missing - start + 2)
+    shares[1:] += np.bincount(slots - start, fractions, minlength=missing - start + 2)[:-1]
+    known = shares[: missing - start]
+    if shares[missing - start] == 0.0 and known.sum() > 0.0:
+        calibration[:, missing] = calibration[:, start:missing] @ (known / known.sum())

@@ -1,0 +1,295 @@
+"""One setting tried out: a token table, its statistics without each fold, and a set function on top."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from clearset.engines import engine
+from clearset.functions import Link, Loss
+from clearset.sets import CrossedPositions, Feature, Trust
+from clearset.tokens import (
+    Corrections,
+    Occurrences,
+    OwnTokenizer,
+    Setting,
+    Statistics,
+    Tokenizer,
+    TokenPlacer,
+    TokenReader,
+    TokenRows,
+    TokenTable,
+    cross_fit,
+    read_details,
+)
+from clearset.training._epochs import Report
+from clearset.training._examples import LabelledExamples, Sources
+from clearset.training._fit_tokens import FittedTokens, TokenExamples, TokenTask, fit_tokens
+from clearset.training._options import Options
+
+FloatArray = npt.NDArray[np.float64]
+
+# Corrections, tokens x classes, that are learned at most; the most frequent tokens have them.
+MOST_CORRECTIONS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What all settings of a fit share.
+
+    Attributes
+    ----------
+    classes : ndarray, optional
+        The classes of the labels, or None for a number.
+    table : TokenTable, optional
+        A token table made elsewhere, or None to make one of the training examples.
+    features : tuple of Feature, optional
+        The features of the set function; None for the usual ones of the setting.
+    trusts : tuple of Trust
+        Which feature says how far to trust which.
+    details : tuple of str
+        Columns that tell something of each item of an example.
+    loss : Loss
+        What to minimise.
+    parameters : mapping
+        The estimator's parameters.
+    shrinkage : float
+        Examples of the prior that every mean is mixed with.
+    threads : int
+        Threads of everything that can use several.
+    """
+
+    classes: npt.NDArray[Any] | None
+    table: TokenTable | None
+    features: tuple[Feature, ...] | None
+    trusts: tuple[Trust, ...]
+    details: tuple[str, ...]
+    loss: Loss
+    parameters: Mapping[str, Any]
+    shrinkage: float
+    threads: int
+
+    @property
+    def task(self) -> str:
+        """What the table's labels are: classes, or a number."""
+        if self.table is not None:
+            return self.table.task
+        return "number" if self.classes is None else "classes"
+
+    def features_of(self, setting: Setting) -> tuple[Feature, ...]:
+        """Return the features of the set function: those asked for, or the usual ones."""
+        if self.features is not None:
+            return self.features
+        task = self.task
+        plain = ["count", "entropy", "items", "tokens"] if task == "classes" else ["count", "items", "tokens"]
+        if not _single(setting.tokens):
+            plain.insert(1, "size")
+        value = Feature("log_odds" if task == "classes" else "mean_label", monotonic="increasing")
+        return (value, *map(Feature, plain), *map(Feature, self.details))
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A setting and what came of it.
+
+    Attributes
+    ----------
+    setting : Setting
+        What was tried.
+    reader : TokenReader
+        Reads examples with the table of the training examples, learned corrections included.
+    fitted : FittedTokens
+        The set function.
+    features : tuple of Feature
+        Of the set function.
+    examples : TokenExamples
+        The training and the validation examples, with what they may know of their tokens, out of fold.
+    """
+
+    setting: Setting
+    reader: TokenReader
+    fitted: FittedTokens
+    features: tuple[Feature, ...]
+    examples: TokenExamples
+
+    @property
+    def table(self) -> TokenTable:
+        """The token table."""
+        return self.reader.table
+
+    @property
+    def n_training(self) -> int:
+        """The number of training examples."""
+        return self.fitted.n_training
+
+    @property
+    def loss(self) -> float:
+        """The loss on validation data, or without any on the training data."""
+        return self.fitted.loss
+
+    def positions_out_of_fold(self) -> CrossedPositions:
+        """Place the tokens of the training examples, by tables without their folds, and of validation examples."""
+        examples = self.examples
+        placer = TokenPlacer(self.fitted.binning, examples.rows, examples.corrected, np.float64)
+        return placer.place(examples.occurrences)
+
+    def outputs_out_of_fold(self, threads: int) -> FloatArray:
+        """Return the outputs for the examples of `positions_out_of_fold`.
+
+        The set function itself has seen the labels of the training examples.
+        """
+        return engine().outputs(self.fitted.function, self.positions_out_of_fold(), threads)
+
+    def outputs(self, X: Any, link: Link, threads: int) -> FloatArray:
+        """Return the outputs for examples that this trial has not seen."""
+        reader = replace(self.reader, out_of_fold=())
+        found = reader.find(X, threads=threads)
+        positions = reader.placer(self.fitted.binning).place(found)
+        outputs = engine().outputs(self.fitted.function, positions, threads)
+        return link.with_prior(outputs, found.counts == 0, self.table.prior)
+
+
+def try_setting(
+    setting: Setting,
+    plan: Plan,
+    sources: Sources,
+    rng: np.random.Generator,
+    *,
+    start: Trial | None = None,
+    stops: Sequence[int] = (),
+    on_epoch: Report | None = None,
+) -> Trial:
+    """Make the table of a setting and train a set function on it.
+
+    Parameters
+    ----------
+    setting : Setting
+        What to try.
+    plan : Plan
+        What all settings share.
+    sources : Sources
+        What there is to learn from.
+    rng : numpy.random.Generator
+        Everything random comes from here.
+    start : Trial, optional
+        The trial of the same setting without refinement, to go on from.
+    stops : sequence of int, default=()
+        Epochs after which to stop each stage of training, where an earlier trial has shown them.
+    on_epoch : callable, optional
+        Called after every epoch.
+    """
+    features = plan.features_of(setting)
+    if start is None:
+        table, out_of_fold = _table(setting, plan, sources)
+        names = [feature.name for feature in features]
+        reader = TokenReader(table, names, setting.cover, plan.shrinkage, plan.details, out_of_fold)
+        occurrences = _read(reader, sources, plan.threads)
+    else:
+        reader, occurrences = start.reader, start.examples.occurrences
+    corrected = _corrected(reader.table, reader.rows, setting.refine)
+    examples = _labelled(sources, occurrences, reader.rows, corrected)
+    task = TokenTask(
+        features,
+        plan.trusts,
+        plan.loss,
+        plan.parameters["batch_size"],
+        Options.of(plan.parameters, plan.threads, width=setting.width),
+        _unit(features[0].name, reader.table, sources.training),
+        setting.pull,
+    )
+    fitted = fit_tokens(task, examples, rng, None if start is None else start.fitted, stops, on_epoch)
+    amounts = fitted.function.corrections
+    if amounts is None:
+        setting = replace(setting, refine=0)  # no epoch of refinement was better than none
+    else:
+        tokens = np.flatnonzero(corrected >= 0).astype(np.int32)
+        corrections = Corrections(features[0].name, plan.shrinkage, tokens, amounts)
+        reader = replace(reader, table=replace(reader.table, corrections=corrections))
+    return Trial(setting, reader, fitted, features, examples)
+
+
+def _read(reader: TokenReader, sources: Sources, threads: int) -> Occurrences:
+    """Find the tokens of the training examples, by what is known without their folds, and of validation examples."""
+    views = None if sources.folds is None else sources.folds + 1
+    parts = [reader.find(sources.training.X, views, threads)]
+    if sources.validation is not None:
+        parts.append(reader.find(sources.validation.X, None, threads))
+    return Occurrences.joined(parts)
+
+
+def _labelled(
+    sources: Sources, occurrences: Occurrences, rows: TokenRows, corrected: npt.NDArray[np.int32]
+) -> TokenExamples:
+    labelled = [part for part in (sources.training, sources.validation) if part is not None]
+    sizes = np.cumsum([len(part) for part in labelled])
+    return TokenExamples(
+        occurrences,
+        rows,
+        corrected,
+        np.concatenate([part.labels for part in labelled]),
+        np.concatenate([part.weights for part in labelled]),
+        np.arange(sizes[0]),
+        np.arange(sizes[0], sizes[-1]),
+    )
+
+
+def _table(setting: Setting, plan: Plan, sources: Sources) -> tuple[TokenTable, Sequence[Statistics]]:
+    if plan.table is not None:
+        return plan.table, ()
+    training = sources.training
+    if sources.folds is None:
+        return build_table(setting, training, plan), ()
+    X, _ = read_details(training.X, plan.details)
+    weights = None if (training.weights == 1).all() else training.weights
+    labels = training.as_labels(plan.classes)
+    return cross_fit(
+        X,
+        labels,
+        setting.tokens,
+        setting.filters,
+        sources.folds,
+        sources.n_folds,
+        weights,
+        threads=plan.threads,
+    )
+
+
+def build_table(setting: Setting, rows: LabelledExamples, plan: Plan) -> TokenTable:
+    """Make the token table of all these examples."""
+    X, _ = read_details(rows.X, plan.details)
+    weights = None if (rows.weights == 1).all() else rows.weights
+    labels = rows.as_labels(plan.classes)
+    return TokenTable.build(
+        X, labels, setting.tokens, setting.filters, sample_weight=weights, threads=plan.threads
+    )
+
+
+def _corrected(table: TokenTable, rows: TokenRows, refine: int) -> npt.NDArray[np.int32]:
+    """Choose and count the tokens that get a correction: the small ones, of too many the most frequent."""
+    chosen = np.flatnonzero(table.sizes <= refine)
+    most = MOST_CORRECTIONS // rows.values.shape[1]
+    if len(chosen) > most:
+        chosen = np.sort(chosen[np.argsort(-table.counts[chosen], kind="stable")[:most]])
+    corrected = np.full(rows.n_tokens, -1, np.int32)
+    corrected[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return corrected
+
+
+def _unit(value: str, table: TokenTable, training: LabelledExamples) -> float:
+    """Return the scale of a meaningful difference of values."""
+    if value == "log_odds":
+        return 1.0
+    if table.classes is not None:
+        return 0.1
+    _, spread = Loss("squared_error").scaling(training.labels, training.weights)
+    return spread
+
+
+def _single(tokens: Tokenizer) -> bool:
+    """Return whether every token is one item."""
+    if isinstance(tokens, OwnTokenizer):
+        return False
+    return tokens.joining(pa.array([], pa.large_string())).max_items == 1

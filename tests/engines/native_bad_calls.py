@@ -1,0 +1,265 @@
+"""Bad calls of every function of the compiled module.
+
+Run as a script with a number, it makes the bad calls from that one on and writes what each raised as a line of JSON.
+Calls may end the process, so they are never made in the process of the tests.
+"""
+
+import json
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .native_calls import (
+    ARRAYS,
+    BY_ADDRESS,
+    CROSSED_SIZES,
+    GOOD,
+    N_TOKENS,
+    Made,
+    Misaligned,
+    call,
+    ints,
+    longs,
+)
+
+INT32_MAX = 2**31 - 1
+WRONG_TYPE = "incompatible function arguments"
+
+
+class BadCall(NamedTuple):
+    """A good call with one argument changed, and a part of what must be said about it."""
+
+    function: str
+    argument: str
+    value: Any
+    message: str
+
+
+def wrong_kinds(function):
+    """Every argument as what it never is: None, a string, and arrays of another type, shape or order."""
+    for argument, good in GOOD[function].items():
+        if argument not in ("views", "adding", "on_progress"):
+            yield BadCall(function, argument, None, WRONG_TYPE)
+        if argument not in ("ngrams", "cover"):
+            message = "cannot be called" if argument == "on_progress" else WRONG_TYPE
+            yield BadCall(function, argument, "1", message)
+        if isinstance(good, np.ndarray) and function in ARRAYS:
+            other = np.float32 if good.dtype == np.float64 else np.float64
+            yield BadCall(function, argument, good.astype(other), WRONG_TYPE)
+            yield BadCall(function, argument, good[..., None], WRONG_TYPE)
+            yield BadCall(function, argument, np.repeat(good, 2, axis=-1)[..., ::2], WRONG_TYPE)
+            yield BadCall(function, argument, np.array(0, good.dtype), WRONG_TYPE)
+        elif isinstance(good, int) and not isinstance(good, bool):
+            yield BadCall(function, argument, 2**64, WRONG_TYPE)
+
+
+def bad_arrays():
+    """Arrays that do not fit to each other, and contents that cannot be."""
+    chains = [
+        ("starts", longs(0), "stops has 2 entries"),
+        ("starts", longs(-1, 3), "start of a chain is -1"),
+        ("starts", longs(-(2**63), 3), "start of a chain"),
+        ("starts", longs(0, 6), "start of a chain is 6"),
+        ("stops", longs(2, 6), "stop of a chain is 6"),
+        ("stops", longs(2, -1), "stop of a chain is -1"),
+        ("stops", longs(2, 2**62), "stop of a chain"),
+        ("stops", longs(), "stops has 0 entries"),
+        ("values", np.zeros((2, 0)), "stop of a chain is 2"),
+        ("lower", 2.0, "bounds are 2"),
+        ("upper", float("nan"), "bounds are"),
+    ]
+    half_spaces = [
+        ("duals", np.zeros((2, 2)), r"duals have the shape \(2, 2\)"),
+        ("duals", np.zeros((1, 1)), r"duals have the shape \(1, 1\)"),
+        ("duals", np.zeros((0, 0)), r"duals have the shape \(0, 0\)"),
+        ("indices", ints([0, 1], [1, 3]), "index of a half-space is 3"),
+        ("indices", ints([0, 1], [-1, 2]), "index of a half-space is -1"),
+        ("indices", ints([0, 1], [1, INT32_MAX]), "index of a half-space"),
+        ("indices", ints([0, 1, 2], [1, 2, 0]), "different shapes"),
+        ("indices", ints([0, 1]), r"duals have the shape"),
+        ("coefficients", np.ones((1, 2)), "different shapes"),
+        ("coefficients", np.ones((2, 1)), "different shapes"),
+        ("values", np.zeros((1, 0)), "index of a half-space is 0"),
+        ("values", np.zeros((2, 3)), r"must be \(members, rows\), \(2, 2\)"),
+        ("lower", float("nan"), "bounds are"),
+        ("tolerance", float("nan"), "tolerance is"),
+        ("tolerance", -1.0, "tolerance is -1"),
+        ("max_sweeps", -1, "max_sweeps is -1"),
+    ]
+    rows = [
+        ("offsets", longs(), "offsets"),
+        ("offsets", longs(0, 3, 5), "offsets must rise|channels has 3 entries"),
+        ("offsets", longs(0, 3, 5, 7), "offsets must rise"),
+        ("offsets", longs(1, 3, 5, 6), "offsets must rise"),
+        ("offsets", longs(0, 5, 3, 6), "offsets must rise"),
+        ("offsets", longs(0, -(2**62), 3, 6), "offsets must rise"),
+        ("offsets", longs(0, 2**62, 3, 6), "offsets must rise"),
+        ("codes", ints(), "offsets must rise"),
+        ("threads", 0, "threads is 0"),
+        ("threads", -1, "threads is -1"),
+    ]
+    mining = [
+        *rows,
+        ("codes", ints(0, 1, 2, 1, -1, 2), "code of an item is -1"),
+        ("codes", ints(0, 1, 2, 1, 2, INT32_MAX), "code of an item is 2147483647"),
+        ("channels", ints(0, 1), "channels has 2 entries"),
+        ("channels", ints(), "channels has 0 entries"),
+        ("channels", ints(0, 1, 2), "channel is 2"),
+        ("channels", ints(0, -1, 1), "channel is -1"),
+        ("n_channels", 0, "n_channels is 0"),
+        ("n_channels", -1, "n_channels is -1"),
+        ("n_channels", 2**62, "n_channels is"),
+        ("adding", np.ones((3, 2)), r"shape \(3, 2\)"),
+        ("adding", np.ones((3, 0)), r"shape \(3, 0\)"),
+        ("adding", np.ones((2, 3)), r"shape \(2, 3\)"),
+        ("boundary", -2, "boundary is -2"),
+        ("max_items", 0, "max_items is 0"),
+        ("max_items", -1, "max_items is -1"),
+        ("min_count", 0, "min_count is 0"),
+        ("min_count", 2**40, "min_count is"),
+    ]
+    finding = [
+        *rows,
+        ("views", ints(0, 0, dtype=np.uint8), "views has 2 entries"),
+        ("items", ints(0, 1, 2), "child_offsets has 7 entries"),
+        ("items", ints(0, 1, 2, -1, 2, 2), "item of a node is -1"),
+        ("items", ints(0, 1, 2, 1, 3, 2), "item of a node is 3"),
+        ("child_offsets", ints(3, 4, 5, 5, 6, 6), "child_offsets has 6 entries"),
+        ("child_offsets", ints(3, 4, 5, 5, 6, 6, 7)[::-1].copy(), "children of node 0"),
+        ("child_offsets", ints(-5, 4, 5, 5, 6, 6, 6), "children of node 0 go from -5"),
+        ("child_offsets", ints(3, INT32_MAX, 5, 5, 6, 6, 6), "children of node 0"),
+        ("child_offsets", ints(3, 4, 5, 5, 7, 6, 6), "children of node 3 go from 5 to 7"),
+        ("child_offsets", ints(0, 4, 5, 5, 6, 6, 6), "children of node 0 go from 0"),
+        ("child_offsets", ints(3, 4, 5, 3, 6, 6, 6), "children of node 2 go from 5 to 3"),
+        ("masks", np.ones(5, np.uint32), "masks has 5 entries"),
+        ("first", ints(0, 1, 6), "first node of an item is 6"),
+        ("first", ints(INT32_MAX, 1, 2), "first node of an item"),
+        ("n_codes", -1, "n_codes is -1"),
+        ("n_codes", 2, "item of a node is 2"),
+    ]
+    tables = {
+        "project_chains": chains,
+        "project_half_spaces": half_spaces,
+        "mine_tokens": mining,
+        "find_tokens": finding,
+    }
+    for function, table in tables.items():
+        for argument, value, message in table:
+            yield BadCall(function, argument, value, message)
+    for n_columns in (0, 1, 5):
+        rows_of = {
+            "indices": np.zeros((2, n_columns), np.int32),
+            "coefficients": np.zeros((2, n_columns)),
+        }
+        yield BadCall("project_half_spaces", "*", rows_of, "2, 3 or 4 entries")
+    layouts = [
+        ("sizes", [2, 1], "lattice size is 1"),
+        ("sizes", [2, -3], "lattice size is -3"),
+        ("sizes", [2], "feature of a lattice is 1"),
+        ("sizes", [], "feature of a lattice is 1"),
+        ("sizes", [200, 200], "vertices of a lattice is 40000"),
+        ("sizes", [INT32_MAX, INT32_MAX], "vertices of a lattice"),
+        ("subsets", [], "subsets is empty"),
+        ("subsets", [[]], "number of features of a lattice is 0"),
+        ("subsets", [[0, 2]], "feature of a lattice is 2"),
+        ("subsets", [[-1]], "feature of a lattice is -1"),
+        ("subsets", [[0, 0]], "more than once"),
+        ("subsets", [[0] * 15], "number of features of a lattice is 15"),
+        ("subsets", [0, 1], WRONG_TYPE),
+    ]
+    for argument, value, message in layouts:
+        yield BadCall("PhiLayout", argument, value, message)
+    yield BadCall(
+        "PhiLayout", "*", {"sizes": [2] * 15, "subsets": [list(range(15))]}, "features of a lattice is 15"
+    )
+    sizes = [
+        *[(argument, -1, "is -1") for argument in CROSSED_SIZES if argument != "corrections"],
+        ("corrections", -2, "is -2"),
+        *[(argument, 2**40, "is 1099511627776") for argument in list(CROSSED_SIZES)[3:]],
+        ("classes", 0, "classes is 0"),
+        ("slots", 3, "keypoints is 3"),
+        ("keypoints", 1, "keypoints is 1"),
+        ("keypoints", 6, "keypoints is 6"),
+        ("plain", 14, "plain features is 14"),
+    ]
+    for argument, value, message in sizes:
+        yield BadCall("CrossedSizes", argument, value, message)
+
+
+def bad_by_address(function):
+    """Sizes that cannot be, addresses where no array is, and contents that point outside."""
+    kernel = function.split("_")[0]
+    good = GOOD[function]
+    for argument, value in good.items():
+        if isinstance(value, np.ndarray):
+            yield BadCall(function, argument, 0, f"{argument} is at the address 0")
+            yield BadCall(function, argument, Misaligned(value), f"{argument} is at the address")
+            yield BadCall(function, argument, -1, WRONG_TYPE)
+        elif isinstance(value, int) and argument != "threads":
+            yield BadCall(function, argument, -1, "is -1")
+            # Beyond what any array can have, so that it is refused before anything is read.
+            yield BadCall(function, argument, 2**60, "is 1152921504606846976|more entries than fit")
+    if kernel == "rho":
+        for argument, value in (("n_functions", 0), ("width", 0), ("width", 64), ("n_keypoints", 1)):
+            yield BadCall(function, argument, value, f"is {value}")
+        return
+    for threads in (0, -1):
+        yield BadCall(function, "threads", threads, f"threads is {threads}")
+    if kernel == "phi":
+        contents = "offsets of the sets do not rise"
+        yield BadCall(function, "n_slots", 0, "slots is 0")
+        yield BadCall(function, "n_sets", N_TOKENS + 1, "sets is 301")
+        for offsets in ((0, 200, 299), (1, 200, 300), (0, 0, 300), (0, 400, 300), (0, -(2**62), 300)):
+            yield BadCall(function, "offsets", longs(*offsets), contents)
+        for slots in outside(good["slots"], 0, 5):
+            yield BadCall(function, "slots", slots, contents)
+        return
+    contents = "A chosen set does not exist"
+    inputs = good["inputs"].arguments
+    changes = [("slots", slots) for slots in outside(inputs["slots"], 0, 6)]
+    changes += [("rows", rows) for rows in outside(inputs["rows"], -1, 4)]
+    changes += [("refined", refined) for refined in outside(inputs["refined"], -1, 2)]
+    for offsets in ((0, 200, 301), (-1, 200, 300), (0, 0, 300), (0, 400, 300), (0, -(2**62), 300)):
+        changes.append(("offsets", longs(*offsets)))
+    for sets in ((1, 0, 2), (1, -1, 0), (2**62, 0, 0)):
+        changes.append(("sets", longs(*sets)))
+    for argument, value in changes:
+        yield BadCall(function, "inputs", Made("CrossedInputs", {**inputs, argument: value}), contents)
+    for argument, value in inputs.items():
+        for address in (0, Misaligned(value)):
+            changed = Made("CrossedInputs", {**inputs, argument: address})
+            yield BadCall(function, "inputs", changed, f"{argument} is at the address")
+
+
+def outside(numbers, least, size):
+    """Numbers outside [least, size), early and late in the batch."""
+    for place in (0, N_TOKENS - 1):
+        for wrong in (least - 1, size, INT32_MAX, -(2**31)):
+            changed = numbers.copy()
+            changed.reshape(-1)[place - N_TOKENS] = wrong
+            yield changed
+
+
+def bad_calls():
+    calls = [call for function in GOOD for call in wrong_kinds(function)]
+    calls += bad_arrays()
+    for function in GOOD:
+        if function.split("_")[0] in BY_ADDRESS:
+            calls += bad_by_address(function)
+    return calls
+
+
+def changed(bad):
+    changes = bad.value if bad.argument == "*" else {bad.argument: bad.value}
+    return {**GOOD[bad.function], **changes}
+
+
+if __name__ == "__main__":
+    for bad in bad_calls()[int(sys.argv[1]) :]:
+        try:
+            call(bad.function, changed(bad))
+            outcome = ["nothing", ""]
+        except Exception as error:
+            outcome = [type(error).__name__, str(error)]
+        print(json.dumps(outcome), flush=True)

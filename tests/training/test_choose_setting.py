@@ -1,0 +1,220 @@
+"""The choice of a setting, with an attempt that only says what losses are."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from clearset.tokens import (
+    Filter,
+    Items,
+    MaxSize,
+    MinCount,
+    NGrams,
+    Setting,
+    Subsets,
+    TokenLimitError,
+)
+from clearset.training import choose, larger_tokens, smallest_tokens
+
+FIRST = Setting(Items())
+EVERYTHING = frozenset({"tokens", "filters", "cover", "width", "refine", "pull"})
+LARGER: tuple[Filter, ...] = (MinCount(5) | (MinCount(2) & MaxSize(1)),)
+
+
+class Attempts:
+    """Tries settings by a function that gives their losses, and remembers them."""
+
+    def __init__(self, loss: Callable[[Setting], float], interrupt_at: int | None = None) -> None:
+        self._loss, self._interrupt_at = loss, interrupt_at
+        self.settings: list[Setting] = []
+        self.starts: list[Setting | None] = []
+
+    def __call__(self, setting, start):
+        self.settings.append(setting)
+        self.starts.append(None if start is None else start.setting)
+        loss = self._loss(setting)
+        progress = SimpleNamespace(interrupted=len(self.settings) == self._interrupt_at)
+        return SimpleNamespace(setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress))
+
+
+def run(loss, *, first=FIRST, free=EVERYTHING, largest=3, interrupt_at=None):
+    attempts = Attempts(loss, interrupt_at)
+    best, losses = choose(first, free=frozenset(free), largest=largest, attempt=attempts)
+    return best, losses, attempts
+
+
+def size_of(setting: Setting) -> int:
+    return getattr(setting.tokens, "max_size", 1)
+
+
+def constant(setting: Setting) -> float:
+    return 1.0
+
+
+def test_where_nothing_is_free_the_first_setting_is_all():
+    best, losses, attempts = run(constant, free=())
+    assert attempts.settings == [FIRST]
+    assert losses == [(FIRST, 1.0)]
+    assert best.setting == FIRST
+
+
+def test_refinement_is_tried_first_and_goes_on_from_the_start():
+    best, losses, attempts = run(lambda s: 1.0 - 0.1 * s.refine, free={"refine", "pull", "width"})
+    weak, strong = replace(FIRST, refine=1, pull=2.0), replace(FIRST, refine=1, pull=0.2)
+    assert attempts.settings == [FIRST, weak, strong, replace(weak, width=2)]
+    assert attempts.starts == [None, FIRST, FIRST, None]
+    assert best.setting == weak
+    assert [setting for setting, _ in losses] == attempts.settings
+
+
+def test_refinement_that_was_asked_for_is_kept_even_where_it_is_worse():
+    first = replace(FIRST, refine=2)
+    best, losses, attempts = run(lambda s: 1.0 + s.refine, first=first, free=())
+    assert attempts.settings == [FIRST, first]
+    assert attempts.starts == [None, FIRST]
+    assert best.setting == first
+    assert losses == [(first, 3.0)]  # the start does not take part
+
+
+def test_of_refinement_that_was_asked_for_the_pull_is_free():
+    first = replace(FIRST, refine=1)
+    best, _, attempts = run(lambda s: s.pull, first=first, free={"pull"})
+    assert attempts.settings == [FIRST, first, replace(first, pull=0.2)]
+    assert attempts.starts == [None, FIRST, FIRST]
+    assert best.setting == replace(first, pull=0.2)
+
+
+@pytest.mark.parametrize(
+    ("start", "loss", "taken"),
+    [(1.0, 0.9981, False), (1.0, 0.9979, True), (-1.0, -1.0019, False), (-1.0, -1.0021, True)],
+)
+def test_a_more_complex_setting_must_gain_a_five_hundredth(start, loss, taken):
+    best, _, _ = run(lambda s: loss if s.width == 2 else start, free={"width"})
+    assert (best.setting.width == 2) is taken
+
+
+def test_every_setting_must_gain_on_the_best_so_far():
+    best, losses, _ = run(lambda s: {2.0: 0.9, 0.2: 0.899}[s.pull] if s.refine else 1.0, free={"refine"})
+    assert [loss for _, loss in losses] == [1.0, 0.9, 0.899]
+    assert best.setting.pull == 2.0  # the second gains on the start, but hardly on the first
+
+
+def test_larger_tokens_while_they_help():
+    best, _, attempts = run(lambda s: 1.0 - 0.1 * size_of(s), free={"tokens"}, largest=4)
+    assert [size_of(setting) for setting in attempts.settings] == [1, 2, 3, 4]
+    assert best.setting.tokens == Subsets(max_size=4)
+    assert best.setting.filters == FIRST.filters
+
+
+def test_larger_tokens_end_where_they_do_not_help():
+    best, _, attempts = run(lambda s: [1.0, 0.9, 0.95, 0.1][size_of(s) - 1], free={"tokens"}, largest=4)
+    assert [size_of(setting) for setting in attempts.settings] == [1, 2, 3]
+    assert best.setting.tokens == Subsets(max_size=2)
+
+
+def test_larger_tokens_have_filters_of_their_own_where_these_are_free():
+    _, _, attempts = run(constant, free={"tokens", "filters"})
+    assert attempts.settings[-1].filters == LARGER
+
+
+def test_larger_words_keep_how_texts_are_split():
+    words = NGrams(max_order=1, split=str.split)
+    _, _, attempts = run(constant, first=replace(FIRST, tokens=words), free={"tokens"})
+    assert attempts.settings[-1].tokens == NGrams(max_order=2, split=str.split)
+
+
+def test_larger_tokens_are_refined_where_small_ones_were():
+    def loss(setting):
+        return 2.0 - 0.5 * (setting.refine > 0) - 0.1 * size_of(setting)
+
+    _, _, attempts = run(loss, free={"refine", "tokens"})
+    refined = [(size_of(setting), setting.refine) for setting in attempts.settings]
+    assert refined == [(1, 0), (1, 1), (1, 1), (2, 1), (2, 2), (3, 1), (3, 3)]
+    # Without a gain by refinement none of the larger tokens is refined.
+    _, _, attempts = run(lambda s: 2.0 - 0.1 * size_of(s) + s.refine, free={"refine", "tokens"})
+    assert [(size_of(s), s.refine) for s in attempts.settings] == [(1, 0), (1, 1), (1, 1), (2, 0), (3, 0)]
+
+
+def test_a_cover_is_tried_of_larger_tokens_only():
+    _, _, attempts = run(constant, free={"tokens", "cover"})
+    assert not any(setting.cover for setting in attempts.settings)
+    best, _, attempts = run(lambda s: 1.0 - 0.1 * size_of(s) - 0.3 * s.cover, free={"tokens", "cover"})
+    assert [setting.cover for setting in attempts.settings] == [False, False, False, True]
+    assert best.setting.cover
+
+
+def test_all_tokens_are_tried_where_a_cover_was_first():
+    _, _, attempts = run(
+        lambda s: 1.0 - 0.1 * size_of(s), first=replace(FIRST, cover=True), free={"tokens", "cover"}
+    )
+    assert [setting.cover for setting in attempts.settings] == [True, True, True, False]
+
+
+def test_a_larger_width_comes_last():
+    best, _, attempts = run(lambda s: 2.0 - 0.1 * size_of(s) - 0.2 * s.width)
+    assert [setting.width for setting in attempts.settings] == [1] * (len(attempts.settings) - 1) + [2]
+    assert (best.setting.width, size_of(best.setting)) == (2, 3)
+
+
+def test_too_many_tokens_are_as_bad_as_can_be():
+    def loss(setting):
+        if size_of(setting) == 2:
+            raise TokenLimitError("too many")
+        return 1.0
+
+    best, losses, attempts = run(loss, free={"tokens", "width"})
+    assert losses == [
+        (FIRST, 1.0),
+        (replace(FIRST, tokens=Subsets(2)), float("inf")),
+        (attempts.settings[-1], 1.0),
+    ]
+    assert [size_of(setting) for setting in attempts.settings] == [1, 2, 1]  # no larger ones, but the width
+    assert best.setting == FIRST
+
+
+def test_too_many_tokens_of_the_first_setting_are_an_error():
+    def loss(setting):
+        raise TokenLimitError("too many")
+
+    with pytest.raises(TokenLimitError):
+        run(loss)
+
+
+@pytest.mark.parametrize("at", [1, 2, 4])
+def test_an_interrupt_ends_it(at):
+    best, losses, attempts = run(lambda s: 2.0 - 0.1 * size_of(s) - s.refine, interrupt_at=at)
+    assert len(attempts.settings) == len(losses) == at
+    # Whichever trial it was, the best one tells.
+    assert best.fitted.progress.interrupted
+
+
+def test_an_interrupt_before_refinement_that_was_asked_for():
+    best, losses, attempts = run(constant, first=replace(FIRST, refine=1), interrupt_at=1)
+    assert attempts.settings == [FIRST]
+    assert best.setting == FIRST
+    assert losses == [(FIRST, 1.0)]
+
+
+def test_without_an_interrupt_there_is_none():
+    assert not run(constant)[0].fitted.progress.interrupted
+
+
+class TestTokens:
+    def test_texts_are_made_of_words(self):
+        texts = [f"a review of wine number {n}" for n in range(20)]
+        assert smallest_tokens(texts) == NGrams(max_order=1)
+
+    def test_lists_are_made_of_items(self):
+        assert smallest_tokens([["red wine", "cork and glass"], ["white wine with ice"]]) == Items()
+
+    def test_single_words_are_categories(self):
+        assert smallest_tokens([f"word{n}" for n in range(20)]) == Items()
+
+    def test_texts_that_repeat_are_categories(self):
+        assert smallest_tokens(["New York City", "Rio de Janeiro", "Cape Town South"] * 20) == Items()
+
+    def test_larger_ones_are_of_the_same_kind(self):
+        assert larger_tokens(Items(), 3) == Subsets(max_size=3)
+        assert larger_tokens(NGrams(1, split=str.split), 2) == NGrams(2, split=str.split)
