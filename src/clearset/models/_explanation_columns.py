@@ -29,19 +29,19 @@ def column_names(features: Sequence[str], suffix: str) -> list[str]:
 
 
 def numbers(values: FloatArray) -> pa.Array:
-    """Give numbers as an Arrow column, null where NaN."""
+    """Return numbers as an Arrow column, null where NaN."""
     return pa.array(values, mask=np.isnan(values))
 
 
 def lists(values: FloatArray) -> pa.Array:
-    """Give the rows of a matrix as an Arrow column of lists, or of numbers where there is one column."""
+    """Return the rows of a matrix as an Arrow column of lists, or of numbers where there is one column."""
     if values.shape[1] == 1:
         return pa.array(values[:, 0])
     return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
 
 
 def rows_of_sets(table: pa.Table, places: npt.NDArray[np.int64]) -> pa.Table:
-    """Give the rows of some sets, which are counted from 0 again.
+    """Return the rows of some sets, which are counted from 0 again.
 
     Parameters
     ----------
