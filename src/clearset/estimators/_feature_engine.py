@@ -232,4 +232,4 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
         ndarray of str
             The names.
         """
-        return self.as_model().estimate_names(input_features)
+        return self.as_model().get_feature_names_out(input_features)

@@ -229,7 +229,7 @@ def names_of(column: Column, engine: SemanticModel) -> list[str]:
     list of str
         One name, or one for each of several classes.
     """
-    return [str(name) for name in engine.estimate_names(["_".join(columns_of(column))])]
+    return [str(name) for name in engine.get_feature_names_out(["_".join(columns_of(column))])]
 
 
 def _explained(

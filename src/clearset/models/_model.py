@@ -25,7 +25,7 @@ from clearset.models._predicting import Classifies, Estimates
 from clearset.models._scored_sets import ScoredSets, Scoring
 from clearset.models._verify import certify
 from clearset.models.documents import ShownExamples, report_document
-from clearset.sets import Binning, Feature, Positions, Trust, count_threads
+from clearset.sets import Binning, Feature, Positions, Trust, check_weights, count_threads
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -192,6 +192,40 @@ class Model(Classifies, Estimates):
     def n_known_tokens(self) -> int | None:
         """The number of tokens in its token table; None without one."""
         return None
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[Any]:
+        """The names of the columns that it was fitted on; only where these had names."""
+        if self.feature_names_in is None:
+            raise AttributeError(f"The {self.estimator} was fitted on data without names of columns.")
+        return np.array(self.feature_names_in, dtype=object)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of predicted classes, or R² of predicted numbers, as the estimator does.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like
+            Sets, as for `fit`.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            One weight for each set.
+
+        Returns
+        -------
+        float
+            The score; 1 is the best.
+        """
+        outputs = self.read(X).outputs()
+        labels, weights = self.read_labels(y, len(outputs)), check_weights(sample_weight, len(outputs))
+        predicted = self.link.predictions(outputs)
+        if self.link.classes is not None:
+            return float(np.average(predicted == self.link.classes[labels.astype(np.int64)], weights=weights))
+        spread = labels - np.average(labels, weights=weights)
+        total = float(weights @ spread**2)
+        left = float(weights @ (labels - predicted) ** 2)
+        return 1.0 - left / total if total > 0 else float(left == 0.0)
 
     def score_positions(self, positions: Positions) -> FloatArray:
         """Return phi at any positions, ``(T, C, K)``, for C set functions."""

@@ -150,12 +150,12 @@ class SemanticModel(SemanticMethods, Model):
         """Read examples once, for whatever is asked of them."""
         return TokenReading(self, X, most_tokens)
 
-    def estimate_names(self, input_names: Sequence[Any] | None = None) -> npt.NDArray[Any]:
+    def get_feature_names_out(self, input_features: Sequence[Any] | None = None) -> npt.NDArray[Any]:
         """Return the names of the columns of `transform`: after the column of items, and of several classes after each.
 
         Parameters
         ----------
-        input_names : sequence, optional
+        input_features : sequence, optional
             The names of the columns that it reads; by default those that it was fitted on.
 
         Returns
@@ -163,7 +163,7 @@ class SemanticModel(SemanticMethods, Model):
         ndarray of str
             The names.
         """
-        names = (self.feature_names_in or ()) if input_names is None else input_names
+        names = (self.feature_names_in or ()) if input_features is None else input_features
         name = "_".join(str(name) for name in names if name not in self.setting.details) or "semantic"
         if self.link.n_outputs == 1:
             return np.array([name], dtype=object)

@@ -86,6 +86,11 @@ class SetModel(Model):
     sets_of_one: bool = False
     n_features_in: int = 0
 
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features or columns that it was fitted on."""
+        return self.n_features_in
+
     def read(self, X: Any, most_tokens: int | None = None) -> "SetReading":
         """Read sets once, for whatever is asked of them."""
         if not isinstance(X, SetData) and not is_frame(X):
