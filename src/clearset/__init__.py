@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clearset.models import FrozenModel as FrozenModel
     from clearset.models import JointExplanation as JointExplanation
     from clearset.models import PartialDependence as PartialDependence
+    from clearset.models import SemanticExplanation as SemanticExplanation
     from clearset.models import SemanticModel as SemanticModel
     from clearset.models import SetModel as SetModel
     from clearset.models import TokenScores as TokenScores

@@ -1,8 +1,12 @@
 """What loaded models offer as the estimators do, though they know no scikit-learn."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import clearset as cs
 
@@ -41,3 +45,41 @@ def test_columns_without_names(tmp_path):
     model = loaded(cs.SetRegressor(**QUICK).fit(np.eye(4), np.arange(4.0)), tmp_path)
     assert model.n_features_in_ == 4
     assert not hasattr(model, "feature_names_in_")
+
+
+def test_what_needs_the_estimator_says_so(tmp_path):
+    model = loaded(cs.SetRegressor(**QUICK).fit(np.eye(4), np.arange(4.0)), tmp_path)
+    with pytest.raises(AttributeError, match="as_estimator"):
+        model.fit(np.eye(4), np.arange(4.0))
+    assert not hasattr(model, "refresh_table")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = model.nothing
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "match"),
+    [
+        (np.eye(4) + 1j, ValueError, "complex"),
+        (np.eye(4).astype(str), ValueError, "numbers"),
+        (sparse.csr_matrix(np.eye(4)), TypeError, "toarray"),
+    ],
+)
+def test_arrays_of_something_else_are_refused(X, error, match, tmp_path):
+    model = loaded(cs.SetRegressor(**QUICK).fit(np.eye(4), np.arange(4.0)), tmp_path)
+    with pytest.raises(error, match=match):
+        model.predict(X)
+
+
+def test_torch_is_not_looked_for():
+    script = (
+        "import sys, importlib.util as u; found = u.find_spec\n"
+        "def blocked(name, *rest):\n"
+        "    if name == 'torch': raise ImportError('blocked')\n"
+        "    return found(name, *rest)\n"
+        "u.find_spec = blocked\n"
+        "import clearset.engines as e; print(type(e.engine()).__name__)"
+    )
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "NativeEngine"

@@ -85,6 +85,10 @@ class Engine(ABC):
         raise NotImplementedError(f"{type(self).__name__} does not train.")
 
 
+# What each engine needs, the fastest first.
+_NEEDS = {"native": "clearset._native", "torch": "torch"}
+
+
 def available_engines() -> tuple[str, ...]:
     """Return the names of the engines that this installation has, the fastest first.
 
@@ -93,8 +97,14 @@ def available_engines() -> tuple[str, ...]:
     >>> "native" in available_engines() or "torch" in available_engines()
     True
     """
-    needs = {"native": "clearset._native", "torch": "torch"}
-    return tuple(name for name, module in needs.items() if find_spec(module) is not None)
+    return tuple(name for name, module in _NEEDS.items() if _is_there(module))
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # somebody blocks it
+        return False
 
 
 @cache
@@ -106,7 +116,10 @@ def engine(name: str | None = None) -> Engine:
     name : {"native", "torch"}, optional
         Which; by default the fastest that is installed.
     """
-    available = available_engines()
+    # Torch is not even looked for where it is not needed.
+    available = (
+        ("native",) if name in (None, "native") and _is_there(_NEEDS["native"]) else available_engines()
+    )
     if not available:
         raise ImportError(
             "clearset has nothing to calculate with: its compiled module is missing, and so is torch. Install a "

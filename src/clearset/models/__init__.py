@@ -18,6 +18,9 @@ from clearset.models._verify import certify
 from clearset.models._words import counted
 from clearset.models.documents import report_document
 
+# The former name of explanations of items.
+SemanticExplanation = Explanation
+
 __all__ = [
     "MAX_WIDTH",
     "CalibratorCurve",
@@ -34,6 +37,7 @@ __all__ = [
     "Predicts",
     "Reading",
     "Record",
+    "SemanticExplanation",
     "SemanticMethods",
     "SemanticModel",
     "SetModel",

@@ -76,6 +76,9 @@ class FittedModel(ABC):
         """Return sets as the model reads them."""
         return X
 
+    def _data(self, X: Any) -> Any:
+        return None if X is None else self._input(X)
+
     @property
     def set_function_(self) -> SetFunction:
         """The set function, as tables of numbers."""
@@ -275,7 +278,7 @@ class FittedModel(ABC):
         matplotlib.figure.Figure
             The reliability of probabilities, or predicted against observed numbers.
         """
-        return display.plot_quality(self.as_model(), X, y)
+        return display.plot_quality(self.as_model(), self._input(X), y)
 
     def plot_calibrators(
         self, X: Any = None, features: Sequence[str] | str | None = None, *, label: Any = None
@@ -296,7 +299,7 @@ class FittedModel(ABC):
         matplotlib.figure.Figure
             The figure.
         """
-        return display.plot_calibrators(self.as_model(), X, features, label=label)
+        return display.plot_calibrators(self.as_model(), self._data(X), features, label=label)
 
     def plot_rho(self, X: Any = None, *, label: Any = None) -> Any:
         """Draw what rho makes of a set's mean score, as a matplotlib figure.
@@ -313,7 +316,7 @@ class FittedModel(ABC):
         matplotlib.figure.Figure
             The figure.
         """
-        return display.plot_rho(self.as_model(), X, label=label)
+        return display.plot_rho(self.as_model(), self._data(X), label=label)
 
     def plot_lattice(self, x: str, y: str, X: Any = None, *, label: Any = None) -> Any:
         """Draw the score of a token as a surface over two of its features, as a matplotlib figure.
@@ -332,7 +335,7 @@ class FittedModel(ABC):
         matplotlib.figure.Figure
             The figure.
         """
-        return display.plot_lattice(self.as_model(), x, y, X, label=label)
+        return display.plot_lattice(self.as_model(), x, y, self._data(X), label=label)
 
     def report(
         self,
@@ -359,4 +362,4 @@ class FittedModel(ABC):
             What stands above it, such as "Sales of puzzles"; by default the estimator's name.
         """
         check_target(path)
-        display.write_report(self.as_model().document(X, y, names=names, title=title), path)
+        display.write_report(self.as_model().document(self._data(X), y, names=names, title=title), path)

@@ -30,6 +30,10 @@ from clearset.sets import Binning, Feature, Positions, Trust, check_weights, cou
 FloatArray = npt.NDArray[np.float64]
 
 
+# What only the estimator of a model can do.
+_OF_ESTIMATORS = ("fit", "fit_transform", "refit_set_function", "refresh_table", "set_params")
+
+
 class Reading(ABC):
     """Sets that a model has read once, for whatever is asked of them.
 
@@ -108,6 +112,14 @@ class Model(Classifies, Estimates):
     def _repr_html_(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return display.model_html(self, f"{self.estimator}({given})")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_ESTIMATORS:
+            raise AttributeError(
+                f"A {type(self).__name__} is what a fit has made, and has no {name}. Make its estimator with "
+                "clearset.as_estimator(model), and use that."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def as_model(self) -> "Model":
         return self

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from scipy import sparse
 
 from clearset.engines import engine
 from clearset.models._dependence import DRAWN, drawn_slots
@@ -72,6 +73,7 @@ class SetModel(Model):
     Examples
     --------
     >>> import pyarrow as pa
+    from scipy import sparse
     >>> import clearset as cs
     >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
     >>> estimator = cs.SetRegressor([cs.Feature("stars", monotonic="increasing")], random_state=0)
@@ -103,6 +105,10 @@ class SetModel(Model):
         return SetReading(self, sets)
 
     def _array(self, X: Any) -> FloatArray:
+        if sparse.issparse(X):
+            raise TypeError("X is a sparse matrix, but sets are read from dense arrays. Use X.toarray().")
+        if np.asarray(X).dtype.kind in "cSU":
+            raise ValueError(f"X holds {np.asarray(X).dtype}, but sets are read from numbers. Convert it.")
         try:
             array = np.asarray(X, dtype=np.float64)
         except (TypeError, ValueError) as error:

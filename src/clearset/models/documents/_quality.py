@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from clearset.functions import Link
 from clearset.models.documents._shown_examples import ShownExamples
@@ -78,7 +77,9 @@ def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) 
 
 def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
     """Return the chance that a positive example has a higher score than a negative one; ties count half."""
-    n_positive, ranks = int(positive.sum()), rankdata(scores)
+    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    n_positive = int(positive.sum())
     above = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
     return float(above / (n_positive * (len(positive) - n_positive)))
 
