@@ -30,8 +30,19 @@ from clearset.sets import Binning, Feature, Positions, Trust, check_weights, cou
 FloatArray = npt.NDArray[np.float64]
 
 
-# What only the estimator of a model can do.
-_OF_ESTIMATORS = ("fit", "fit_transform", "refit_set_function", "refresh_table", "set_params")
+class _OfEstimator:
+    """A method that only the estimator of a model has: the model says how to get it."""
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, _cls: type | None = None) -> Any:
+        if model is None:
+            return self
+        raise AttributeError(
+            f"A {type(model).__name__} is what a fit has made, and has no {self._name}. Make its estimator with "
+            "clearset.as_estimator(model), and use that."
+        )
 
 
 class Reading(ABC):
@@ -92,6 +103,12 @@ class Model(Classifies, Estimates):
         The columns that it was fitted on, where these had names.
     """
 
+    fit = _OfEstimator()
+    fit_transform = _OfEstimator()
+    refit_set_function = _OfEstimator()
+    refresh_table = _OfEstimator()
+    set_params = _OfEstimator()
+
     semantic: ClassVar[bool] = False
     """Whether it reads strings and texts by a token table."""
 
@@ -112,14 +129,6 @@ class Model(Classifies, Estimates):
     def _repr_html_(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return display.model_html(self, f"{self.estimator}({given})")
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _OF_ESTIMATORS:
-            raise AttributeError(
-                f"A {type(self).__name__} is what a fit has made, and has no {name}. Make its estimator with "
-                "clearset.as_estimator(model), and use that."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def as_model(self) -> "Model":
         return self
