@@ -73,7 +73,6 @@ class SetModel(Model):
     Examples
     --------
     >>> import pyarrow as pa
-    from scipy import sparse
     >>> import clearset as cs
     >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
     >>> estimator = cs.SetRegressor([cs.Feature("stars", monotonic="increasing")], random_state=0)
