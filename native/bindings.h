@@ -10,3 +10,4 @@ void bind_projections(nanobind::module_& module);
 void bind_rho(nanobind::module_& module);
 void bind_tokens_find(nanobind::module_& module);
 void bind_tokens_mine(nanobind::module_& module);
+void bind_train(nanobind::module_& module);

@@ -1,11 +1,11 @@
 // phi with a value per class, then the mean over each chosen set: the functions that clearset.kernels calls. Here the chosen
 // sets are cut into slices for the threads; what happens to a slice is in crossed_lanes.cpp.
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "bindings.h"
 #include "checks.h"
+#include "crossed_tables.h"
 #include "dispatch.h"
 #include "slices.h"
 
@@ -54,10 +54,8 @@ bool sets_exist(const Sizes& sizes, const int64_t* offsets, const int64_t* sets)
 // One call: the arrays as the slices read them, the slices, and the memory that they work in.
 template <class T>
 struct Call {
-  Crossed<T> crossed;
-  std::vector<TableEntry<T>> table, starts, inverses, steps;
-  std::vector<T> rise;
-  std::vector<T> low;
+  Crossed<T> crossed{};
+  CrossedTables<T> tables;
   std::vector<SliceOfSets> slices;
   std::vector<AlignedMemory> scratch;
 
@@ -83,43 +81,13 @@ struct Call {
     crossed.corrections = array_at<const T>("corrections", inputs.corrections, {crossed.n_corrections, sizes.classes});
     crossed.keypoints = array_at<const T>("keypoints", inputs.keypoints, {sizes.keypoints});
     if (!sets_exist(sizes, crossed.offsets, crossed.sets)) refuse(kBadContents);
-    fill_tables(array_at<const T>("calibration", inputs.calibration, {sizes.outputs, sizes.slots}));
-    split_vertices(array_at<const T>("vertices", inputs.vertices, {sizes.outputs, sizes.vertices()}));
+    tables.place_keypoints(crossed);
+    tables.read(crossed, array_at<const T>("calibration", inputs.calibration, {sizes.outputs, sizes.slots}),
+                array_at<const T>("vertices", inputs.vertices, {sizes.outputs, sizes.vertices()}));
     cut_into_slices(sizes.chosen);
     const int n_workers = std::min(threads, n_slices());
     for (int worker = 0; worker < n_workers; ++worker)
       scratch.push_back(allocate(crossed_kernel<T>().scratch_bytes(crossed)));
-  }
-
-  // Reads the calibration as if it ended in one more slot, with the value of the last.
-  void fill_tables(const T* calibration) {
-    const int64_t outputs = crossed.n_outputs, slots = crossed.n_slots, keypoints = crossed.n_keypoints;
-    for (int64_t k = 0; k < outputs; ++k, calibration += slots) {
-      for (int64_t s = 0; s < slots; ++s)
-        table.push_back({calibration[s], s + 1 < slots ? calibration[s + 1] - calibration[s] : T(0)});
-      for (int64_t s = 0; s <= keypoints; ++s) steps.push_back({s + 1 < keypoints ? table[k * slots + s].step : T(0), T(0)});
-    }
-    for (int64_t s = 0; s <= keypoints; ++s) {
-      const bool segment = s + 1 < keypoints;
-      starts.push_back({segment ? crossed.keypoints[s] : T(0), T(0)});
-      inverses.push_back({segment ? 1 / (crossed.keypoints[s + 1] - crossed.keypoints[s]) : T(0), T(0)});
-    }
-    for (auto* entries : {&table, &starts, &inverses, &steps}) entries->resize(entries->size() + kSlotsInRegisters);
-    crossed.table = table.data();
-    crossed.starts = starts.data();
-    crossed.inverses = inverses.data();
-    crossed.steps = steps.data();
-  }
-
-  void split_vertices(const T* vertices) {
-    const int64_t corners = crossed.n_corners;
-    for (int64_t k = 0; k < crossed.n_outputs; ++k, vertices += 2 * corners)
-      for (int64_t v = 0; v < corners; ++v) {
-        low.push_back(vertices[v]);
-        rise.push_back(vertices[corners + v] - vertices[v]);
-      }
-    crossed.low = low.data();
-    crossed.rise = rise.data();
   }
 
   int64_t size_of(int64_t position) const {
@@ -189,24 +157,10 @@ void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Add
   double* total = sums(0);
   for (int slice = 1; slice < call.n_slices(); ++slice)
     for (int64_t i = 0; i < size; ++i) total[i] += sums(slice)[i];
-  // A token with gradient g at (slot, fraction) gives g - g * fraction to its slot and g * fraction to the next.
-  for (int64_t k = 0; k < rows; ++k) {
-    double from_below = 0;
-    for (int64_t s = 0; s < n_slots; ++s) {
-      const double all = total[2 * (k * n_slots + s)], above = total[2 * (k * n_slots + s) + 1];
-      const double kept = s + 1 < n_slots ? all - above : all;
-      by_calibration[k * n_slots + s] = static_cast<T>(kept + from_below);
-      from_below = above;
-    }
-  }
+  slot_gradients(total, rows, n_slots, by_calibration);
   const double* by_low = total + slot_sums;
   const double* by_rise = by_low + corner_sums;
-  for (int64_t k = 0; k < rows; ++k)
-    for (int64_t v = 0; v < corners; ++v) {
-      T* to = by_vertices + 2 * k * corners + v;
-      to[0] = static_cast<T>(by_low[k * corners + v] - by_rise[k * corners + v]);
-      to[corners] = static_cast<T>(by_rise[k * corners + v]);
-    }
+  vertex_gradients(by_low, by_rise, rows, corners, by_vertices);
   std::transform(by_rise + corner_sums, by_low + (size - slot_sums), by_corrections,
                  [](double value) { return static_cast<T>(value); });
 }

@@ -23,6 +23,7 @@ struct Crossed {
   const int64_t* offsets;      // (sets + 1)
   const int32_t* rows;         // (tokens)
   const int32_t* refined;      // (tokens)
+  const int32_t* numbers;      // of every correction in `corrections`; null where they stand in their own order
   const int64_t* sets;         // (chosen sets)
   const T* values;             // (rows, classes)
   const T* corrections;        // (corrections, classes)

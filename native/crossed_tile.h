@@ -108,6 +108,9 @@ static bool fill(const Crossed<T>& crossed, Walk& walk, TokenTile<T>& tile) {
     }
     copy(crossed.rows + stretch.first, stretch.count, tile.rows + from);
     if (crossed.refines) copy(crossed.refined + stretch.first, stretch.count, tile.refined + from);
+    if (crossed.numbers)
+      for (int t = from; t < from + stretch.count; ++t)
+        if (tile.refined[t] >= 0) tile.refined[t] = crossed.numbers[tile.refined[t]];
     tile.tokens += stretch.count;
     tile.parts[tile.n_parts++] = {stretch.position, stretch.set_size, from, tile.tokens, stretch.ends};
   }

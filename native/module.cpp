@@ -14,4 +14,5 @@ NB_MODULE(_native, module) {
   bind_rho(module);
   bind_tokens_find(module);
   bind_tokens_mine(module);
+  bind_train(module);
 }

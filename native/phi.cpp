@@ -3,70 +3,17 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "bindings.h"
 #include "checks.h"
 #include "dispatch.h"
+#include "phi_tables.h"
 #include "slices.h"
 
 namespace nb = nanobind;
 
 namespace {
-
-// clearset.kernels.Layout as the kernels read it.
-class PhiLayout {
- public:
-  PhiLayout(std::vector<int32_t> sizes, std::vector<std::vector<int32_t>> subsets)
-      : sizes_(std::move(sizes)), subsets_(std::move(subsets)), strides_(subsets_.size()) {
-    for (const int32_t size : sizes_) check_range("A lattice size", size, 2, kMaxInt32);
-    if (subsets_.empty()) refuse("subsets is empty; give the features of each lattice.");
-    for (size_t e = 0; e < subsets_.size(); ++e) {
-      const int64_t vertices = fill_strides(subsets_[e], strides_[e]);
-      const bool single_cell =
-          std::all_of(subsets_[e].begin(), subsets_[e].end(), [this](int32_t d) { return sizes_[d] == 2; });
-      lattices_.push_back(
-          {static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(), n_vertices_, single_cell});
-      n_vertices_ += vertices;
-    }
-  }
-  PhiLayout(const PhiLayout&) = delete;
-
-  template <class T>
-  void describe(Phi<T>& phi) const {
-    phi.sizes = sizes_.data();
-    phi.lattices = lattices_.data();
-    phi.n_lattices = static_cast<int32_t>(lattices_.size());
-    phi.n_features = static_cast<int32_t>(sizes_.size());
-    phi.n_vertices = n_vertices_;
-  }
-
-  int64_t n_features() const { return static_cast<int64_t>(sizes_.size()); }
-  int64_t n_vertices() const { return n_vertices_; }
-
- private:
-  // In C order, the last feature varies fastest. Returns the number of vertices.
-  int64_t fill_strides(const std::vector<int32_t>& subset, std::vector<int32_t>& strides) const {
-    check_range("The number of features of a lattice", static_cast<int64_t>(subset.size()), 1, kMaxLatticeFeatures);
-    strides.resize(subset.size());
-    int64_t stride = 1;
-    for (size_t i = subset.size(); i-- > 0;) {
-      check_range("A feature of a lattice", subset[i], 0, n_features() - 1);
-      if (std::count(subset.begin(), subset.end(), subset[i]) > 1)
-        refuse("A lattice has feature " + std::to_string(subset[i]) + " more than once; name each once.");
-      strides[i] = static_cast<int32_t>(stride);
-      stride *= sizes_[subset[i]];
-      check_range("The number of vertices of a lattice", stride, 1, int64_t{1} << kMaxLatticeFeatures);
-    }
-    return stride;
-  }
-
-  std::vector<int32_t> sizes_;
-  std::vector<std::vector<int32_t>> subsets_, strides_;
-  std::vector<Lattice> lattices_;
-  int64_t n_vertices_ = 0;
-};
 
 // Slices of whole sets. How many there are does not depend on the number of threads, so neither do the sums: the result
 // has the same bits on one thread and on many. A slice has at least as many tokens as there are parameters, so that
@@ -120,24 +67,13 @@ struct Call {
     phi.offsets = array_at<const int64_t>("offsets", offsets, {n_sets + 1});
     phi.vertices = array_at<const T>("vertices", vertices, {n_outputs, layout.n_vertices()});
     if (!every_set_has_tokens(phi.offsets, n_sets, n_tokens)) refuse(kBadContents);
-    fill_table(array_at<const T>("calibration", calibration, {n_outputs, n_slots}));
+    fill_table(array_at<const T>("calibration", calibration, {n_outputs, n_slots}), n_outputs, n_slots, table);
+    phi.table = table.data();
     slices = cut_into_slices(phi, n_sets);
     const int n_workers = std::min(threads, static_cast<int>(slices.size()));
     for (int worker = 0; worker < n_workers; ++worker) scratch.push_back(allocate(phi_kernel<T>().scratch_bytes(phi)));
   }
 
-  // Reads the calibration as if it ended in one more slot, with the value of the last.
-  void fill_table(const T* calibration) {
-    const int64_t rows = phi.n_outputs, slots = phi.n_slots;
-    table.reserve(static_cast<size_t>(rows * slots + kSlotsInRegisters));
-    for (int64_t k = 0; k < rows; ++k)
-      for (int64_t s = 0; s < slots; ++s) {
-        const T value = calibration[k * slots + s];
-        table.push_back({value, s + 1 < slots ? calibration[k * slots + s + 1] - value : T(0)});
-      }
-    table.resize(table.size() + kSlotsInRegisters);
-    phi.table = table.data();
-  }
   int n_slices() const { return static_cast<int>(slices.size()); }
   int n_workers() const { return static_cast<int>(scratch.size()); }
 };
@@ -182,16 +118,7 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
   double* total = values(0);
   for (int slice = 1; slice < call.n_slices(); ++slice)
     for (int64_t i = 0; i < size; ++i) total[i] += values(slice)[i];
-  // A token with gradient g at (slot, fraction) gives g - g * fraction to its slot and g * fraction to the next.
-  for (int64_t k = 0; k < rows; ++k) {
-    double from_below = 0;
-    for (int64_t s = 0; s < n_slots; ++s) {
-      const double all = total[2 * (k * n_slots + s)], above = total[2 * (k * n_slots + s) + 1];
-      const double kept = s + 1 < n_slots ? all - above : all;
-      by_calibration[k * n_slots + s] = static_cast<T>(kept + from_below);
-      from_below = above;
-    }
-  }
+  slot_gradients(total, rows, n_slots, by_calibration);
   std::transform(total + 2 * rows * n_slots, total + size, by_vertices, [](double value) { return static_cast<T>(value); });
 }
 

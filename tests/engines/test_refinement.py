@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from clearset.engines import Engine, Refinement, TrainingSets, available_engines, engine
+from clearset.functions import Loss
 
 from .crossed_example import (
     N_CORRECTIONS,
@@ -160,3 +161,25 @@ def test_some_of_the_sets(one):
     outputs = engine().outputs(example.function(), data.positions)[chosen]
     loss = start(one, example, part, None).epoch()
     assert loss == pytest.approx(mean_log_loss(outputs, part.targets, part.weights), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [1, 4])
+@pytest.mark.parametrize("loss", ["log_loss", "binary_log_loss"])
+def test_all_engines_train_alike(n_classes, loss):
+    """Equal seeds give equal losses, tables and corrections, to rounding; few tokens are in every batch."""
+    example = CrossedExample.random(n_classes, n_sets=60)
+    data, corrections = example.labelled(), example.corrections()
+    results = []
+    for one in map(engine, TRAINING):
+        problem = replace(
+            example.problem(example.function(corrections), data), loss=Loss(loss), validation=data
+        )
+        changes = {"refinement": Refinement(0.1, 2.0), "batch_size": 3, "epochs": 20}
+        trainer = one.trainer(problem, schedule(**changes), np.random.default_rng(0))
+        losses = [value for _ in range(4) for value in (trainer.epoch(), trainer.validation_loss())]
+        results.append((losses, trainer.kept()))
+    for losses, kept in results[1:]:
+        np.testing.assert_allclose(losses, results[0][0], rtol=1e-6)
+        np.testing.assert_allclose(kept.corrections, results[0][1].corrections, atol=1e-6)
+        for name, table in kept.tables.items():
+            np.testing.assert_allclose(table, results[0][1].tables[name], atol=1e-6)

@@ -209,3 +209,34 @@ def test_engines_that_only_apply_say_so(other, example, sets):
         other.output_line(example.initial(), sets, np.arange(3), LOSS)
     with pytest.raises(NotImplementedError, match="does not train"):
         other.joint_trainer(None, schedule(), np.random.default_rng(0))
+
+
+LOSSES = [
+    Loss("squared_error"),
+    Loss("absolute_error"),
+    Loss("quantile", 0.3),
+    Loss("poisson"),
+    Loss("log_loss"),
+    Loss("hinge"),
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("constraints", ["project", "light_touch"])
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
+def test_all_engines_train_alike(example, sets, loss, constraints, optimizer):
+    """Equal seeds give equal losses and equal tables, to rounding, over the first epochs."""
+    targets = sets.targets if loss.name in ("squared_error", "absolute_error", "quantile") else sets.targets > 0
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, len(sets))
+    data = replace(sets, targets=targets.astype(float), weights=weights / weights.mean())
+    changes = {"constraints": constraints, "optimizer": optimizer, "epochs": 40}
+    results = []
+    for one in filter(trains, ENGINES):
+        problem = Problem(example.initial(), example.shape, example.smoothness(10.0, len(sets)), loss, data, data)
+        trainer = one.trainer(problem, schedule(**changes), np.random.default_rng(3))
+        losses = [value for _ in range(4) for value in (trainer.epoch(), trainer.validation_loss())]
+        results.append((losses, trainer.kept()))
+    for losses, kept in results[1:]:
+        np.testing.assert_allclose(losses, results[0][0], rtol=1e-7)
+        for name, table in kept.tables.items():
+            np.testing.assert_allclose(table, results[0][1].tables[name], atol=1e-6)

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
 
 from clearset.engines import _native_calls as native
 from clearset.engines._engine import Engine
-from clearset.functions import Rho, SetFunction
+from clearset.engines._native_trainer import NativeTrainer
+from clearset.engines._problem import FLATTEST, STEEPEST, Problem, Schedule, Trainer, TrainingSets
+from clearset.functions import Loss, Rho, SetFunction
 from clearset.sets import CrossedPositions, Positions
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,3 +33,41 @@ class NativeEngine(Engine):
 
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
         return native.rho(rows, rho.calibrators, rho.vertices, rho.output)
+
+    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
+        """Return what trains a set function, epoch by epoch."""
+        return NativeTrainer(problem, schedule, rng)
+
+    def output_line(
+        self,
+        function: SetFunction,
+        data: TrainingSets,
+        sets: npt.NDArray[np.int64],
+        loss: Loss,
+        threads: int = 1,
+    ) -> tuple[float, float]:
+        """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
+        chosen = sets if data.chosen is None else data.chosen[sets]
+        calibration, vertices = (
+            table.astype(data.dtype) for table in (function.calibration, function.vertices)
+        )
+        if isinstance(data.positions, CrossedPositions):
+            means = native.crossed_mean(data.positions, chosen, None, calibration, vertices, threads)
+        else:
+            taken = data.positions.take(chosen)
+            means = native.phi_mean(taken, calibration, vertices, function.layout, threads)
+            means = means.reshape(len(means), function.outputs, function.width)
+        outputs = self.rho(function.rho, means.astype(np.float64))
+        targets, weights = data.targets[sets], data.weights[sets] / len(sets)
+
+        def objective(line: FloatArray) -> tuple[float, FloatArray]:
+            slope = np.exp(line[0])
+            losses, slopes = native.losses(loss, slope * outputs + line[1], targets)
+            slopes = weights[:, None] * slopes
+            gradient = np.array([slope * (slopes * outputs).sum(), slopes.sum()])
+            return weights @ losses + 1e-3 * line @ line, gradient + 2e-3 * line
+
+        line = minimize(objective, np.zeros(2), jac=True, method="L-BFGS-B").x
+        if not np.isfinite(line).all():
+            return 1.0, 0.0
+        return float(np.exp(np.clip(line[0], FLATTEST, STEEPEST))), float(line[1])

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines._checked_contents import check_contents, check_crossed_contents, tokens_of_sets
-from clearset.functions import Layout
+from clearset.functions import Layout, Loss
 from clearset.sets import CrossedPositions, Positions
 
 # By name, because `from clearset import _native` would read as an import of the whole package.
@@ -139,6 +139,12 @@ def _rho(
     (n_sets, n_means), (n_functions, n_keypoints) = means.shape, output.shape
     arrays = list(map(np.ascontiguousarray, (means, calibrators, vertices, output)))
     return arrays, (n_sets, n_functions, n_means // n_functions, n_keypoints)
+
+
+def losses(loss: Loss, outputs: Array, targets: Array) -> tuple[Array, Array]:
+    """Return the loss of every set, ``(B,)``, and its derivatives by the outputs, ``(B, C)``."""
+    values, slopes = _native.losses(loss.name, loss.quantile, np.ascontiguousarray(outputs), targets)
+    return values, slopes
 
 
 @lru_cache(maxsize=64)

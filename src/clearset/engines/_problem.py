@@ -11,6 +11,15 @@ from clearset.sets import CrossedPositions, Positions
 
 T_co = TypeVar("T_co", covariant=True)
 
+# Steps (or a quarter of all, if that is less) in which rho's rate rises to that of phi. Rho can only rise: were it as
+# quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi without a gradient to get right
+# by.
+WARM_UP = 500
+# Constraints that Light Touch looks at in a step.
+LIGHT_TOUCH_SAMPLES = 128
+# Bounds of the logarithm of the slope with which output calibrators start.
+FLATTEST, STEEPEST = -3, 4
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingSets:
@@ -105,6 +114,10 @@ class Schedule:
     refinement: Refinement | None = None
     stop_after: int | None = None
     tolerance: float = 0.0
+
+    def steps(self, n_sets: int) -> int:
+        """Return the number of steps of all epochs."""
+        return self.epochs * -(-n_sets // self.batch_size)
 
     def decay(self, progress: float) -> float:
         """Return the share of the learning rate that is left at a progress from 0 to 1: it falls to 0.05 by a cosine.

@@ -17,7 +17,7 @@ Tables = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass
-class _Table:
+class TableConstraints:
     """The blocks of one table, sorted by how they are projected."""
 
     blocks: list[Block]
@@ -25,6 +25,12 @@ class _Table:
     others: list[Block]
     pinned: list[Block]
     states: list[ConstraintState] | None = None
+
+    @property
+    def pinned_ranges(self) -> npt.NDArray[np.int64]:
+        """First and last column, plus 1, of every block with pinned ends."""
+        ranges = [(block.columns.start, block.columns.stop) for block in self.pinned]
+        return np.array(ranges, np.int64).reshape(-1, 2)
 
 
 class ShapeConstraints:
@@ -56,6 +62,11 @@ class ShapeConstraints:
         self._tables = {
             name: _sorted([block for block in self.blocks if block.table == name]) for name in names
         }
+
+    @property
+    def tables(self) -> tuple[TableConstraints, ...]:
+        """The constraints of each table, in the order of `SetFunction.tables`."""
+        return tuple(self._tables.values())
 
     @classmethod
     def of(cls, function: SetFunction, binning: Binning, trusts: Sequence[Trust]) -> "ShapeConstraints":
@@ -131,7 +142,7 @@ class ShapeConstraints:
         return np.concatenate(indices), np.concatenate(coefficients)
 
 
-def _sorted(blocks: list[Block]) -> _Table:
+def _sorted(blocks: list[Block]) -> TableConstraints:
     # Between pinned ends, which lie at the bounds, the nearest chain does not depend on them.
     columns = [
         slice(block.columns.start + block.pinned, block.columns.stop - block.pinned)
@@ -139,7 +150,7 @@ def _sorted(blocks: list[Block]) -> _Table:
         if block.chain
     ]
     limits = blocks[0].constraints
-    return _Table(
+    return TableConstraints(
         blocks,
         Chains([c.start for c in columns], [c.stop for c in columns], limits.lower, limits.upper),
         [block for block in blocks if not block.chain and block.constraints.groups],
@@ -147,7 +158,7 @@ def _sorted(blocks: list[Block]) -> _Table:
     )
 
 
-def _project_chains(table: _Table, parameter: npt.NDArray[Any]) -> np.ndarray:
+def _project_chains(table: TableConstraints, parameter: npt.NDArray[Any]) -> np.ndarray:
     """Project onto the bounds and onto all chains of the table at once."""
     values = parameter.astype(np.float64)
     if not np.isfinite(values).all():
@@ -158,7 +169,7 @@ def _project_chains(table: _Table, parameter: npt.NDArray[Any]) -> np.ndarray:
     return values
 
 
-def _pin(table: _Table, values: np.ndarray) -> None:
+def _pin(table: TableConstraints, values: np.ndarray) -> None:
     """Set the ends of pinned blocks."""
     for block in table.pinned:
         values[:, block.columns.start] = table.chains.lower

@@ -36,6 +36,13 @@ class Smoothness:
         Scores of each token, K.
     rho_keypoints : int
         Keypoints of rho's calibrators.
+
+    Attributes
+    ----------
+    strength : float
+        The weight of the penalty for each set.
+    squares : dict of str to sparse array
+        For every table that has a penalty the matrix Q of its rows' penalty ``v @ Q @ v``.
     """
 
     def __init__(
@@ -48,7 +55,7 @@ class Smoothness:
         width: int,
         rho_keypoints: int,
     ) -> None:
-        self._strength = strength / n_sets
+        self.strength = strength / n_sets
         self._level = float("nan")
         lattices = [_twists([layout.sizes[d] for d in subset]) for subset in layout.subsets]
         line = _bends(rho_keypoints, [slice(0, rho_keypoints)])
@@ -59,7 +66,7 @@ class Smoothness:
             "rho.vertices": _twists([2] * width),
             "rho.output": line,
         }
-        self._squares = {
+        self.squares = {
             name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]
         }
 
@@ -74,8 +81,8 @@ class Smoothness:
             The mean loss of the step that the gradients are added to. Its running average is the scatter of labels.
         """
         self._level = loss if np.isnan(self._level) else self._level + 0.05 * (loss - self._level)
-        gradients = {name: (squares @ tables[name].T).T for name, squares in self._squares.items()}
-        return 2.0 * self._strength * self._level, gradients
+        gradients = {name: (squares @ tables[name].T).T for name, squares in self.squares.items()}
+        return 2.0 * self.strength * self._level, gradients
 
 
 def _numeric_slots(binning: Binning) -> list[slice]:

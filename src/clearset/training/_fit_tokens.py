@@ -226,7 +226,7 @@ def _scaled_output(
 ) -> SetFunction:
     """Make the output calibrator as steep as the initial scores are worth, so that training need not begin with it."""
     chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
-    slope, shift = engine("torch").output_line(function, data, chosen, loss, threads)
+    slope, shift = engine().output_line(function, data, chosen, loss, threads)
     return function.rescaled(shift, slope)
 
 

@@ -108,7 +108,7 @@ class Fitting:
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
         smoothness = Smoothness(self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes)
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
-        trainer = engine("torch").trainer(problem, schedule, self.rng)
+        trainer = engine().trainer(problem, schedule, self.rng)
         progress = run_epochs(trainer, schedule, self._report, baseline=baseline)
         progress.history = [self.unit.reported(entry) for entry in progress.history]
         return progress

@@ -21,10 +21,6 @@ class LightTouch:
         All constraints.
     model : SetFunctionModule
         The set function to watch.
-    rng : numpy.random.Generator
-        Samples the constraints.
-    samples : int, default=128
-        Constraints looked at in a step.
     strength : float, default=20.0
         Of the penalty, in units of the loss per unit of violation.
     rate : float, default=10.0
@@ -35,9 +31,7 @@ class LightTouch:
         self,
         shape: ShapeConstraints,
         model: SetFunctionModule,
-        rng: np.random.Generator,
         *,
-        samples: int = 128,
         strength: float = 20.0,
         rate: float = 10.0,
     ) -> None:
@@ -45,27 +39,25 @@ class LightTouch:
         self._indices = torch.from_numpy(indices)
         self._coefficients = torch.from_numpy(coefficients)
         self._log_weights = torch.zeros(len(indices), dtype=torch.float64)
-        self._generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        self._samples = samples
         self._strength = strength
         self._rate = rate
 
-    def __call__(self, model: SetFunctionModule) -> Tensor:
-        """Return the penalty of one step."""
+    def __call__(self, model: SetFunctionModule, draws: np.ndarray) -> Tensor:
+        """Return the penalty of one step, which looks at as many constraints as there are draws from [0, 1)."""
         values = torch.cat([table.reshape(-1) for table in model.tables.values()])
         if len(self._indices) == 0:
             return values.new_zeros(())
-        chosen = self._sample()
+        chosen = self._sample(torch.from_numpy(draws))
         coefficients = self._coefficients[chosen].to(values.dtype)
-        violations = -(values[self._indices[chosen]] * coefficients).sum(dim=1).clamp(max=0.0)
+        violations = torch.relu(-(values[self._indices[chosen]] * coefficients).sum(dim=1))
         self._learn(chosen, violations.detach().double())
         return self._strength * violations.mean()
 
-    def _sample(self) -> Tensor:
+    def _sample(self, draws: Tensor) -> Tensor:
         # Half of the chance is spread evenly, so that no constraint is forgotten.
         learned = torch.softmax(self._log_weights, dim=0)
-        chance = 0.5 * learned + 0.5 / len(learned)
-        return torch.multinomial(chance, self._samples, replacement=True, generator=self._generator)
+        sums = (0.5 * learned + 0.5 / len(learned)).cumsum(dim=0)
+        return torch.searchsorted(sums[:-1], draws * sums[-1], right=True)
 
     def _learn(self, chosen: Tensor, violations: Tensor) -> None:
-        self._log_weights.index_add_(0, chosen, self._rate * violations / self._samples)
+        self._log_weights.index_add_(0, chosen, self._rate * violations / len(chosen))

@@ -3,15 +3,12 @@
 import numpy as np
 import torch
 
-from clearset.engines._problem import TrainingSets
+from clearset.engines._problem import FLATTEST, STEEPEST, TrainingSets
 from clearset.engines.torch._losses import loss_of
 from clearset.engines.torch._module import SetFunctionModule
 from clearset.engines.torch._sets import LabelledTensors
 from clearset.engines.torch._threads import one_torch_thread
 from clearset.functions import Loss, SetFunction
-
-# Bounds of the logarithm of the slope.
-_FLATTEST, _STEEPEST = -3, 4
 
 
 @one_torch_thread()
@@ -37,4 +34,4 @@ def output_line(
     optimizer.step(objective)  # type: ignore[no-untyped-call]
     if not bool(torch.isfinite(line).all()):
         return 1.0, 0.0
-    return float(line[0].detach().clamp(_FLATTEST, _STEEPEST).exp()), float(line[1].detach())
+    return float(line[0].detach().clamp(FLATTEST, STEEPEST).exp()), float(line[1].detach())

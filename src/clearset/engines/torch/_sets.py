@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from clearset.engines._checked_contents import tokens_of_sets
 from clearset.engines._problem import TrainingSets
 from clearset.engines.torch._crossed import crossed_mean, crossed_scores
 from clearset.engines.torch._inputs import CrossedInputs, CrossedTokens, TokenPositions
@@ -79,6 +80,15 @@ class LabelledTensors:
         positions = data.positions if chosen is None else data.positions.take(chosen)
         outputs: Tensor = model(token_positions(positions), threads)
         return outputs
+
+    def corrected(self, sets: np.ndarray) -> Tensor:
+        """Return the corrections that some of the labelled sets have, each once."""
+        positions = self.data.positions
+        if not isinstance(positions, CrossedPositions):
+            return torch.empty(0, dtype=torch.int64)
+        chosen = sets if self.data.chosen is None else self.data.chosen[sets]
+        numbers = np.unique(positions.corrected[tokens_of_sets(positions, chosen)[0]]).astype(np.int64)
+        return torch.from_numpy(numbers[numbers >= 0])
 
     def mean_loss(
         self, model: SetFunctionModule, loss: Loss, threads: int, sets: np.ndarray | None = None

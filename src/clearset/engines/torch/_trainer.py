@@ -4,18 +4,15 @@ import copy
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
-from clearset.engines._problem import Problem, Refinement, Schedule
+from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule
 from clearset.engines.torch._light_touch import LightTouch
 from clearset.engines.torch._module import SetFunctionModule
 from clearset.engines.torch._sets import LabelledTensors
 from clearset.engines.torch._threads import one_torch_thread
 from clearset.functions import SetFunction
 
-# Steps (or a quarter of all, if that is less) in which rho's rate rises to that of phi. Rho can only rise: were it as
-# quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi without a gradient to get right
-# by.
-WARM_UP = 500
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
@@ -38,13 +35,13 @@ class TorchTrainer:
         self._penalty: LightTouch | None = None
         self._keep = problem.shape.project
         if schedule.constraints == "light_touch":
-            self._penalty = LightTouch(problem.shape, self._model, rng)
+            self._penalty = LightTouch(problem.shape, self._model)
             self._keep = problem.shape.project_bounds
         optimizer = torch.optim.Adagrad if schedule.optimizer == "adagrad" else torch.optim.Adam
         groups = [{"params": list(half.parameters())} for half in (self._model.phi, self._model.rho)]
         self._optimizer = optimizer(groups, lr=schedule.learning_rate, fused=True)
         self._refiner = _Refiner(self._model, schedule.refinement, len(problem.data))
-        self._n_steps = schedule.epochs * -(-len(problem.data) // schedule.batch_size)
+        self._n_steps = schedule.steps(len(problem.data))
         self._warm_up = max(1, min(WARM_UP, self._n_steps // 4))
         self._step = 0
 
@@ -58,9 +55,11 @@ class TorchTrainer:
         """Go through the data once, in random order, and return the mean loss on the way."""
         total = 0.0
         order = self._rng.permutation(len(self._problem.data))
-        for start in range(0, len(order), self._schedule.batch_size):
+        starts = range(0, len(order), self._schedule.batch_size)
+        draws = self._rng.random((len(starts), LIGHT_TOUCH_SAMPLES)) if self._penalty else [None] * len(starts)
+        for start, drawn in zip(starts, draws, strict=True):
             chosen = order[start : start + self._schedule.batch_size]
-            total += len(chosen) * self._train_on(chosen)
+            total += len(chosen) * self._train_on(chosen, drawn)
         return total / len(order)
 
     @one_torch_thread()
@@ -76,7 +75,7 @@ class TorchTrainer:
         """Return a copy of the running average."""
         return self._average.function()
 
-    def _train_on(self, sets: np.ndarray) -> float:
+    def _train_on(self, sets: np.ndarray, draws: np.ndarray | None) -> float:
         model, optimizer = self._model, self._optimizer
         decay = self._schedule.decay(self._step / self._n_steps)
         rate = self._schedule.learning_rate * decay
@@ -84,13 +83,15 @@ class TorchTrainer:
         optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / self._warm_up)
         model.zero_grad()
         loss = self._data.mean_loss(model, self._problem.loss, self._schedule.threads, sets)
-        objective = loss if self._penalty is None else loss + self._penalty(model)
+        objective = loss
+        if self._penalty is not None and draws is not None:
+            objective = loss + self._penalty(model, draws)
         objective.backward()  # type: ignore[no-untyped-call]
         value = float(loss.item())
         strength, gradients = self._problem.smoothness.gradients(model.arrays(), value)
         add_gradients(model, strength, gradients)
         optimizer.step()
-        self._refiner.step(decay)
+        self._refiner.step(decay, self._data.corrected(sets))
         self._keep(model.arrays())
         self._step += 1
         move_average(self._average, model, self._step)
@@ -116,19 +117,27 @@ def move_average(average: SetFunctionModule, model: SetFunctionModule, step: int
 class _Refiner:
     """The optimiser of corrections, where a set function has any.
 
-    Most corrections get a gradient in few batches only; Adagrad keeps their steps large until then.
+    Most corrections get a gradient in few batches only; Adagrad keeps their steps large until then. A step moves the
+    corrections of its own tokens, and those feel the pull of all steps since they were last moved.
     """
 
     def __init__(self, model: SetFunctionModule, refinement: Refinement | None, n_sets: int) -> None:
-        self._optimizer: torch.optim.Adagrad | None = None
+        self._corrections: nn.Parameter | None = None
         if model.corrections is not None and refinement is not None:
             self._corrections, self._rate = model.corrections, refinement.learning_rate
             self._pull = 2.0 * refinement.pull / n_sets
-            self._optimizer = torch.optim.Adagrad([model.corrections], lr=self._rate, fused=True)
+            self._squares = torch.zeros_like(model.corrections)
+            self._moved = torch.zeros(len(model.corrections), 1, dtype=model.corrections.dtype)
+            self._step = 0
 
-    def step(self, decay: float) -> None:
-        """Add the pull to the gradient and take a step."""
-        if self._optimizer is not None and self._corrections.grad is not None:
-            self._optimizer.param_groups[0]["lr"] = self._rate * decay
-            self._corrections.grad.add_(self._corrections.detach(), alpha=self._pull)
-            self._optimizer.step()
+    @torch.no_grad()
+    def step(self, decay: float, tokens: Tensor) -> None:
+        """Take a step for the corrections of some tokens."""
+        if self._corrections is None or self._corrections.grad is None:
+            return
+        self._step += 1
+        values = self._corrections[tokens]
+        slopes = self._corrections.grad[tokens] + self._pull * (self._step - self._moved[tokens]) * values
+        self._squares[tokens] += slopes.square()
+        self._corrections[tokens] = values - self._rate * decay * slopes / (self._squares[tokens].sqrt() + 1e-10)
+        self._moved[tokens] = float(self._step)

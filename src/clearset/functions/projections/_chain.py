@@ -46,6 +46,11 @@ class Chains:
         self._stops = np.asarray(stops, dtype=np.int64, order="C")
         self._check()
 
+    @property
+    def ranges(self) -> npt.NDArray[np.int64]:
+        """Start and stop of every chain, ``(C, 2)``."""
+        return np.stack([self._starts, self._stops], axis=1)
+
     def project(self, values: Array) -> None:
         """Project ``values (N, S)``, contiguous and finite, in place."""
         if _native is not None:

@@ -103,6 +103,11 @@ class ConstraintSet:
         counts = ", ".join(f"{name}: {len(rows)} rows" for name, rows in self.groups.items())
         return f"ConstraintSet({{{counts}}}, lower={self.lower}, upper={self.upper}, size={self.size})"
 
+    @property
+    def parts(self) -> list[tuple[OrderedPart | ShapedPart, npt.NDArray[np.bool_]]]:
+        """The parts that are projected independently, each with its columns."""
+        return list(zip(self._parts, self._columns, strict=True))
+
     def violations(self, values: npt.ArrayLike) -> dict[str, float]:
         """Return the largest violation of each group, and of the "bounds", by any of ``values (N, size)``."""
         array = members(values, self.size)

@@ -48,6 +48,8 @@ class OrderedPart:
     adds points inwards at bounds that are reached.
     """
 
+    boxed = False  # the rows are solved without the bounds
+
     def __init__(self, rows: HalfSpaces, lower: float, upper: float) -> None:
         self.rows, self.lower, self.upper = rows, lower, upper
         self.low, self.high = ends(rows)

@@ -46,6 +46,8 @@ def interior(rows: HalfSpaces, lower: float, upper: float, size: int) -> Array |
 class ShapedPart:
     """Projection onto half-spaces within bounds, and the way inside that removes what rounding leaves."""
 
+    boxed = True  # the rows are solved within the bounds
+
     def __init__(self, rows: HalfSpaces, lower: float, upper: float, size: int) -> None:
         self.rows, self.lower, self.upper = rows, lower, upper
         self.bounded = bool(np.isfinite(lower) and np.isfinite(upper))

@@ -1,0 +1,125 @@
+// phi and the mean over each set, forward and backward, for the slices of a training step.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "dispatch.h"
+#include "phi_tables.h"
+#include "slices.h"
+
+// A slice is some of the sets of a step. It is worked on by one thread, forward and then backward.
+template <class T>
+class PhiPass {
+ public:
+  virtual ~PhiPass() = default;
+  // Makes room for slices of at most so many sets and tokens: threads do not allocate.
+  virtual void reserve(int n_slices, int64_t sets, int64_t tokens) = 0;
+  virtual void read_tables(const double* calibration, const double* vertices) = 0;
+  virtual int64_t size_of_set(int64_t set) const = 0;
+  // Doubles of a slice's gradient.
+  virtual int64_t gradient_size() const = 0;
+  // Writes the means (sets, functions, width); false if a slot or a row does not exist.
+  virtual bool forward(int slice, int worker, const int64_t* sets, int64_t n_sets, T* means) = 0;
+  // Adds to the gradient of the slice.
+  virtual bool backward(int slice, int worker, const int64_t* sets, int64_t n_sets, const T* by_means, double* gradient) = 0;
+  // From the gradients of all slices, added up.
+  virtual void gradients(const double* total, double* by_calibration, double* by_vertices) const = 0;
+};
+
+// Plain features: the tokens of a slice are copied side by side.
+template <class T>
+class PlainPass : public PhiPass<T> {
+ public:
+  PlainPass(const PhiLayout& layout, const int32_t* slots, const T* fractions, const int64_t* offsets, int64_t n_tokens,
+            int64_t n_outputs, int64_t n_slots, int n_workers)
+      : slots_(slots), fractions_(fractions), offsets_(offsets), n_tokens_(n_tokens),
+        workers_(static_cast<size_t>(n_workers)) {
+    layout.describe(phi_);
+    phi_.n_outputs = static_cast<int32_t>(n_outputs);
+    phi_.n_slots = static_cast<int32_t>(n_slots);
+    vertices_.resize(static_cast<size_t>(n_outputs * phi_.n_vertices));
+    for (Worker& worker : workers_) worker.scratch = allocate(phi_kernel<T>().scratch_bytes(phi_));
+  }
+
+  void reserve(int, int64_t sets, int64_t tokens) override {
+    for (Worker& worker : workers_) {
+      const size_t entries = static_cast<size_t>(phi_.n_features * tokens);
+      if (worker.slots.size() < entries) {
+        worker.slots.resize(entries);
+        worker.fractions.resize(entries);
+      }
+      if (worker.offsets.size() <= static_cast<size_t>(sets)) worker.offsets.resize(static_cast<size_t>(sets + 1));
+    }
+  }
+
+  void read_tables(const double* calibration, const double* vertices) override {
+    fill_table(calibration, phi_.n_outputs, phi_.n_slots, table_);
+    std::transform(vertices, vertices + vertices_.size(), vertices_.begin(), [](double v) { return static_cast<T>(v); });
+    phi_.table = table_.data();
+    phi_.vertices = vertices_.data();
+  }
+
+  int64_t size_of_set(int64_t set) const override { return offsets_[set + 1] - offsets_[set]; }
+  int64_t gradient_size() const override { return phi_.n_outputs * (2 * int64_t{phi_.n_slots} + phi_.n_vertices); }
+
+  bool forward(int, int number, const int64_t* sets, int64_t n_sets, T* means) override {
+    Worker& worker = workers_[number];
+    worker.offsets[0] = 0;
+    for (int64_t i = 0; i < n_sets; ++i) worker.offsets[i + 1] = worker.offsets[i] + size_of_set(sets[i]);
+    gather(slots_, sets, n_sets, worker.offsets.data(), worker.slots.data());
+    gather(fractions_, sets, n_sets, worker.offsets.data(), worker.fractions.data());
+    return phi_kernel<T>().forward(seen_by(worker, n_sets), {0, n_sets}, means, worker.scratch.get());
+  }
+
+  bool backward(int, int number, const int64_t*, int64_t n_sets, const T* by_means, double* gradient) override {
+    Worker& worker = workers_[number];
+    const SliceGradient to{gradient, gradient + 2 * phi_.n_outputs * int64_t{phi_.n_slots}};
+    return phi_kernel<T>().backward(seen_by(worker, n_sets), {0, n_sets}, by_means, to, worker.scratch.get());
+  }
+
+  void gradients(const double* total, double* by_calibration, double* by_vertices) const override {
+    slot_gradients(total, phi_.n_outputs, phi_.n_slots, by_calibration);
+    std::copy_n(total + 2 * phi_.n_outputs * int64_t{phi_.n_slots}, vertices_.size(), by_vertices);
+  }
+
+ private:
+  struct Worker {
+    std::vector<int32_t> slots;
+    std::vector<T> fractions;
+    std::vector<int64_t> offsets;
+    AlignedMemory scratch;
+  };
+
+  // Sets stand anywhere in memory, which is slow to answer: each is asked for a few sets ahead.
+  template <class U>
+  void gather(const U* from, const int64_t* sets, int64_t n_sets, const int64_t* offsets, U* to) const {
+    constexpr int64_t kAhead = 8;
+    const int64_t n_tokens = offsets[n_sets];
+    for (int32_t d = 0; d < phi_.n_features; ++d, from += n_tokens_, to += n_tokens)
+      for (int64_t i = 0; i < n_sets; ++i) {
+        if (i + kAhead < n_sets) __builtin_prefetch(from + offsets_[sets[i + kAhead]]);
+        std::memcpy(to + offsets[i], from + offsets_[sets[i]], static_cast<size_t>(offsets[i + 1] - offsets[i]) * sizeof(U));
+      }
+  }
+
+  Phi<T> seen_by(const Worker& worker, int64_t n_sets) const {
+    Phi<T> phi = phi_;
+    phi.n_tokens = worker.offsets[n_sets];
+    phi.slots = worker.slots.data();
+    phi.fractions = worker.fractions.data();
+    phi.offsets = worker.offsets.data();
+    return phi;
+  }
+
+  Phi<T> phi_{};
+  const int32_t* slots_;
+  const T* fractions_;
+  const int64_t* offsets_;
+  int64_t n_tokens_;
+  std::vector<TableEntry<T>> table_;
+  std::vector<T> vertices_;
+  std::vector<Worker> workers_;
+};

@@ -1,0 +1,292 @@
+// One training of a set function: batches, gradients, optimiser, constraints and running average.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "checks.h"
+#include "corrections.h"
+#include "crossed_pass.h"
+#include "losses.h"
+#include "penalties.h"
+#include "phi_pass.h"
+#include "rho_reader.h"
+#include "shapes.h"
+#include "team.h"
+
+struct Diverged : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The fields of clearset.engines.Schedule, as far as a step needs them.
+struct Pace {
+  double learning_rate;
+  int64_t n_steps;
+  int64_t warm_up;  // steps in which the rate of rho rises to that of phi
+  int64_t batch_size;
+  int threads;
+  bool adagrad;
+
+  // The share of the learning rate that is left: it falls to 0.05 by a cosine.
+  double decay(int64_t step) const {
+    const double progress = static_cast<double>(step) / static_cast<double>(n_steps);
+    return 0.05 + 0.95 * (1.0 + std::cos(M_PI * progress)) / 2.0;
+  }
+};
+
+// Labelled sets. A set has `outputs` outputs: of as many functions, or of one function for as many classes.
+template <class T>
+struct Labelled {
+  std::unique_ptr<PhiPass<T>> pass;
+  const int64_t* chosen;  // (count): which of the sets they are, or null
+  const double* targets;  // (count)
+  const double* weights;  // (count)
+  int64_t count;
+  int64_t outputs;
+};
+
+template <class T>
+class Trainer {
+ public:
+  Trainer(const Tables& tables, const double* initial, const Loss& loss, const Pace& pace)
+      : tables_(tables), loss_(loss), pace_(pace), parameters_(initial, tables.size(), pace.adagrad) {
+    const int64_t rho_size = tables.size() - tables.rho_calibrators.start;
+    rho_tables_.resize(static_cast<size_t>(rho_size));
+  }
+
+  const Tables& tables() const { return tables_; }
+  const Pace& pace() const { return pace_; }
+  void learn_from(Labelled<T> data) { training_ = std::move(data); }
+  void validate_on(Labelled<T> data) { validation_ = std::move(data); }
+  Corrections<T>* learn_corrections(const double* initial, int64_t count, int64_t classes, double rate, double pull) {
+    corrections_ = std::make_unique<Corrections<T>>(initial, count, classes, rate, pull);
+    return corrections_.get();
+  }
+  Smoothness& smoothness(double strength) { return smoothness_.emplace(strength); }
+  Smoothness& smoothness() { return smoothness_.value(); }
+  TableShape& add_shape(TableShape shape) { return shapes_.emplace_back(std::move(shape)); }
+  TableShape& shape(size_t number) { return shapes_.at(number); }
+  void touch_lightly(LightTouch penalty) { light_touch_.emplace(std::move(penalty)); }
+  bool learns_corrections() const { return corrections_ != nullptr; }
+  bool has_training() const { return training_.pass != nullptr; }
+  bool has_validation() const { return validation_.pass != nullptr; }
+  int64_t n_training() const { return training_.count; }
+
+  // Starts from the nearest parameters that satisfy all constraints.
+  void begin() {
+    for (TableShape& shape : shapes_) shape.project(parameters_.values.data());
+    parameters_.average = parameters_.values;
+  }
+
+  // Goes through the training sets in an order and returns the mean loss on the way. `draws` are for Light Touch, kSamples
+  // of them for each step. `look` is called after every step.
+  template <class Look>
+  double epoch(const int64_t* order, int64_t count, const double* draws, const Look& look) {
+    Team team(pace_.threads);
+    double total = 0;
+    for (int64_t first = 0; first < count; first += pace_.batch_size) {
+      const int64_t size = std::min(pace_.batch_size, count - first);
+      total += static_cast<double>(size) * step(team, order + first, size, draws);
+      if (draws) draws += LightTouch::kSamples;
+      look();
+    }
+    return total / static_cast<double>(count);
+  }
+
+  // The loss of the running average on validation data.
+  double validation_loss() {
+    Team team(pace_.threads);
+    if (corrections_) {
+      static_cast<CrossedPass<T>&>(*validation_.pass).set_corrections(corrections_->average(step_));
+    }
+    read_tables(*validation_.pass, parameters_.average.data());
+    cut(validation_, nullptr, validation_.count, false);
+    return run_slices_of(team, validation_, false);
+  }
+
+  const std::vector<double>& average() const { return parameters_.average; }
+  // Of the corrections; null where none are learned.
+  const T* average_corrections() { return corrections_ ? corrections_->average(step_) : nullptr; }
+  int64_t n_corrections() const { return corrections_ ? corrections_->count() : 0; }
+  int64_t n_classes() const { return corrections_ ? corrections_->classes() : 0; }
+
+ private:
+  struct Worker {
+    std::vector<T> means, outputs, by_outputs, by_means;
+    std::unique_ptr<Rho<T>> rho;
+    std::unique_ptr<RhoReader<T>> reader;
+  };
+
+  // ---- slices of a batch
+
+  // Cuts labelled sets into slices of about the same number of tokens. How many there are does not depend on the number of
+  // threads, so neither do the sums. A slice has more work than clearing and adding its gradient.
+  void cut(const Labelled<T>& data, const int64_t* numbers, int64_t count, bool learns) {
+    sets_.resize(static_cast<size_t>(count));
+    numbers_.resize(sets_.size());
+    int64_t tokens = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      numbers_[i] = numbers ? numbers[i] : i;
+      sets_[i] = data.chosen ? data.chosen[numbers_[i]] : numbers_[i];
+      tokens += data.pass->size_of_set(sets_[i]);
+    }
+    const int64_t classes = data.outputs / tables_.rho_output.rows;
+    const int64_t least = learns ? std::max<int64_t>(1024, 4 * gradient_size(data)) : 2048;
+    const int64_t n_slices = std::clamp<int64_t>(tokens * classes / least, 1, learns ? 16 : count);
+    slices_.clear();
+    int64_t first = 0, done = 0, done_before = 0, most_tokens = 0, most_sets = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      done += data.pass->size_of_set(sets_[i]);
+      if (i + 1 < count && done * n_slices < tokens * static_cast<int64_t>(slices_.size() + 1)) continue;
+      slices_.push_back({first, i + 1});
+      most_tokens = std::max(most_tokens, done - done_before);
+      most_sets = std::max(most_sets, i + 1 - first);
+      first = i + 1;
+      done_before = done;
+    }
+    reserve(data, most_sets, most_tokens, learns);
+  }
+
+  void reserve(const Labelled<T>& data, int64_t most_sets, int64_t most_tokens, bool learns) {
+    const int n_slices = static_cast<int>(slices_.size());
+    data.pass->reserve(n_slices, most_sets, most_tokens);
+    workers_.resize(static_cast<size_t>(pace_.threads));
+    const size_t n_outputs = static_cast<size_t>(most_sets * data.outputs), n_means = n_outputs * width();
+    for (Worker& worker : workers_) {
+      for (std::vector<T>* values : {&worker.means, &worker.by_means})
+        if (values->size() < n_means) values->resize(n_means);
+      for (std::vector<T>* values : {&worker.outputs, &worker.by_outputs})
+        if (values->size() < n_outputs) values->resize(n_outputs);
+      if (worker.reader) continue;
+      const T* tables = rho_tables_.data();
+      const int64_t start = tables_.rho_calibrators.start;
+      worker.rho = std::make_unique<Rho<T>>(Rho<T>{0, tables_.rho_output.rows, width(), tables_.rho_output.columns, nullptr,
+                                                   tables, tables + (tables_.rho_vertices.start - start),
+                                                   tables + (tables_.rho_output.start - start)});
+      worker.reader = std::make_unique<RhoReader<T>>(*worker.rho);
+    }
+    losses_.assign(static_cast<size_t>(n_slices), 0.0);
+    if (learns && gradients_.size() < static_cast<size_t>(n_slices)) gradients_.resize(static_cast<size_t>(n_slices));
+    for (std::vector<double>& gradient : gradients_) gradient.resize(static_cast<size_t>(gradient_size(training_)));
+  }
+
+  int64_t width() const { return tables_.calibration.rows / tables_.rho_output.rows; }
+  int64_t rho_size() const { return static_cast<int64_t>(rho_tables_.size()); }
+  int64_t gradient_size(const Labelled<T>& data) const { return data.pass->gradient_size() + rho_size(); }
+
+  void read_tables(PhiPass<T>& pass, const double* values) {
+    pass.read_tables(values + tables_.calibration.start, values + tables_.vertices.start);
+    const double* rho = values + tables_.rho_calibrators.start;
+    std::transform(rho, rho + rho_tables_.size(), rho_tables_.begin(), [](double v) { return static_cast<T>(v); });
+  }
+
+  // The mean loss over the sets that were cut.
+  double run_slices_of(Team& team, const Labelled<T>& data, bool learns) {
+    fits_ = true;
+    team.run(static_cast<int>(slices_.size()), [&](int slice, int worker) {
+      if (!run_slice(data, slice, worker, learns)) fits_ = false;
+    });
+    if (!fits_) refuse("A slot, a row or a correction lies outside its table.");
+    double total = 0;
+    for (const double loss : losses_) total += loss;
+    return total / static_cast<double>(sets_.size());
+  }
+
+  bool run_slice(const Labelled<T>& data, int slice, int number, bool learns) {
+    Worker& worker = workers_[number];
+    const int64_t first = slices_[slice].first, n_sets = slices_[slice].last - first, outputs = data.outputs;
+    if (!data.pass->forward(slice, number, sets_.data() + first, n_sets, worker.means.data())) return false;
+    worker.rho->means = worker.means.data();
+    const int64_t functions = worker.rho->n_functions, n_rows = n_sets * outputs / functions;
+    RhoReader<T>& reader = *worker.reader;
+    T* to = worker.outputs.data();
+    for (int64_t row = 0; row < n_rows; ++row)
+      for (int64_t f = 0; f < functions; ++f) *to++ = reader.read(row, f).value;
+    double loss = 0;
+    for (int64_t i = 0; i < n_sets; ++i) {
+      const int64_t label = numbers_[first + i];
+      const double weight = data.weights[label];
+      loss += weight * loss_of_set(loss_, worker.outputs.data() + i * outputs, outputs, data.targets[label],
+                                   weight / static_cast<double>(sets_.size()), worker.by_outputs.data() + i * outputs);
+    }
+    losses_[slice] = loss;
+    if (!learns) return true;
+    double* gradient = gradients_[slice].data();
+    std::fill(gradients_[slice].begin(), gradients_[slice].end(), 0.0);
+    double* by_calibrators = gradient + data.pass->gradient_size();
+    double* by_vertices = by_calibrators + tables_.rho_calibrators.size();
+    double* by_output = by_vertices + tables_.rho_vertices.size();
+    const int64_t width = worker.rho->width, keypoints = worker.rho->n_keypoints, corners = worker.rho->n_corners();
+    const T* upstream = worker.by_outputs.data();
+    T* by_means = worker.by_means.data();
+    for (int64_t row = 0; row < n_rows; ++row)
+      for (int64_t f = 0; f < functions; ++f, by_means += width)
+        reader.add_gradients(reader.read(row, f), *upstream++, by_calibrators + f * width * keypoints,
+                             by_vertices + f * corners, by_output + f * keypoints, by_means);
+    return data.pass->backward(slice, number, sets_.data() + first, n_sets, worker.by_means.data(), gradient);
+  }
+
+  // ---- a step
+
+  double step(Team& team, const int64_t* numbers, int64_t count, const double* draws) {
+    read_tables(*training_.pass, parameters_.values.data());
+    cut(training_, numbers, count, true);
+    const double loss = run_slices_of(team, training_, true);
+    add_up_gradients();
+    double* gradient = parameters_.gradient.data();
+    if (light_touch_) light_touch_->add_gradient(draws, parameters_.values.data(), gradient);
+    if (smoothness_) smoothness_->add_gradient(loss, parameters_.values.data(), gradient);
+    const double decay = pace_.decay(step_), rate = pace_.learning_rate * decay;
+    // Rho can only rise: were it as quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi
+    // without a gradient to get right by.
+    const double rho_rate = rate * std::min(1.0, static_cast<double>(step_) / static_cast<double>(pace_.warm_up));
+    ++step_;
+    parameters_.move(0, tables_.rho_calibrators.start, rate, step_);
+    parameters_.move(tables_.rho_calibrators.start, tables_.size(), rho_rate, step_);
+    if (corrections_) {
+      auto& slices = static_cast<CrossedPass<T>&>(*training_.pass).slices();
+      corrections_->move(slices, static_cast<int>(slices_.size()), decay, step_, team);
+    }
+    if (!parameters_.finite())
+      throw Diverged("Training has diverged: parameters are no longer finite. Use a smaller learning_rate.");
+    for (TableShape& shape : shapes_)
+      light_touch_ ? shape.project_bounds(parameters_.values.data()) : shape.project(parameters_.values.data());
+    parameters_.move_average(step_);
+    return loss;
+  }
+
+  void add_up_gradients() {
+    double* total = gradients_[0].data();
+    const int64_t size = gradient_size(training_);
+    for (size_t slice = 1; slice < slices_.size(); ++slice)
+      for (int64_t i = 0; i < size; ++i) total[i] += gradients_[slice][i];
+    double* gradient = parameters_.gradient.data();
+    training_.pass->gradients(total, gradient + tables_.calibration.start, gradient + tables_.vertices.start);
+    std::copy_n(total + training_.pass->gradient_size(), rho_size(), gradient + tables_.rho_calibrators.start);
+  }
+
+  Tables tables_;
+  Loss loss_;
+  Pace pace_;
+  Parameters parameters_;
+  Labelled<T> training_{}, validation_{};
+  std::unique_ptr<Corrections<T>> corrections_;
+  std::optional<Smoothness> smoothness_;
+  std::optional<LightTouch> light_touch_;
+  std::vector<TableShape> shapes_;
+  int64_t step_ = 0;
+
+  std::vector<T> rho_tables_;
+  std::vector<int64_t> sets_, numbers_;
+  std::vector<SliceOfSets> slices_;
+  std::vector<double> losses_;
+  std::vector<std::vector<double>> gradients_;
+  std::vector<Worker> workers_;
+  std::atomic<bool> fits_{true};
+};
