@@ -94,12 +94,17 @@ void phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t
 template <class T>
 void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
                   int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
-                  Address vertices, Address grad_means, Address grad_calibration, Address grad_vertices) {
+                  Address vertices, Address grad_means, Address grad_calibration, Address grad_vertices,
+                  Address grad_fractions) {
   const Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration,
                      vertices);
   const T* const upstream = array_at<const T>("grad_means", grad_means, {n_sets, n_outputs});
   T* const by_calibration = array_at<T>("grad_calibration", grad_calibration, {n_outputs, n_slots});
   T* const by_vertices = array_at<T>("grad_vertices", grad_vertices, {n_outputs, layout.n_vertices()});
+  // By the fractions only where they are wanted.
+  T* const by_fractions =
+      grad_fractions ? array_at<T>("grad_fractions", grad_fractions, {layout.n_features(), n_tokens}) : nullptr;
+  if (by_fractions) std::fill_n(by_fractions, layout.n_features() * n_tokens, T(0));
   const int64_t rows = n_outputs, all_vertices = rows * call.phi.n_vertices;
   const int64_t size = 2 * rows * n_slots + all_vertices;
   std::vector<AlignedMemory> partial;
@@ -110,7 +115,7 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
   const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
   if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
         return phi_kernel<T>().backward(call.phi, call.slices[slice], upstream,
-                                        {values(slice), values(slice) + 2 * rows * n_slots},
+                                        {values(slice), values(slice) + 2 * rows * n_slots}, by_fractions,
                                         call.scratch[worker].get());
       }))
     refuse(kBadContents);

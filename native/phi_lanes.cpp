@@ -193,7 +193,8 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
 }
 
 template <class T>
-static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, SliceGradient gradient, char* memory) {
+static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, SliceGradient gradient, T* by_fractions,
+                     char* memory) {
   Scratch<T> scratch(phi, memory);
   Tile<T>& tile = scratch.tile;
   const int64_t all_vertices = phi.n_outputs * phi.n_vertices;
@@ -226,6 +227,9 @@ static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
         for (int t = 0; t < kTile; ++t) gradients[t] *= tile.slopes[d * kTile + t];
         add_slot_gradients(tile.spans[d], phi.slots + row, phi.fractions + row, gradients, tile.tokens,
                            slot_gradient + static_cast<int64_t>(k) * phi.n_slots);
+        if (!by_fractions) continue;
+        const TableEntry<T>* table = phi.table + static_cast<int64_t>(k) * phi.n_slots;
+        for (int t = 0; t < tile.tokens; ++t) by_fractions[row + t] += gradients[t] * table[phi.slots[row + t]].step;
       }
     }
     set = next_set;

@@ -65,7 +65,8 @@ struct PhiKernel {
   // Writes the means (sets, outputs) of the slice; false if a slot does not exist, found before it is read.
   bool (*forward)(const Phi<T>&, SliceOfSets, T* means, char* scratch);
   // Adds to the gradient of the slice, for the gradient of the means (sets, outputs); false as above.
-  bool (*backward)(const Phi<T>&, SliceOfSets, const T* grad_means, SliceGradient, char* scratch);
+  // Where by_fractions (features, tokens) is not null, adds the gradients of the slice's fractions to it.
+  bool (*backward)(const Phi<T>&, SliceOfSets, const T* grad_means, SliceGradient, T* by_fractions, char* scratch);
 };
 
 namespace baseline {

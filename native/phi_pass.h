@@ -77,7 +77,7 @@ class PlainPass : public PhiPass<T> {
   bool backward(int, int number, const int64_t*, int64_t n_sets, const T* by_means, double* gradient) override {
     Worker& worker = workers_[number];
     const SliceGradient to{gradient, gradient + 2 * phi_.n_outputs * int64_t{phi_.n_slots}};
-    return phi_kernel<T>().backward(seen_by(worker, n_sets), {0, n_sets}, by_means, to, worker.scratch.get());
+    return phi_kernel<T>().backward(seen_by(worker, n_sets), {0, n_sets}, by_means, to, nullptr, worker.scratch.get());
   }
 
   void gradients(const double* total, double* by_calibration, double* by_vertices) const override {

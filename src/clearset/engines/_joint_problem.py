@@ -11,6 +11,10 @@ from clearset.engines._problem import Trainer
 from clearset.functions import Link, Loss, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedPositions, Positions
 
+# Share of the steps in which the rate rises: Adam's first steps are as large as any, however little is known of the
+# gradient, and the set functions have been trained already.
+JOINT_WARM_UP = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class JointPart:

@@ -1,4 +1,4 @@
-"""The engine in C++: set functions are applied without torch."""
+"""The engine in C++: set functions are applied and trained without torch."""
 
 from dataclasses import replace
 
@@ -8,6 +8,8 @@ from scipy.optimize import minimize
 
 from clearset.engines import _native_calls as native
 from clearset.engines._engine import Engine
+from clearset.engines._joint_problem import JointProblem, JointTrainer
+from clearset.engines._native_joint import NativeJointTrainer
 from clearset.engines._native_trainer import NativeTrainer
 from clearset.engines._problem import FLATTEST, STEEPEST, Problem, Schedule, Trainer, TrainingSets
 from clearset.functions import Loss, Rho, SetFunction
@@ -17,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class NativeEngine(Engine):
-    """Applies set functions in C++; results have the same bits for any number of threads."""
+    """Applies and trains set functions in C++; results have the same bits for any number of threads."""
 
     def _means(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int) -> FloatArray:
         calibration, vertices = function.calibration, function.vertices
@@ -71,3 +73,9 @@ class NativeEngine(Engine):
         if not np.isfinite(line).all():
             return 1.0, 0.0
         return float(np.exp(np.clip(line[0], FLATTEST, STEEPEST))), float(line[1])
+
+    def joint_trainer(
+        self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator
+    ) -> JointTrainer:
+        """Return what trains several set functions together, epoch by epoch."""
+        return NativeJointTrainer(problem, schedule, rng)

@@ -41,11 +41,31 @@ def phi_gradients(
     positions: Positions, calibration: Array, vertices: Array, layout: Layout, threads: int, upstream: Array
 ) -> tuple[Array, Array]:
     """Return the gradients by calibration and vertices, from that by the means."""
+    return _phi_gradients(positions, calibration, vertices, layout, threads, upstream, None)
+
+
+def phi_gradients_by_fractions(
+    positions: Positions, calibration: Array, vertices: Array, layout: Layout, upstream: Array
+) -> tuple[Array, Array, Array]:
+    """Return the gradients by calibration, vertices and fractions, from that by the means."""
+    by_fractions = np.empty(positions.fractions.shape, calibration.dtype)
+    return *_phi_gradients(positions, calibration, vertices, layout, 1, upstream, by_fractions), by_fractions
+
+
+def _phi_gradients(
+    positions: Positions,
+    calibration: Array,
+    vertices: Array,
+    layout: Layout,
+    threads: int,
+    upstream: Array,
+    by_fractions: Array | None,
+) -> tuple[Array, Array]:
     arrays, sizes = _plain(positions, calibration, vertices)
     gradients = np.empty_like(arrays[3]), np.empty_like(arrays[4])
-    call = _of_dtype("phi_backward", calibration.dtype)
-    upstream = np.ascontiguousarray(upstream)
-    call(_layout(layout), threads, *sizes, *_addresses(*arrays, upstream, *gradients))
+    addresses = _addresses(*arrays, np.ascontiguousarray(upstream), *gradients)
+    fractions = 0 if by_fractions is None else by_fractions.ctypes.data
+    _of_dtype("phi_backward", calibration.dtype)(_layout(layout), threads, *sizes, *addresses, fractions)
     return gradients
 
 

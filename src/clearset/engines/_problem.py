@@ -15,6 +15,9 @@ T_co = TypeVar("T_co", covariant=True)
 # quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi without a gradient to get right
 # by.
 WARM_UP = 500
+# How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
+# of the average, however long training has been.
+RECENCY = 3.0
 # Constraints that Light Touch looks at in a step.
 LIGHT_TOUCH_SAMPLES = 128
 # Bounds of the logarithm of the slope with which output calibrators start.

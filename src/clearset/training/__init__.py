@@ -1,7 +1,5 @@
 """How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
 
-# Training is by torch. It is imported here, not in the middle of a fit: an interrupt would leave it half imported.
-import clearset.engines.torch  # noqa: F401
 from clearset.training._choose_setting import choose, larger_tokens, smallest_tokens
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups

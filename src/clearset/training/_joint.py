@@ -135,7 +135,7 @@ def train_jointly(
         if on_epoch is not None:
             on_epoch(unit.reported(entry))
 
-    trainer = engine("torch").joint_trainer(problem, schedule, rng)
+    trainer = engine().joint_trainer(problem, schedule, rng)
     before = trainer.validation_loss()
     progress = run_epochs(trainer, schedule, report, baseline=before)
     history = [unit.reported(entry) for entry in progress.history]

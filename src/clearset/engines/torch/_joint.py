@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from clearset.engines._joint_problem import JointProblem
+from clearset.engines._joint_problem import JOINT_WARM_UP, JointProblem
 from clearset.engines._problem import Schedule
 from clearset.engines.torch._inputs import TokenPositions
 from clearset.engines.torch._losses import loss_of
@@ -19,10 +19,6 @@ from clearset.engines.torch._threads import one_torch_thread
 from clearset.engines.torch._trainer import add_gradients, move_average
 from clearset.functions import SetFunction
 from clearset.sets import Binning
-
-# Share of the steps in which the rate rises: Adam's first steps are as large as any, however little is known of the
-# gradient, and the set functions have been trained already.
-WARM_UP = 0.1
 
 
 class JointTrainer:
@@ -36,7 +32,7 @@ class JointTrainer:
         self._average = copy.deepcopy(self._iterate)
         parameters = [parameter for model in self._iterate for parameter in model.parameters()]
         self._optimizer = torch.optim.Adam(parameters, lr=schedule.learning_rate)
-        self._n_steps = schedule.epochs * -(-len(problem.training) // schedule.batch_size)
+        self._n_steps = schedule.steps(len(problem.training))
         self._step = 0
 
     @property
@@ -73,7 +69,7 @@ class JointTrainer:
     def _train_on(self, sets: npt.NDArray[np.int64]) -> float:
         models, optimizer, parts = self._iterate, self._optimizer, self._problem.parts
         progress = self._step / self._n_steps
-        rate = min(1.0, progress / WARM_UP) * (1.0 + float(np.cos(np.pi * progress))) / 2.0
+        rate = min(1.0, progress / JOINT_WARM_UP) * (1.0 + float(np.cos(np.pi * progress))) / 2.0
         optimizer.param_groups[0]["lr"] = self._schedule.learning_rate * rate
         optimizer.zero_grad()
         loss = self._mean_loss(models, sets)

@@ -6,16 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule
+from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, RECENCY, WARM_UP, Problem, Refinement, Schedule
 from clearset.engines.torch._light_touch import LightTouch
 from clearset.engines.torch._module import SetFunctionModule
 from clearset.engines.torch._sets import LabelledTensors
 from clearset.engines.torch._threads import one_torch_thread
 from clearset.functions import SetFunction
-
-# How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
-# of the average, however long training has been.
-RECENCY = 3.0
 
 
 class TorchTrainer:
