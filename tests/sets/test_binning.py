@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clearset.sets import SIZE, Binning, Feature, SetData, _binning
@@ -222,3 +222,20 @@ def test_place_needs_a_numeric_feature():
         binning.place("store", np.zeros(1))
     with pytest.raises(ValueError, match="Did you mean 'price'"):
         binning.place("prize", np.zeros(1))
+
+
+@pytest.mark.skipif(_binning._native is None, reason="the native module is not installed")
+@given(
+    st.lists(st.floats(allow_infinity=False), max_size=600),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=40, unique=True),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_native_and_numpy_place_values_alike(values, keypoints, dtype):
+    values, keypoints = np.array(values, np.float64), np.unique(np.array(keypoints) / 2)
+    assume(len(keypoints) > 1 and (np.diff(keypoints / 2) > 0).all())
+    slots, fractions = np.empty(len(values), np.int32), np.empty(len(values), dtype)
+    _binning._native.place_values(values, keypoints, 7, slots, fractions)
+    with np.errstate(all="ignore"):
+        expected = _binning._place_values(values, keypoints, 7, np.dtype(dtype))
+    np.testing.assert_array_equal(slots, expected[0])
+    np.testing.assert_array_equal(fractions, expected[1])
