@@ -46,7 +46,7 @@ class PlainPass : public PhiPass<T> {
 
   void reserve(int, int64_t sets, int64_t tokens) override {
     for (Worker& worker : workers_) {
-      const size_t entries = static_cast<size_t>(phi_.n_features * tokens);
+      const size_t entries = static_cast<size_t>(phi_.n_features * tokens + kRunBytes);
       if (worker.slots.size() < entries) {
         worker.slots.resize(entries);
         worker.fractions.resize(entries);
@@ -86,6 +86,8 @@ class PlainPass : public PhiPass<T> {
   }
 
  private:
+  static constexpr int64_t kRunBytes = 64;
+
   struct Worker {
     std::vector<int32_t> slots;
     std::vector<T> fractions;
@@ -93,15 +95,24 @@ class PlainPass : public PhiPass<T> {
     AlignedMemory scratch;
   };
 
-  // Sets stand anywhere in memory, which is slow to answer: each is asked for a few sets ahead.
+  // Sets stand anywhere in memory, which is slow to answer: each is asked for a few sets ahead. They are small and of many
+  // sizes, so they are copied in whole runs; what is copied too far is written again by the next set, or stands in the
+  // room behind the last.
   template <class U>
   void gather(const U* from, const int64_t* sets, int64_t n_sets, const int64_t* offsets, U* to) const {
-    constexpr int64_t kAhead = 8;
+    constexpr int64_t kAhead = 8, kRun = kRunBytes / static_cast<int64_t>(sizeof(U));
     const int64_t n_tokens = offsets[n_sets];
+    const U* const end = from + phi_.n_features * n_tokens_;
     for (int32_t d = 0; d < phi_.n_features; ++d, from += n_tokens_, to += n_tokens)
       for (int64_t i = 0; i < n_sets; ++i) {
         if (i + kAhead < n_sets) __builtin_prefetch(from + offsets_[sets[i + kAhead]]);
-        std::memcpy(to + offsets[i], from + offsets_[sets[i]], static_cast<size_t>(offsets[i + 1] - offsets[i]) * sizeof(U));
+        const U* const set = from + offsets_[sets[i]];
+        const int64_t size = offsets[i + 1] - offsets[i];
+        if (end - set < size + kRun) {
+          std::copy_n(set, size, to + offsets[i]);
+        } else {
+          for (int64_t t = 0; t < size; t += kRun) std::memcpy(to + offsets[i] + t, set + t, kRunBytes);
+        }
       }
   }
 

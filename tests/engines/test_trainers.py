@@ -226,13 +226,17 @@ LOSSES = [
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
 def test_all_engines_train_alike(example, sets, loss, constraints, optimizer):
     """Equal seeds give equal losses and equal tables, to rounding, over the first epochs."""
-    targets = sets.targets if loss.name in ("squared_error", "absolute_error", "quantile") else sets.targets > 0
+    targets = (
+        sets.targets if loss.name in ("squared_error", "absolute_error", "quantile") else sets.targets > 0
+    )
     weights = np.random.default_rng(0).uniform(0.5, 1.5, len(sets))
     data = replace(sets, targets=targets.astype(float), weights=weights / weights.mean())
     changes = {"constraints": constraints, "optimizer": optimizer, "epochs": 40}
     results = []
     for one in filter(trains, ENGINES):
-        problem = Problem(example.initial(), example.shape, example.smoothness(10.0, len(sets)), loss, data, data)
+        problem = Problem(
+            example.initial(), example.shape, example.smoothness(10.0, len(sets)), loss, data, data
+        )
         trainer = one.trainer(problem, schedule(**changes), np.random.default_rng(3))
         losses = [value for _ in range(4) for value in (trainer.epoch(), trainer.validation_loss())]
         results.append((losses, trainer.kept()))

@@ -11,7 +11,7 @@ from clearset.engines import _native_calls as native
 from clearset.engines._joint_problem import JOINT_WARM_UP, Estimate, JointPart, JointProblem
 from clearset.engines._problem import RECENCY, Schedule
 from clearset.functions import SetFunction
-from clearset.sets import Binning, Positions
+from clearset.sets import Binning
 
 FloatArray = npt.NDArray[np.float64]
 Sets = npt.NDArray[np.int64]

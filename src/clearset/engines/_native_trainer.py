@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule, TrainingSets
+from clearset.engines._problem import (
+    LIGHT_TOUCH_SAMPLES,
+    WARM_UP,
+    Problem,
+    Refinement,
+    Schedule,
+    TrainingSets,
+)
 from clearset.functions import SetFunction, ShapeConstraints
 from clearset.sets import CrossedPositions
 

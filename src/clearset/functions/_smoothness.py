@@ -66,9 +66,7 @@ class Smoothness:
             "rho.vertices": _twists([2] * width),
             "rho.output": line,
         }
-        self.squares = {
-            name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]
-        }
+        self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
 
     def gradients(self, tables: Tables, loss: float) -> tuple[float, dict[str, np.ndarray]]:
         """Return the penalty's gradient by each table that has one, and a factor that all of them have in common.

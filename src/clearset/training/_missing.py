@@ -6,6 +6,8 @@ from clearset.engines import engine
 from clearset.functions import SetFunction
 from clearset.sets import Binning, CrossedPositions, Positions
 
+# Up to this many tokens say what a feature usually is.
+_SAMPLE = 200_000
 _HALVINGS = 40
 
 
@@ -67,10 +69,12 @@ def fill_missing_crossed(
 
 
 def _fill(function: SetFunction, binning: Binning, d: int, slots: np.ndarray, fractions: np.ndarray) -> None:
-    calibration, fractions = function.calibration, fractions.astype(np.float64)
     start, missing = int(binning.slot_offsets[d]), int(binning.slot_offsets[d + 1]) - 1
-    shares = np.bincount(slots - start, 1.0 - fractions, minlength=missing - start + 2)
-    shares[1:] += np.bincount(slots - start, fractions, minlength=missing - start + 2)[:-1]
-    known = shares[: missing - start]
-    if shares[missing - start] == 0.0 and known.sum() > 0.0:
-        calibration[:, missing] = calibration[:, start:missing] @ (known / known.sum())
+    if (slots == missing).any() or not len(slots):
+        return
+    every = -(-len(slots) // _SAMPLE)
+    slots, fractions = slots[::every] - start, fractions[::every].astype(np.float64)
+    shares = np.bincount(slots, 1.0 - fractions, minlength=missing - start + 1)
+    shares[1:] += np.bincount(slots, fractions, minlength=missing - start + 1)[:-1]
+    known = shares[: missing - start] / shares[: missing - start].sum()
+    function.calibration[:, missing] = function.calibration[:, start:missing] @ known

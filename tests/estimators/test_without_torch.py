@@ -1,0 +1,51 @@
+"""Every estimator is fitted, used, saved and loaded where torch is not installed."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import sys
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+
+
+def find_others(name, path=None, target=None):
+    return None if name.partition(".")[0] == "torch" else find(name, path, target)
+
+
+PathFinder.find_spec = find_others
+
+import numpy as np
+import pyarrow as pa
+import clearset as cs
+
+rng = np.random.default_rng(0)
+sets = [[float(x) for x in rng.uniform(size=rng.integers(1, 5))] for _ in range(60)]
+means = np.array([np.mean(tokens) for tokens in sets])
+X = pa.table({"stars": sets})
+strings = [[f"item {i}" for i in rng.integers(0, 12, size=rng.integers(1, 5))] for _ in range(60)]
+features = [cs.Feature("stars", monotonic="increasing")]
+path = sys.argv[1]
+for model, data, labels in (
+    (cs.SetRegressor(features=features, epochs=3), X, means),
+    (cs.SetRegressor(features=features, epochs=3, constraints="light_touch"), X, means),
+    (cs.SetClassifier(features=features, epochs=3), X, means > 0.5),
+    (cs.SemanticClassifier(epochs=3), strings, means > 0.5),
+    (cs.SemanticClassifier(epochs=3, refine=1), strings, np.arange(60) % 3),
+    (cs.SemanticRegressor(epochs=3), strings, means),
+):
+    expected = model.fit(data, labels).predict(data)
+    model.explain(data)
+    assert model.verify()
+    model.report(path + "/report.html", data)
+    model.save(path + "/model.clearset")
+    np.testing.assert_array_equal(cs.load(path + "/model.clearset").predict(data), expected)
+assert "torch" not in sys.modules
+"""
+
+
+def test_fitted_used_saved_and_loaded(tmp_path):
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
