@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "dispatch.h"
+#include "packed_sets.h"
 #include "phi_tables.h"
 #include "slices.h"
 
@@ -33,10 +33,9 @@ class PhiPass {
 template <class T>
 class PlainPass : public PhiPass<T> {
  public:
-  PlainPass(const PhiLayout& layout, const int32_t* slots, const T* fractions, const int64_t* offsets, int64_t n_tokens,
-            int64_t n_outputs, int64_t n_slots, int n_workers)
-      : slots_(slots), fractions_(fractions), offsets_(offsets), n_tokens_(n_tokens),
-        workers_(static_cast<size_t>(n_workers)) {
+  PlainPass(const PhiLayout& layout, const TokenPlaces<T>& places, int64_t n_sets, int64_t n_outputs, int64_t n_slots,
+            int n_workers)
+      : store_(places, n_sets, n_slots), offsets_(places.offsets), workers_(static_cast<size_t>(n_workers)) {
     layout.describe(phi_);
     phi_.n_outputs = static_cast<int32_t>(n_outputs);
     phi_.n_slots = static_cast<int32_t>(n_slots);
@@ -46,7 +45,7 @@ class PlainPass : public PhiPass<T> {
 
   void reserve(int, int64_t sets, int64_t tokens) override {
     for (Worker& worker : workers_) {
-      const size_t entries = static_cast<size_t>(phi_.n_features * tokens + kRunBytes);
+      const size_t entries = static_cast<size_t>(phi_.n_features * (tokens + kRun));
       if (worker.slots.size() < entries) {
         worker.slots.resize(entries);
         worker.fractions.resize(entries);
@@ -69,15 +68,15 @@ class PlainPass : public PhiPass<T> {
     Worker& worker = workers_[number];
     worker.offsets[0] = 0;
     for (int64_t i = 0; i < n_sets; ++i) worker.offsets[i + 1] = worker.offsets[i] + size_of_set(sets[i]);
-    gather(slots_, sets, n_sets, worker.offsets.data(), worker.slots.data());
-    gather(fractions_, sets, n_sets, worker.offsets.data(), worker.fractions.data());
-    return phi_kernel<T>().forward(seen_by(worker, n_sets), {0, n_sets}, means, worker.scratch.get());
+    worker.stride = worker.offsets[n_sets] + kRun;
+    store_.copy(sets, n_sets, worker.offsets.data(), worker.stride, worker.slots.data(), worker.fractions.data());
+    return phi_kernel<T>().forward(seen_by(worker), {0, n_sets}, means, worker.scratch.get());
   }
 
   bool backward(int, int number, const int64_t*, int64_t n_sets, const T* by_means, double* gradient) override {
     Worker& worker = workers_[number];
     const SliceGradient to{gradient, gradient + 2 * phi_.n_outputs * int64_t{phi_.n_slots}};
-    return phi_kernel<T>().backward(seen_by(worker, n_sets), {0, n_sets}, by_means, to, nullptr, worker.scratch.get());
+    return phi_kernel<T>().backward(seen_by(worker), {0, n_sets}, by_means, to, nullptr, worker.scratch.get());
   }
 
   void gradients(const double* total, double* by_calibration, double* by_vertices) const override {
@@ -86,39 +85,17 @@ class PlainPass : public PhiPass<T> {
   }
 
  private:
-  static constexpr int64_t kRunBytes = 64;
-
   struct Worker {
     std::vector<int32_t> slots;
     std::vector<T> fractions;
     std::vector<int64_t> offsets;
+    int64_t stride;
     AlignedMemory scratch;
   };
 
-  // Sets stand anywhere in memory, which is slow to answer: each is asked for a few sets ahead. They are small and of many
-  // sizes, so they are copied in whole runs; what is copied too far is written again by the next set, or stands in the
-  // room behind the last.
-  template <class U>
-  void gather(const U* from, const int64_t* sets, int64_t n_sets, const int64_t* offsets, U* to) const {
-    constexpr int64_t kAhead = 8, kRun = kRunBytes / static_cast<int64_t>(sizeof(U));
-    const int64_t n_tokens = offsets[n_sets];
-    const U* const end = from + phi_.n_features * n_tokens_;
-    for (int32_t d = 0; d < phi_.n_features; ++d, from += n_tokens_, to += n_tokens)
-      for (int64_t i = 0; i < n_sets; ++i) {
-        if (i + kAhead < n_sets) __builtin_prefetch(from + offsets_[sets[i + kAhead]]);
-        const U* const set = from + offsets_[sets[i]];
-        const int64_t size = offsets[i + 1] - offsets[i];
-        if (end - set < size + kRun) {
-          std::copy_n(set, size, to + offsets[i]);
-        } else {
-          for (int64_t t = 0; t < size; t += kRun) std::memcpy(to + offsets[i] + t, set + t, kRunBytes);
-        }
-      }
-  }
-
-  Phi<T> seen_by(const Worker& worker, int64_t n_sets) const {
+  Phi<T> seen_by(const Worker& worker) const {
     Phi<T> phi = phi_;
-    phi.n_tokens = worker.offsets[n_sets];
+    phi.n_tokens = worker.stride;
     phi.slots = worker.slots.data();
     phi.fractions = worker.fractions.data();
     phi.offsets = worker.offsets.data();
@@ -126,10 +103,8 @@ class PlainPass : public PhiPass<T> {
   }
 
   Phi<T> phi_{};
-  const int32_t* slots_;
-  const T* fractions_;
+  SetStore<T> store_;
   const int64_t* offsets_;
-  int64_t n_tokens_;
   std::vector<TableEntry<T>> table_;
   std::vector<T> vertices_;
   std::vector<Worker> workers_;

@@ -74,8 +74,10 @@ class PythonTrainer {
       refuse("slots and fractions must both have the shape (features, tokens).");
     check_sets(offsets, n_tokens);
     const Tables& tables = trainer_.tables();
-    auto pass = std::make_unique<PlainPass<T>>(layout_, slots.data(), fractions.data(), offsets.data(), n_tokens,
-                                               tables.calibration.rows, tables.calibration.columns, trainer_.pace().threads);
+    const TokenPlaces<T> places{slots.data(), fractions.data(), offsets.data(), n_tokens,
+                                static_cast<int32_t>(layout_.n_features())};
+    auto pass = std::make_unique<PlainPass<T>>(layout_, places, length(offsets.size()) - 1, tables.calibration.rows,
+                                               tables.calibration.columns, trainer_.pace().threads);
     take(validates, std::move(pass), offsets, tables.rho_output.rows, {chosen, targets, weights});
     keep(slots, fractions, offsets);
   }

@@ -16,7 +16,7 @@
 #include "losses.h"
 #include "penalties.h"
 #include "phi_pass.h"
-#include "rho_reader.h"
+#include "rho_pass.h"
 #include "shapes.h"
 #include "team.h"
 
@@ -119,8 +119,7 @@ class Trainer {
  private:
   struct Worker {
     std::vector<T> means, outputs, by_outputs, by_means;
-    std::unique_ptr<Rho<T>> rho;
-    std::unique_ptr<RhoReader<T>> reader;
+    std::unique_ptr<RhoPass<T>> rho;
   };
 
   // ---- slices of a batch
@@ -163,17 +162,20 @@ class Trainer {
         if (values->size() < n_means) values->resize(n_means);
       for (std::vector<T>* values : {&worker.outputs, &worker.by_outputs})
         if (values->size() < n_outputs) values->resize(n_outputs);
-      if (worker.reader) continue;
-      const T* tables = rho_tables_.data();
-      const int64_t start = tables_.rho_calibrators.start;
-      worker.rho = std::make_unique<Rho<T>>(Rho<T>{0, tables_.rho_output.rows, width(), tables_.rho_output.columns, nullptr,
-                                                   tables, tables + (tables_.rho_vertices.start - start),
-                                                   tables + (tables_.rho_output.start - start)});
-      worker.reader = std::make_unique<RhoReader<T>>(*worker.rho);
+      if (!worker.rho) worker.rho = std::make_unique<RhoPass<T>>(rho());
+      worker.rho->reserve(most_sets * data.outputs / tables_.rho_output.rows);
     }
     losses_.assign(static_cast<size_t>(n_slices), 0.0);
     if (learns && gradients_.size() < static_cast<size_t>(n_slices)) gradients_.resize(static_cast<size_t>(n_slices));
     for (std::vector<double>& gradient : gradients_) gradient.resize(static_cast<size_t>(gradient_size(training_)));
+  }
+
+  Rho<T> rho() const {
+    const T* tables = rho_tables_.data() - tables_.rho_calibrators.start;
+    return {0,       tables_.rho_output.rows,
+            width(), tables_.rho_output.columns,
+            nullptr, tables + tables_.rho_calibrators.start,
+            tables + tables_.rho_vertices.start, tables + tables_.rho_output.start};
   }
 
   int64_t width() const { return tables_.calibration.rows / tables_.rho_output.rows; }
@@ -202,12 +204,8 @@ class Trainer {
     Worker& worker = workers_[number];
     const int64_t first = slices_[slice].first, n_sets = slices_[slice].last - first, outputs = data.outputs;
     if (!data.pass->forward(slice, number, sets_.data() + first, n_sets, worker.means.data())) return false;
-    worker.rho->means = worker.means.data();
-    const int64_t functions = worker.rho->n_functions, n_rows = n_sets * outputs / functions;
-    RhoReader<T>& reader = *worker.reader;
-    T* to = worker.outputs.data();
-    for (int64_t row = 0; row < n_rows; ++row)
-      for (int64_t f = 0; f < functions; ++f) *to++ = reader.read(row, f).value;
+    const int64_t n_rows = n_sets * outputs / tables_.rho_output.rows;
+    worker.rho->forward(worker.means.data(), n_rows, worker.outputs.data());
     double loss = 0;
     for (int64_t i = 0; i < n_sets; ++i) {
       const int64_t label = numbers_[first + i];
@@ -222,13 +220,7 @@ class Trainer {
     double* by_calibrators = gradient + data.pass->gradient_size();
     double* by_vertices = by_calibrators + tables_.rho_calibrators.size();
     double* by_output = by_vertices + tables_.rho_vertices.size();
-    const int64_t width = worker.rho->width, keypoints = worker.rho->n_keypoints, corners = worker.rho->n_corners();
-    const T* upstream = worker.by_outputs.data();
-    T* by_means = worker.by_means.data();
-    for (int64_t row = 0; row < n_rows; ++row)
-      for (int64_t f = 0; f < functions; ++f, by_means += width)
-        reader.add_gradients(reader.read(row, f), *upstream++, by_calibrators + f * width * keypoints,
-                             by_vertices + f * corners, by_output + f * keypoints, by_means);
+    worker.rho->backward(worker.by_outputs.data(), n_rows, {by_calibrators, by_vertices, by_output}, worker.by_means.data());
     return data.pass->backward(slice, number, sets_.data() + first, n_sets, worker.by_means.data(), gradient);
   }
 
