@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from clearset.baselines._inputs import RaggedInput
-from clearset.baselines._networks import DeepSets, FullyConnected, MultiHot
-from clearset.baselines._segment_mean import segment_mean
+from clearset.baselines._networks import DeepSets, FullyConnected, MultiHot, segment_mean
 
 GENERATOR = torch.Generator().manual_seed(0)
 OFFSETS = np.array([0, 2, 3, 7])
