@@ -136,13 +136,12 @@ class ReadsSets(Baseline):
 
     def _read(self, X: Any, *, reset: bool) -> SetData:
         """Read sets; with ``reset`` they settle which features there are."""
-        if not reset:
-            return read_more_sets(
-                checked_sets(self, X, reset=False), self.features_, sets_of_one=self.sets_of_one_
-            )
-        sets, self.features_, _ = read_training_sets(self, X, self.features, ())
-        self.sets_of_one_ = bool((sets.sizes == 1).all())
-        return sets
+        if reset:
+            sets, self.features_, _ = read_training_sets(self, X, self.features, ())
+            self.sets_of_one_ = bool((sets.sizes == 1).all())
+            return sets
+        X = checked_sets(self, X, reset=False)
+        return read_more_sets(X, self.features_, sets_of_one=self.sets_of_one_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
