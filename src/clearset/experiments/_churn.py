@@ -43,15 +43,9 @@ class ChurnTask(Task):
         )
         seconds = (time.perf_counter() - start) / 3
         by_seed, by_data = (churn(first, second, parts.test.X) for second in (again, other))
+        right = [fitted.predict(parts.test.X) == parts.test.y for fitted in (first, again, other)]
         measures = {
-            "accuracy": float(
-                np.mean(
-                    [
-                        (fitted.predict(parts.test.X) == parts.test.y).mean()
-                        for fitted in (first, again, other)
-                    ]
-                )
-            ),
+            "accuracy": float(np.mean([each.mean() for each in right])),
             "changed by another seed": by_seed.changed,
             "changed by other data": by_data.changed,
         }

@@ -61,6 +61,10 @@ def _ngrams(folder: Any, seed: int, most: int | None, *, length_matched: bool) -
 _set_function = partial(
     model, SetClassifier, features=FEATURES, lattices="full", learning_rate=0.01, epochs=60, batch_size=64, patience=20
 )  # fmt: skip
+_linear, _dnn, _deep_sets = (
+    partial(network, kind, features=FEATURES)
+    for kind in (AveragedLinearClassifier, AveragedDNNClassifier, DeepSetsClassifier)
+)
 _METHODS = (
     Method(
         "set function, width 1", partial(_set_function, width=1), "n-grams", _LATTICE, {"accuracy": 0.643}
@@ -72,27 +76,9 @@ _METHODS = (
         _LATTICE | {"width": [2, 3, 4]},
         {"accuracy": 0.646},
     ),
-    Method(
-        "averaged, linear",
-        partial(network, AveragedLinearClassifier, features=FEATURES),
-        "n-grams",
-        _LINEAR_NETWORK,
-        {"accuracy": 0.610},
-    ),
-    Method(
-        "averaged, DNN",
-        partial(network, AveragedDNNClassifier, features=FEATURES),
-        "n-grams",
-        NETWORK_SPACE,
-        {"accuracy": 0.624},
-    ),
-    Method(
-        "Deep Sets",
-        partial(network, DeepSetsClassifier, features=FEATURES),
-        "n-grams",
-        NETWORK_SPACE,
-        {"accuracy": 0.643},
-    ),
+    Method("averaged, linear", _linear, "n-grams", _LINEAR_NETWORK, {"accuracy": 0.610}),
+    Method("averaged, DNN", _dnn, "n-grams", NETWORK_SPACE, {"accuracy": 0.624}),
+    Method("Deep Sets", _deep_sets, "n-grams", NETWORK_SPACE, {"accuracy": 0.643}),
     Method(
         "support distributions",
         partial(model, SupportDistributionClassifier, features=FEATURES),
