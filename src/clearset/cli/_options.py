@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,9 +52,7 @@ class Task(StrEnum):
     classification = "classification"
 
 
-def _of_strings(*names: str, help: str) -> Any:  # noqa: A002
-    """Return an option of sets of strings, which have a panel of their own."""
-    return typer.Option(*names, help=help, rich_help_panel="Sets of strings, and texts")
+_of_strings = partial(typer.Option, rich_help_panel="Sets of strings, and texts")
 
 
 @dataclass(frozen=True)

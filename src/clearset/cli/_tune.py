@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,40 +15,28 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _FIGURES = (".png", ".pdf", ".svg")
-_PANEL = "Search"
+_search = partial(typer.Option, rich_help_panel="Search")
 
 
 def tune(
     options: TrainingOptions,
-    budget: Annotated[int, typer.Option(help="Trials in all.", min=1, rich_help_panel=_PANEL)] = 30,
+    budget: Annotated[int, _search(help="Trials in all.", min=1)] = 30,
     folds: Annotated[
         int | None,
-        typer.Option(
+        _search(
             help="Cross-validate with so many folds: for few examples, where one split is noise.",
             min=2,
             max=31,
-            rich_help_panel=_PANEL,
         ),
     ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Start no further trial after so long.", rich_help_panel=_PANEL)
-    ] = None,
+    seconds: Annotated[float | None, _search(help="Start no further trial after so long.")] = None,
     scoring: Annotated[
-        str | None,
-        typer.Option(
-            help="A scikit-learn scorer, such as accuracy; by default the loss.", rich_help_panel=_PANEL
-        ),
+        str | None, _search(help="A scikit-learn scorer, such as accuracy; by default the loss.")
     ] = None,
     storage: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of JSON lines to keep trials in; the same call goes on there.", rich_help_panel=_PANEL
-        ),
+        Path | None, _search(help="File of JSON lines to keep trials in; the same call goes on there.")
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Where to draw the trials: .png, .pdf or .svg.", rich_help_panel=_PANEL),
-    ] = None,
+    plot: Annotated[Path | None, _search(help="Where to draw the trials: .png, .pdf or .svg.")] = None,
 ) -> None:
     """Search for the options that do best on validation data, and save the best model.
 
