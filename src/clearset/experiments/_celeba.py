@@ -27,6 +27,7 @@ _SPACE = {
     "keypoints": [10, 5, 20],
 }
 _engines = partial(engines, SemanticClassifier)
+_dnn = partial(network, MultiHotDNNClassifier)
 
 
 def _load(folder: Any, seed: int, most: int | None, *, values: bool = False) -> Parts:
@@ -62,13 +63,7 @@ absent attribute too.
         deep_sets(DeepSetsClassifier, "the paper's tokens", {"accuracy": 0.785}),
         deep_sets(DeepSetsClassifier, "pairs", {"accuracy": 0.785}, large=True),
         deep_sets(DeepSetsClassifier, "attribute=value", {}, large=True),
-        Method(
-            "DNN on attributes",
-            partial(network, MultiHotDNNClassifier),
-            "attributes",
-            EMBEDDING_SPACE,
-            {"accuracy": 0.790},
-        ),
+        Method("DNN on attributes", _dnn, "attributes", EMBEDDING_SPACE, {"accuracy": 0.790}),
         Method("logistic regression on attributes", linear_on_categories, "attributes", LINEAR_SPACE),
         Method("gradient boosting on attributes", boosting_on_categories, "attributes", BOOSTING_SPACE),
     ),

@@ -36,6 +36,7 @@ def _figures(*figures: float) -> dict[str, float]:
 
 
 _engines = partial(engines, SemanticClassifier)
+_dnn = partial(network, MultiHotDNNClassifier)
 _PAPER_ENGINES = {1: _figures(0.710, 0.880, 0.973), 4: _figures(0.729, 0.890, 0.974)}
 _PAPER_DEEP_SETS = _figures(0.707, 0.888, 0.973)
 
@@ -73,13 +74,7 @@ and they give 20 outputs (the paper's see one cuisine at a time).
         ),
         deep_sets(DeepSetsClassifier, "the paper's tokens", _PAPER_DEEP_SETS, large=True),
         deep_sets(DeepSetsClassifier, "ingredients and pairs", _PAPER_DEEP_SETS, large=True),
-        Method(
-            "DNN on ingredients",
-            partial(network, MultiHotDNNClassifier),
-            "ingredients",
-            EMBEDDING_SPACE,
-            _figures(0.728, 0.883, 0.974),
-        ),
+        Method("DNN on ingredients", _dnn, "ingredients", EMBEDDING_SPACE, _figures(0.728, 0.883, 0.974)),
         *(
             Method(f"logistic regression on {inputs}", linear_on_categories, inputs, LINEAR_SPACE)
             for inputs in ("ingredients", "ingredients and words")

@@ -34,7 +34,11 @@ _SPACE = {
     "refine": [1, 2, 3],
     "keypoints": [5, 10, 20],
 }
+_WIDE_SPACE = _SPACE | {"width": [2, 4]}
 _refined = partial(model, SemanticRegressor, **OURS, refine=2)
+_dnn = partial(network, MultiHotDNNRegressor)
+_support = partial(model, SupportDistributionRegressor)
+_boosting = partial(boosting_on_categories, loss="squared_error")
 
 
 def _load(folder: Any, seed: int, most: int | None) -> Parts:
@@ -65,34 +69,14 @@ a list of our own. Set methods see subsets of adjectives with statistics out of 
         ),
         Method("SFE, refined, width 1", partial(_refined, width=1), "adjectives", _SPACE, {"MSE": 7.19}),
         Method(
-            "SFE, refined, width 2 to 4",
-            partial(_refined, width=4),
-            "adjectives",
-            _SPACE | {"width": [2, 4]},
-            {"MSE": 7.19},
+            "SFE, refined, width 2 to 4", partial(_refined, width=4), "adjectives", _WIDE_SPACE, {"MSE": 7.19}
         ),
         deep_sets(DeepSetsRegressor, "the paper's tokens", {"MSE": 7.26}),
         deep_sets(DeepSetsRegressor, "subsets up to 3", {"MSE": 7.26}),
-        Method(
-            "DNN on categories",
-            partial(network, MultiHotDNNRegressor),
-            "adjectives",
-            EMBEDDING_SPACE,
-            {"MSE": 7.20},
-        ),
-        Method(
-            "support distributions, the paper's tokens",
-            partial(model, SupportDistributionRegressor),
-            "the paper's tokens",
-            SUPPORT_SPACE,
-        ),
+        Method("DNN on categories", _dnn, "adjectives", EMBEDDING_SPACE, {"MSE": 7.20}),
+        Method("support distributions, the paper's tokens", _support, "the paper's tokens", SUPPORT_SPACE),
         Method("ridge regression on categories", ridge_on_categories, "adjectives", RIDGE_SPACE),
-        Method(
-            "gradient boosting on categories",
-            partial(boosting_on_categories, loss="squared_error"),
-            "adjectives",
-            BOOSTING_SPACE,
-        ),
+        Method("gradient boosting on categories", _boosting, "adjectives", BOOSTING_SPACE),
     ),
     inputs={
         "adjectives": _load,
