@@ -68,13 +68,6 @@ class NetworkEstimator(NetworkParameters, Baseline):
         "verbose": Whole(0),
     }
 
-    network_: nn.Module
-    loss_: str
-    history_: list[dict[str, float]]
-    n_iter_: int
-    best_epoch_: int
-    interrupted_: bool
-
     @abstractmethod
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Check examples and return them as something that has a length."""
@@ -184,8 +177,6 @@ class NetworkEstimator(NetworkParameters, Baseline):
 
 class SetNetwork(ReadsSets, NetworkEstimator):
     """A network on sets of tokens with features."""
-
-    encoding_: Encoding
 
     def _learn_encoding(self, read: SetData, weights: Float64) -> int:
         self.encoding_ = Encoding.fit(read, self.features_, weights)

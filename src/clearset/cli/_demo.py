@@ -17,13 +17,7 @@ def demo(
     from rich.console import Console
 
     import clearset as cs
-    from clearset.cli._demo_output import (
-        TOKEN_COLUMNS,
-        show_calibrators,
-        show_errors,
-        show_product,
-        show_rho,
-    )
+    from clearset.cli._demo_output import TOKEN_COLUMNS, show_calibrators, show_errors, show_product, show_rho
     from clearset.cli._table_files import count_tokens, write_table
     from clearset.datasets import make_reviews
 

@@ -25,6 +25,7 @@ SetColumns = Annotated[str, typer.Option(help="Columns of whole sets in a long t
 Separator = Annotated[
     str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")
 ]
+FeaturesFile = Annotated[Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
 
@@ -52,6 +53,7 @@ class Task(StrEnum):
     classification = "classification"
 
 
+_MODEL = Path("model.clearset")
 _of_strings = partial(typer.Option, rich_help_panel="Sets of strings, and texts")
 
 
@@ -64,15 +66,11 @@ class TrainingOptions:
         typer.Argument(metavar="DATA", help="CSV or Parquet: one row a set, or with --by one row a token."),
     ]
     label: Annotated[str, typer.Option(help="Column to predict.")]
-    features: Annotated[Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")] = (
-        None
-    )
+    features: FeaturesFile = None
     by: By = None
     set_columns: SetColumns = ""
     task: Annotated[Task | None, typer.Option(help="By default what the label looks like.")] = None
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")] = Path(
-        "model.clearset"
-    )
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")] = _MODEL
     validation: Annotated[Path | None, typer.Option(help="Table to validate on, of the form of DATA.")] = None
     weight: Annotated[str | None, typer.Option(help="Column with the weight of each set.")] = None
     width: Annotated[int | None, typer.Option(help="Number of scores of a token.")] = None

@@ -96,10 +96,7 @@ a third as many to validate and to test. Nothing is tuned here.
         Measure("wine MSE", 3, lower_is_better=True),
     ),
     methods=tuple(Method(name, SemanticClassifier, "both") for name in _SETTINGS),
-    inputs={
-        "recipes": _recipes.RECIPES.inputs["ingredients"],
-        "wine": _wine.WINE.inputs["adjectives"],
-    },
+    inputs={"recipes": _recipes.RECIPES.inputs["ingredients"], "wine": _wine.WINE.inputs["adjectives"]},
     score=precision_at,
     loaders=(load_recipes, load_wine),
 )

@@ -28,10 +28,7 @@ _INCREASING = ("rate", "ending")
 _OTHERS = (
     "beginning", "log_count", "order", "interval", "letters", "position", "share", "words", "known",
 )  # fmt: skip
-FEATURES = (
-    *(Feature(name, monotonic="increasing") for name in _INCREASING),
-    *map(Feature, _OTHERS),
-)
+FEATURES = (*(Feature(name, monotonic="increasing") for name in _INCREASING), *map(Feature, _OTHERS))
 # Of the training queries, those that the n-grams' statistics are made of; the others train the models.
 _TOKEN_SHARE = 0.75
 _LATTICE: dict[str, Any] = {

@@ -35,14 +35,13 @@ def engines(
     options: Mapping[str, Any],
     paper: Mapping[int, Mapping[str, float]],
     space: Mapping[str, Any] | None = None,
-) -> tuple[Method, ...]:
+) -> list[Method]:
     """Return a Semantic Feature Engine (SFE) for each width of `paper`, which holds the paper's figures by width."""
-    return tuple(
-        Method(
-            f"SFE, {name}, width {width}", partial(model, kind, **options, width=width), inputs, space or {}, figures
-        )
-        for width, figures in paper.items()
-    )  # fmt: skip
+    methods = []
+    for width, figures in paper.items():
+        make = partial(model, kind, **options, width=width)
+        methods.append(Method(f"SFE, {name}, width {width}", make, inputs, space or {}, figures))
+    return methods
 
 
 def deep_sets(kind: Any, tokens: str, paper: Mapping[str, float], *, large: bool = False) -> Method:

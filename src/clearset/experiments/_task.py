@@ -26,9 +26,7 @@ class Effort:
     name: str  # results are marked with it
     seeds: int  # the number of splits, at most as many as the task has
     budget: int  # the number of settings that each method may try
-    examples: (
-        int | None
-    )  # the largest number of training examples; a third as many validate and test; None is all
+    examples: int | None  # at most so many training examples, and a third as many to validate and to test
     to_tune: int  # the largest number of training examples that settings are tried on
 
 
@@ -72,14 +70,10 @@ class Task:
     score: Callable[[Any, Any, Any], dict[str, float]]  # measures a fitted model on examples and labels
     loaders: tuple[Callable[[Any], Any], ...]  # of the data sets, to find out early that one is missing
     highlights: Mapping[str, str] = field(default_factory=dict)  # the methods of the summary, by its column
-    scoring: str | None = (
-        None  # what settings are compared by, as `tune` takes it; None is each method's own loss
-    )
+    scoring: str | None = None  # what settings are compared by, as for `tune`; None is each method's loss
     group: str = ""  # what `reproduce` calls this task together with others; its own name if empty
     seeds: int = 3  # the number of repetitions, each with another split or at least another seed
-    folds: int | None = (
-        None  # of cross-validation, which compares settings where there are no validation data
-    )
+    folds: int | None = None  # of cross-validation, which compares settings without validation data
 
     def describe(self, method: Method) -> list[Any]:
         """Return all that a method's results depend on, besides data and effort."""
