@@ -9,8 +9,8 @@ from torch import nn
 
 from clearset.baselines._baseline import Float64, PredictsClasses, PredictsNumbers
 from clearset.baselines._encoding import standard_scale
-from clearset.baselines._inputs import DenseInput
 from clearset.baselines._network_estimator import DType, SetNetwork
+from clearset.baselines._network_inputs import DenseInput
 from clearset.baselines._networks import FullyConnected
 from clearset.estimators import Whole
 from clearset.sets import SetData

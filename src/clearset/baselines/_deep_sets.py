@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from clearset.baselines._baseline import PredictsClasses, PredictsNumbers
-from clearset.baselines._inputs import RaggedInput
 from clearset.baselines._network_estimator import DType, SetNetwork
+from clearset.baselines._network_inputs import RaggedInput
 from clearset.baselines._networks import DeepSets
 from clearset.estimators import Whole
 from clearset.sets import SetData

@@ -14,8 +14,8 @@ from torch import nn
 
 from clearset.baselines._baseline import Float64, PredictsClasses, PredictsNumbers
 from clearset.baselines._categories import Categories
-from clearset.baselines._inputs import RaggedInput
 from clearset.baselines._network_estimator import DType, NetworkEstimator
+from clearset.baselines._network_inputs import RaggedInput
 from clearset.baselines._networks import MultiHot
 from clearset.estimators import OneOf, Rule, Whole, check_parameters
 from clearset.sets import count_examples, count_threads, take_examples

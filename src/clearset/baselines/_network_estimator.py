@@ -12,8 +12,8 @@ from torch import nn
 
 from clearset.baselines._baseline import Baseline, Float64, ReadsSets, network_threads
 from clearset.baselines._encoding import Encoding
-from clearset.baselines._inputs import NetworkInput
-from clearset.baselines._training import LabelledInput, NetworkProblem, train_network
+from clearset.baselines._network_inputs import NetworkInput
+from clearset.baselines._network_training import LabelledInput, NetworkProblem, train_network
 from clearset.engines import Schedule
 from clearset.estimators import (
     Auto,

@@ -6,14 +6,14 @@ from typing import Any
 from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_celeba
 from clearset.estimators import SemanticClassifier
-from clearset.experiments._alternatives import (
+from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
+from clearset.experiments._scores import accuracy_and_auc
+from clearset.experiments._sklearn_models import (
     BOOSTING_SPACE,
     LINEAR_SPACE,
     boosting_on_categories,
     linear_on_categories,
 )
-from clearset.experiments._models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
-from clearset.experiments._scores import accuracy_and_auc
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import Items, MaxInterval, Subsets

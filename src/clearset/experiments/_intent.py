@@ -11,15 +11,15 @@ from clearset.baselines import (
 )
 from clearset.datasets import Labelled, load_intent
 from clearset.estimators import SemanticClassifier, SetClassifier
-from clearset.experiments._alternatives import (
+from clearset.experiments._ngrams import NGramFeatures
+from clearset.experiments._own_models import NETWORK_SPACE, SUPPORT_SPACE, model, network
+from clearset.experiments._scores import accuracy_and_auc
+from clearset.experiments._sklearn_models import (
     BOOSTING_SPACE,
     LINEAR_SPACE,
     boosting_on_averages,
     linear_on_categories,
 )
-from clearset.experiments._models import NETWORK_SPACE, SUPPORT_SPACE, model, network
-from clearset.experiments._ngrams import NGramFeatures
-from clearset.experiments._scores import accuracy_and_auc
 from clearset.experiments._task import Measure, Method, Parts, Task, split
 from clearset.sets import Feature
 from clearset.tokens import MinCount, NGrams

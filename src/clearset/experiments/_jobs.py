@@ -133,7 +133,7 @@ def _do(
     task_name: str, method_name: str, seed: int | None, plain: dict[str, Any], folder: Any, effort: Effort
 ) -> tuple[dict[str, Any], float]:
     """Do a job, in a process of its own; return its outcome and its seconds."""
-    from clearset.experiments._tasks import task_named
+    from clearset.experiments._all_tasks import task_named
 
     task: Task = task_named(task_name)
     method = task.method(method_name)

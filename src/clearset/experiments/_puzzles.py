@@ -11,9 +11,9 @@ from clearset.baselines import (
 )
 from clearset.datasets import load_puzzles
 from clearset.estimators import SetRegressor
-from clearset.experiments._alternatives import BOOSTING_SPACE, boosting_on_averages
-from clearset.experiments._models import model
+from clearset.experiments._own_models import model
 from clearset.experiments._scores import mean_absolute_error
+from clearset.experiments._sklearn_models import BOOSTING_SPACE, boosting_on_averages
 from clearset.experiments._task import Measure, Method, Parts, Task, sample
 from clearset.sets import SIZE, Feature
 

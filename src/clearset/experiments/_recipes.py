@@ -6,9 +6,9 @@ from typing import Any
 from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_recipes
 from clearset.estimators import SemanticClassifier
-from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
-from clearset.experiments._models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
+from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
 from clearset.experiments._scores import precision_at
+from clearset.experiments._sklearn_models import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import Items, MaxSize, MinCount, Subsets

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from clearset.experiments._all_tasks import TASKS
 from clearset.experiments._results import Results, replace_file, table_lines
 from clearset.experiments._task import Effort, Task
-from clearset.experiments._tasks import TASKS
 
 _COLUMNS = ("width 1", "wider", "Deep Sets", "averaged or DNN", "today's alternative")
 

@@ -6,13 +6,7 @@ from typing import Any
 from clearset.baselines import DeepSetsRegressor, MultiHotDNNRegressor, SupportDistributionRegressor
 from clearset.datasets import load_wine
 from clearset.estimators import SemanticRegressor
-from clearset.experiments._alternatives import (
-    BOOSTING_SPACE,
-    RIDGE_SPACE,
-    boosting_on_categories,
-    ridge_on_categories,
-)
-from clearset.experiments._models import (
+from clearset.experiments._own_models import (
     AS_PAPER,
     EMBEDDING_SPACE,
     SUPPORT_SPACE,
@@ -22,6 +16,12 @@ from clearset.experiments._models import (
     network,
 )
 from clearset.experiments._scores import mean_squared_error
+from clearset.experiments._sklearn_models import (
+    BOOSTING_SPACE,
+    RIDGE_SPACE,
+    boosting_on_categories,
+    ridge_on_categories,
+)
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import MinCount, Subsets

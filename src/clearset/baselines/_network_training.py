@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.baselines._inputs import NetworkInput
+from clearset.baselines._network_inputs import NetworkInput
 from clearset.engines import Schedule
 from clearset.engines.torch import loss_of
 from clearset.functions import Loss
