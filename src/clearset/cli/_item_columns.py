@@ -46,21 +46,19 @@ class ItemColumns:
 
 def tokenizer_of(text: str, columns: list[str]) -> Any:
     """Return the tokenizer that ``kind`` or ``kind:number`` describes."""
+    kinds = {
+        "items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams, "cross": cs.Cross, "difference": cs.Difference
+    }  # fmt: skip
     kind, _, number = text.partition(":")
-    needed = 2 if kind in ("cross", "difference") else 1
-    takes_number = kind in ("subsets", "ngrams", "difference")
-    if kind not in ("items", "subsets", "ngrams", "cross", "difference") or (number and not takes_number):
+    if kind not in kinds or (number and kind in ("items", "cross")):
         raise ValueError(f"--tokens is {text!r}; choose {TOKENS_HELP}")
     if number and not number.isdecimal():
         raise ValueError(f"--tokens is {text!r}; after the colon comes a whole number, such as {kind}:3.")
+    needed = 2 if kind in ("cross", "difference") else 1
     if len(columns) != needed:
         raise ValueError(f"--tokens {kind} needs {needed} --column, but {len(columns)} were given.")
-    sizes = [int(number)] if number else []
-    if kind == "cross":
-        return cs.Cross(columns[0], columns[1])
-    if kind == "difference":
-        return cs.Difference(columns[0], columns[1], *sizes)
-    return {"items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams}[kind](*sizes)
+    named = columns if needed == 2 else []
+    return kinds[kind](*named, *([int(number)] if number else []))
 
 
 def filters_of(min_count: int | None, max_interval: float | None) -> list[Any]:
