@@ -8,9 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from clearset.baselines._inputs import RaggedInput
-from clearset.baselines._networks import DeepSets, FullyConnected, MultiHot
-from clearset.baselines._segment_mean import segment_mean
+from clearset.baselines._network_inputs import RaggedInput
+from clearset.baselines._networks import DeepSets, FullyConnected, MultiHot, segment_mean
 
 GENERATOR = torch.Generator().manual_seed(0)
 OFFSETS = np.array([0, 2, 3, 7])
@@ -85,5 +84,5 @@ def test_batches_and_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     values, offsets = examples.batch(np.array([2, 0]))
     np.testing.assert_array_equal(values, tokens()[[3, 4, 5, 6, 0, 1]])
     assert offsets.tolist() == [0, 4, 6]
-    monkeypatch.setattr("clearset.baselines._inputs.PIECE_VALUES", 6)
+    monkeypatch.setattr("clearset.baselines._network_inputs.PIECE_VALUES", 6)
     assert [piece.tolist() for piece in examples.pieces(np.array([0, 1, 2, 1, 0]))] == [[0, 1], [2], [1, 0]]

@@ -9,10 +9,10 @@ import pytest
 from clearset.cli import main
 from clearset.datasets import Labelled
 from clearset.experiments import reproduce
+from clearset.experiments._all_tasks import TASKS
 from clearset.experiments._churn import CHURN
 from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._task import FULL, QUICK, split
-from clearset.experiments._tasks import TASKS
 from clearset.tuning import locked
 
 

@@ -4,6 +4,7 @@ import pytest
 from sklearn.dummy import DummyRegressor
 
 from clearset.datasets import Labelled
+from clearset.experiments._all_tasks import TASKS, task_named
 from clearset.experiments._task import (
     FULL,
     QUICK,
@@ -16,7 +17,6 @@ from clearset.experiments._task import (
     sample,
     split,
 )
-from clearset.experiments._tasks import TASKS, task_named
 
 
 def _numbers(n):

@@ -1,19 +1,19 @@
 """Averages of features: a linear model or a network on the mean of each feature over a set's tokens."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import torch
 from torch import nn
 
+from clearset.baselines._baseline import Float64, PredictsClasses, PredictsNumbers
 from clearset.baselines._encoding import standard_scale
-from clearset.baselines._inputs import DenseInput
-from clearset.baselines._labels import Float64, PredictsClasses, PredictsNumbers
 from clearset.baselines._network_estimator import DType, SetNetwork
+from clearset.baselines._network_inputs import DenseInput
 from clearset.baselines._networks import FullyConnected
 from clearset.estimators import Whole
-from clearset.sets import Feature, SetData
+from clearset.sets import SetData
 
 
 class _Averaged(SetNetwork):
@@ -22,9 +22,9 @@ class _Averaged(SetNetwork):
     _centres: Float64
     _scales: Float64
 
+    @abstractmethod
     def _hidden(self) -> list[int]:
         """Return the units of each hidden layer."""
-        return []
 
     def _learn_encoding(self, read: SetData, weights: Float64) -> int:
         super()._learn_encoding(read, weights)
@@ -41,37 +41,13 @@ class _Averaged(SetNetwork):
         return FullyConnected([self.encoding_.n_columns, *self._hidden()], self._link.n_outputs, generator)
 
 
+@dataclass(eq=False, repr=False)
 class _AveragedLinear(_Averaged):
-    def __init__(
-        self,
-        features: Sequence[str | Feature] | None = None,
-        *,
-        loss: str = "auto",
-        learning_rate: float = 0.03,
-        epochs: int = 100,
-        batch_size: int | Literal["auto"] = "auto",
-        weight_decay: float = 0.0,
-        validation_fraction: float = 0.1,
-        early_stopping: bool = True,
-        patience: int = 20,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            batch_size=batch_size,
-            weight_decay=weight_decay,
-            validation_fraction=validation_fraction,
-            early_stopping=early_stopping,
-            patience=patience,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.features = features
+    _: KW_ONLY
+    learning_rate: float = 0.03
+
+    def _hidden(self) -> list[int]:
+        return []
 
 
 class AveragedLinearRegressor(PredictsNumbers, _AveragedLinear):
@@ -153,43 +129,13 @@ class AveragedLinearClassifier(PredictsClasses, _AveragedLinear):
     """
 
 
+@dataclass(eq=False, repr=False)
 class _AveragedDNN(_Averaged):
     _rules = _Averaged._rules | {"width": Whole(1), "hidden_layers": Whole(1)}
 
-    def __init__(
-        self,
-        features: Sequence[str | Feature] | None = None,
-        width: int = 32,
-        *,
-        hidden_layers: int = 2,
-        loss: str = "auto",
-        learning_rate: float = 0.003,
-        epochs: int = 100,
-        batch_size: int | Literal["auto"] = "auto",
-        weight_decay: float = 0.0,
-        validation_fraction: float = 0.1,
-        early_stopping: bool = True,
-        patience: int = 20,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            batch_size=batch_size,
-            weight_decay=weight_decay,
-            validation_fraction=validation_fraction,
-            early_stopping=early_stopping,
-            patience=patience,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.features = features
-        self.width = width
-        self.hidden_layers = hidden_layers
+    width: int = 32
+    _: KW_ONLY
+    hidden_layers: int = 2
 
     def _hidden(self) -> list[int]:
         return [self.width] * self.hidden_layers

@@ -36,19 +36,7 @@ class Categories:
     def fit(
         cls, X: Any, tokens: Any = "auto", min_count: int = 1, threads: int | None = None
     ) -> "Categories":
-        """Collect the tokens that at least `min_count` examples hold.
-
-        Parameters
-        ----------
-        X
-            Examples: a column of lists of strings, of texts or of categories, or plain lists.
-        tokens : tokenizer or "auto", default="auto"
-            What the categories are; ``"auto"`` is the items of lists and the words of texts.
-        min_count : int, default=1
-            The smallest number of examples that hold a category.
-        threads : int, optional
-            The number of threads that count.
-        """
+        """Collect the tokens that at least `min_count` examples hold, of texts the words unless told otherwise."""
         tokenizer = smallest_tokens(X) if is_auto(tokens) else as_tokenizer(tokens)
         table = TokenTable.build(
             X, np.zeros(len(X)), tokenizer, [MinCount(min_count)], task="number", threads=threads

@@ -1,56 +1,25 @@
 """Deep Sets: a network on every token, the mean over a set's tokens, a network on the mean."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
 
 import torch
 from torch import nn
 
-from clearset.baselines._inputs import RaggedInput
-from clearset.baselines._labels import PredictsClasses, PredictsNumbers
+from clearset.baselines._baseline import PredictsClasses, PredictsNumbers
 from clearset.baselines._network_estimator import DType, SetNetwork
+from clearset.baselines._network_inputs import RaggedInput
 from clearset.baselines._networks import DeepSets
 from clearset.estimators import Whole
-from clearset.sets import Feature, SetData
+from clearset.sets import SetData
 
 
+@dataclass(eq=False, repr=False)
 class _DeepSetsEstimator(SetNetwork):
     _rules = SetNetwork._rules | {"width": Whole(1), "hidden_layers": Whole(1)}
 
-    def __init__(
-        self,
-        features: Sequence[str | Feature] | None = None,
-        width: int = 32,
-        *,
-        hidden_layers: int = 3,
-        loss: str = "auto",
-        learning_rate: float = 0.003,
-        epochs: int = 100,
-        batch_size: int | Literal["auto"] = "auto",
-        weight_decay: float = 0.0,
-        validation_fraction: float = 0.1,
-        early_stopping: bool = True,
-        patience: int = 20,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            batch_size=batch_size,
-            weight_decay=weight_decay,
-            validation_fraction=validation_fraction,
-            early_stopping=early_stopping,
-            patience=patience,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.features = features
-        self.width = width
-        self.hidden_layers = hidden_layers
+    width: int = 32
+    _: KW_ONLY
+    hidden_layers: int = 3
 
     def _encoded(self, read: SetData, dtype: DType) -> RaggedInput:
         return RaggedInput(*self.encoding_.tokens(read, dtype))

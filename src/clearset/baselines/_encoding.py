@@ -1,6 +1,6 @@
 """Sets as plain numbers: standardised, one column a category, missing values marked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -96,22 +96,18 @@ class Encoding:
         sizes = np.maximum(sets.sizes, 1)
         offsets = offsets_from_sizes(sizes)
         values = np.empty((int(offsets[-1]), self.n_columns), dtype)
-        empty = sets.sizes == 0
-        added = offsets[:-1][empty]
+        added = offsets[:-1][sets.sizes == 0]
         present: Any = slice(None)
         if len(added):
             present = np.ones(len(values), dtype=bool)
             present[added] = False
-        start = 0
-        for columns in self.columns:
+        for columns, where in self._places():
             block, per_set = _block(columns, sets)
-            where = slice(start, start + columns.width)
             if per_set:
                 values[:, where] = np.repeat(block, sizes, axis=0)
             else:
                 values[present, where] = block
                 values[added, where] = columns.missing
-            start += columns.width
         return TokenValues(values, offsets)
 
     def means(self, sets: SetData) -> npt.NDArray[np.float64]:
@@ -120,18 +116,22 @@ class Encoding:
         empty = sets.sizes == 0
         # Empty sets take no place among the tokens: without them sets begin where the ones before end.
         starts, sizes = sets.offsets[:-1][~empty], sets.sizes[~empty]
-        start = 0
-        for columns in self.columns:
+        for columns, where in self._places():
             block, per_set = _block(columns, sets)
-            where = slice(start, start + columns.width)
             if per_set:
                 means[:, where] = block
             else:
                 if len(starts):
                     means[~empty, where] = np.add.reduceat(block, starts, axis=0) / sizes[:, None]
                 means[empty, where] = columns.missing
-            start += columns.width
         return means
+
+    def _places(self) -> Iterator[tuple[_FeatureColumns, slice]]:
+        """Yield what each feature becomes, and its place among all columns."""
+        start = 0
+        for columns in self.columns:
+            yield columns, slice(start, start + columns.width)
+            start += columns.width
 
 
 def standard_scale(values: Floats, weights: Floats) -> tuple[float, float]:

@@ -1,7 +1,8 @@
 """Sets of strings by which categories they hold: as a sparse matrix, and as the input of a network."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +12,24 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from clearset.baselines._baseline import Float64, PredictsClasses, PredictsNumbers
 from clearset.baselines._categories import Categories
-from clearset.baselines._inputs import RaggedInput
-from clearset.baselines._labels import Float64, PredictsClasses, PredictsNumbers
 from clearset.baselines._network_estimator import DType, NetworkEstimator
+from clearset.baselines._network_inputs import RaggedInput
 from clearset.baselines._networks import MultiHot
 from clearset.estimators import OneOf, Rule, Whole, check_parameters
 from clearset.sets import count_examples, count_threads, take_examples
 
 
-class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _ReadsStrings(BaseEstimator):  # type: ignore[misc]
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+class MultiHotEncoder(TransformerMixin, _ReadsStrings):  # type: ignore[misc]
     """Turn sets of strings, or texts, into a sparse matrix of 0 and 1: which categories each of them holds.
 
     With it, any estimator of scikit-learn that takes sparse matrices can be fitted on the sets that
@@ -112,14 +121,9 @@ class MultiHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.categories_.names
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        return tags
 
-
-class _MultiHotDNN(NetworkEstimator):
+@dataclass(eq=False, repr=False)
+class _MultiHotDNN(_ReadsStrings, NetworkEstimator):
     _rules = NetworkEstimator._rules | {
         "width": Whole(1),
         "embedding": Whole(1),
@@ -128,48 +132,15 @@ class _MultiHotDNN(NetworkEstimator):
         "min_count": Whole(1),
     }
 
-    categories_: Categories
-
-    def __init__(
-        self,
-        tokens: Any = "auto",
-        width: int = 64,
-        *,
-        embedding: int = 32,
-        combiner: str = "sum",
-        hidden_layers: int = 2,
-        min_count: int = 1,
-        loss: str = "auto",
-        learning_rate: float = 0.003,
-        epochs: int = 50,
-        batch_size: int | Literal["auto"] = "auto",
-        weight_decay: float = 0.0,
-        validation_fraction: float = 0.1,
-        early_stopping: bool = True,
-        patience: int = 10,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            batch_size=batch_size,
-            weight_decay=weight_decay,
-            validation_fraction=validation_fraction,
-            early_stopping=early_stopping,
-            patience=patience,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.tokens = tokens
-        self.width = width
-        self.embedding = embedding
-        self.combiner = combiner
-        self.hidden_layers = hidden_layers
-        self.min_count = min_count
+    tokens: Any = "auto"
+    width: int = 64
+    _: KW_ONLY
+    embedding: int = 32
+    combiner: str = "sum"
+    hidden_layers: int = 2
+    min_count: int = 1
+    epochs: int = 50
+    patience: int = 10
 
     def _read(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002
         count_examples(X)
@@ -200,12 +171,6 @@ class _MultiHotDNN(NetworkEstimator):
             self._link.n_outputs,
             generator,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        return tags
 
 
 class MultiHotDNNRegressor(PredictsNumbers, _MultiHotDNN):

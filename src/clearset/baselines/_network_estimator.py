@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -9,12 +10,10 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from clearset.baselines._baseline import Baseline, Float64, ReadsSets, network_threads
 from clearset.baselines._encoding import Encoding
-from clearset.baselines._inputs import NetworkInput
-from clearset.baselines._labels import Baseline, Float64
-from clearset.baselines._sets import ReadsSets
-from clearset.baselines._threads import network_threads
-from clearset.baselines._training import LabelledInput, NetworkProblem, train_network
+from clearset.baselines._network_inputs import NetworkInput
+from clearset.baselines._network_training import LabelledInput, NetworkProblem, train_network
 from clearset.engines import Schedule
 from clearset.estimators import (
     Auto,
@@ -37,7 +36,24 @@ from clearset.training import DOUBLE_PRECISION_VALUES, Unit, choose_batch_size, 
 DType = type[np.float32] | type[np.float64]
 
 
-class NetworkEstimator(Baseline):
+@dataclass(eq=False, repr=False, kw_only=True)
+class NetworkParameters:
+    """The parameters of training, which all networks have."""
+
+    loss: str = "auto"
+    learning_rate: float = 0.003
+    epochs: int = 100
+    batch_size: int | Literal["auto"] = "auto"
+    weight_decay: float = 0.0
+    validation_fraction: float = 0.1
+    early_stopping: bool = True
+    patience: int = 20
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+class NetworkEstimator(NetworkParameters, Baseline):
     """A network and its training; subclasses make the network and its inputs."""
 
     _rules: ClassVar[dict[str, Rule]] = {
@@ -51,40 +67,6 @@ class NetworkEstimator(Baseline):
         "n_jobs": Threads(),
         "verbose": Whole(0),
     }
-
-    network_: nn.Module
-    loss_: str
-    history_: list[dict[str, float]]
-    n_iter_: int
-    best_epoch_: int
-    interrupted_: bool
-
-    def __init__(
-        self,
-        *,
-        loss: str = "auto",
-        learning_rate: float = 0.001,
-        epochs: int = 100,
-        batch_size: int | Literal["auto"] = "auto",
-        weight_decay: float = 0.0,
-        validation_fraction: float = 0.1,
-        early_stopping: bool = True,
-        patience: int = 20,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.weight_decay = weight_decay
-        self.validation_fraction = validation_fraction
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @abstractmethod
     def _read(self, X: Any, *, reset: bool) -> Any:
@@ -195,8 +177,6 @@ class NetworkEstimator(Baseline):
 
 class SetNetwork(ReadsSets, NetworkEstimator):
     """A network on sets of tokens with features."""
-
-    encoding_: Encoding
 
     def _learn_encoding(self, read: SetData, weights: Float64) -> int:
         self.encoding_ = Encoding.fit(read, self.features_, weights)

@@ -1,18 +1,17 @@
 """Support distribution machines: kernel machines whose kernel between sets is the mean kernel of their tokens."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.validation import check_is_fitted
 
+from clearset.baselines._baseline import PredictsClasses, PredictsNumbers, ReadsSets, network_threads
 from clearset.baselines._encoding import Encoding, TokenValues
 from clearset.baselines._kernel import Float64, KernelFeatures
-from clearset.baselines._labels import PredictsClasses, PredictsNumbers
-from clearset.baselines._sets import ReadsSets
-from clearset.baselines._threads import network_threads
 from clearset.estimators import (
     Auto,
     Number,
@@ -24,12 +23,13 @@ from clearset.estimators import (
     make_rng,
     restored_on_failure,
 )
-from clearset.sets import Feature, check_weights
+from clearset.sets import check_weights
 
 # The exact kernel takes time in the square of the tokens: beyond so many landmarks are taken however few sets.
 MAX_EXACT_TOKENS = 50_000
 
 
+@dataclass(eq=False, repr=False)
 class _SupportDistribution(ReadsSets):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "gamma": Auto(Number(), "1 over the number of columns"),
@@ -39,28 +39,13 @@ class _SupportDistribution(ReadsSets):
         "n_jobs": Threads(),
     }
 
-    encoding_: Encoding
-    kernel_: KernelFeatures
-    exact_: bool
-
-    def __init__(
-        self,
-        features: Sequence[str | Feature] | None = None,
-        *,
-        gamma: float | Literal["auto"] = "auto",
-        alpha: float = 0.1,
-        max_exact: int = 2000,
-        n_landmarks: int = 500,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.features = features
-        self.gamma = gamma
-        self.alpha = alpha
-        self.max_exact = max_exact
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    gamma: float | Literal["auto"] = "auto"
+    alpha: float = 0.1
+    max_exact: int = 2000
+    n_landmarks: int = 500
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @abstractmethod
     def _linear(self) -> Any:

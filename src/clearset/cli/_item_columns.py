@@ -2,50 +2,28 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+import pyarrow as pa
+import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-CSV_SEPARATOR = ";"
-TOKENS_HELP = "items, subsets, subsets:3, ngrams:3, cross or difference:1."
-COLUMN_HELP = "Column of items; for cross and difference give it twice."
-MIN_COUNT_HELP = "The least number of examples of a token."
-MAX_INTERVAL_HELP = "The greatest width of the mean label's 95% interval."
-
-Separator = Annotated[
-    str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")
-]
+import clearset as cs
+from clearset.cli._options import CSV_SEPARATOR, TOKENS_HELP
+from clearset.cli._table_files import check_column
+from clearset.sets import decode, is_string, offsets_from_sizes, unnest
+from clearset.tokens import read_column
 
 
 @dataclass(frozen=True)
 class ItemColumns:
-    """Columns of a table that hold items or texts.
-
-    Parameters
-    ----------
-    names : list of str
-        The columns.
-    tokenizer : Tokenizer, or None
-        What splits their rows into tokens; None if it is not chosen yet.
-    separator : str, or None
-        What separates the items of a text; None for ';' in CSV files and no separator in others.
-    """
+    """Columns of a table that hold items or texts."""
 
     names: list[str]
-    tokenizer: Any
-    separator: str | None
+    tokenizer: Any  # what splits their rows into tokens; None if it is not chosen yet
+    separator: str | None  # of the items of a text; None is ';' in CSV files and no separator in others
 
-    def take(self, table: "pa.Table", path: Path) -> "pa.Table":
+    def take(self, table: pa.Table, path: Path) -> pa.Table:
         """Return these columns of a table that was read from a file; texts that list items become lists."""
-        import pyarrow as pa
-
-        from clearset.cli._table_files import check_column
-        from clearset.sets import decode
-        from clearset.tokens import read_column
-
         for name in self.names:
             check_column(table, name, path)
             try:
@@ -68,39 +46,30 @@ class ItemColumns:
 
 def tokenizer_of(text: str, columns: list[str]) -> Any:
     """Return the tokenizer that ``kind`` or ``kind:number`` describes."""
-    import clearset as cs
-
+    kinds = {
+        "items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams, "cross": cs.Cross, "difference": cs.Difference
+    }  # fmt: skip
     kind, _, number = text.partition(":")
-    needed = 2 if kind in ("cross", "difference") else 1
-    takes_number = kind in ("subsets", "ngrams", "difference")
-    if kind not in ("items", "subsets", "ngrams", "cross", "difference") or (number and not takes_number):
+    if kind not in kinds or (number and kind in ("items", "cross")):
         raise ValueError(f"--tokens is {text!r}; choose {TOKENS_HELP}")
     if number and not number.isdecimal():
         raise ValueError(f"--tokens is {text!r}; after the colon comes a whole number, such as {kind}:3.")
+    needed = 2 if kind in ("cross", "difference") else 1
     if len(columns) != needed:
         raise ValueError(f"--tokens {kind} needs {needed} --column, but {len(columns)} were given.")
-    sizes = [int(number)] if number else []
-    if kind == "cross":
-        return cs.Cross(columns[0], columns[1])
-    if kind == "difference":
-        return cs.Difference(columns[0], columns[1], *sizes)
-    return {"items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams}[kind](*sizes)
+    named = columns if needed == 2 else []
+    return kinds[kind](*named, *([int(number)] if number else []))
 
 
 def filters_of(min_count: int | None, max_interval: float | None) -> list[Any]:
     """Return the filters for the values of two options."""
-    import clearset as cs
-
     filters: list[Any] = [] if min_count is None else [cs.MinCount(min_count)]
     return filters if max_interval is None else [*filters, cs.MaxInterval(max_interval)]
 
 
-def _is_text(column: "pa.ChunkedArray", separator: str) -> bool:
+def _is_text(column: pa.ChunkedArray, separator: str) -> bool:
     """Return whether a column holds prose, which rarely contains the separator, and not lists of items."""
-    import pyarrow.compute as pc
-
-    import clearset as cs
-    from clearset.training import smallest_tokens
+    from clearset.training import smallest_tokens  # needs more than saved models do
 
     if not isinstance(smallest_tokens(column), cs.NGrams):
         return False
@@ -108,13 +77,8 @@ def _is_text(column: "pa.ChunkedArray", separator: str) -> bool:
     return separated < 0.5
 
 
-def _split(column: "pa.ChunkedArray", separator: str) -> "pa.ChunkedArray":
+def _split(column: pa.ChunkedArray, separator: str) -> pa.ChunkedArray:
     """Split texts into lists of items; an empty text has no items, and a list of texts has those of all its texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from clearset.sets import is_string, offsets_from_sizes, unnest
-
     texts, lengths = unnest(column)
     if not is_string(texts.type):
         return column

@@ -1,82 +1,44 @@
 """From tables on disk to what a saved model reads."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from clearset.cli._item_columns import ItemColumns
-from clearset.cli._table_files import check_column, columns_of_fit, names_in, read_sets
-from clearset.cli._training import plain_column
+from clearset.cli._options import TableOptions
+from clearset.cli._table_files import check_column, columns_of_fit, names_in, plain_column, read_sets
 from clearset.models import Model, SemanticModel
 
 
 def read_for(
-    model: Model,
-    path: Path,
-    by: str | None,
-    set_columns: Sequence[str],
-    columns: list[str],
-    separator: str | None,
+    model: Model, path: Path, options: TableOptions, label: str | None = None
 ) -> tuple[pa.Table, pa.Table]:
-    """Return a table with one row for each set, and the columns of it that the model reads.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    path : Path
-        A CSV or Parquet file.
-    by : str, or None
-        The key column of a long table.
-    set_columns : sequence of str
-        The columns of a long table that belong to whole sets.
-    columns : list of str
-        Columns of items; empty for those that the model was trained on.
-    separator : str, or None
-        What separates items.
-    """
-    texts = columns
+    """Return a table with one row for each set, and the columns of it that the model reads."""
+    texts = options.column or []
     if not texts and model.semantic:
         texts = list(model.feature_names_in or ())
-    table = read_sets(path, by, set_columns, texts)
-    return table, _columns(table, path, model, columns, separator)
+    of_sets = names_in(options.set_columns)
+    if label is not None and options.by is not None and label not in of_sets:
+        of_sets.append(label)  # a label belongs to the whole set
+    table = read_sets(path, options.by, of_sets, texts)
+    return table, _columns(table, path, model, options.column or [], options.separator)
 
 
 class ShownData(NamedTuple):
-    """Data to show a model on; what there is not is None.
+    """Data to show a model on; what there is not is None."""
 
-    Attributes
-    ----------
-    X : pyarrow.Table
-        What the model reads.
-    y : ndarray
-        The labels.
-    names : list
-        What the sets are called, by their keys.
-    """
-
-    X: pa.Table | None = None
-    y: Any = None
-    names: list[str | None] | None = None
+    X: pa.Table | None = None  # what the model reads
+    y: Any = None  # the labels
+    names: list[str | None] | None = None  # what the sets are called, by their keys
 
 
-def read_shown(
-    model: Model,
-    path: Path,
-    label: str | None,
-    by: str | None,
-    set_columns: str,
-    columns: list[str],
-    separator: str | None,
-) -> ShownData:
-    """Return what the model reads of a table, its labels and its keys, where named; options are as in `read_for`."""
-    names = names_in(set_columns)
-    if label is not None and by is not None and label not in names:
-        names = [*names, label]  # a label belongs to the whole set
-    table, X = read_for(model, path, by, names, columns, separator)
-    keys = None
+def read_shown(model: Model, path: Path | None, options: TableOptions, label: str | None) -> ShownData:
+    """Return what the model reads of a table, if there is one, its labels and its keys, where named."""
+    if path is None:
+        return ShownData()
+    table, X = read_for(model, path, options, label)
+    by, keys = options.by, None
     if by is not None:
         keys = [None if key in (None, "") else f"{by} {key}" for key in table[by].to_pylist()]
     if label is None:

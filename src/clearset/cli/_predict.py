@@ -5,23 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from clearset.cli._item_columns import Separator
+from clearset.cli._options import Data, Model, TableOptions
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="CSV or Parquet, of the form the model was trained on.")
-    ],
-    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
-    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
+    model: Model,
+    data: Data,
+    options: TableOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV or Parquet file; by default CSV is printed.")
     ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
-    ] = None,
-    separator: Separator = None,
     top: Annotated[
         int | None, typer.Option(help="Show so many classes, the most likely first, in place of all.", min=1)
     ] = None,
@@ -32,8 +25,9 @@ def predict(
     import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._model_data import read_for
-    from clearset.cli._table_files import check_format, names_in, write_table
+    from clearset.cli._table_files import check_format, write_table
 
+    by = options.by
     if by == "prediction":
         raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
     if output is not None:
@@ -45,7 +39,7 @@ def predict(
     link = fitted.link
     if top is not None and not link.has_probabilities:
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
-    table, X = read_for(fitted, data, by, names_in(set_columns), column or [], separator)
+    table, X = read_for(fitted, data, options)
     if top is not None and link.classes is not None and top > len(link.classes):
         raise ValueError(f"--top is {top}, but the model knows {len(link.classes)} classes.")
     columns = {} if by is None else {by: table[by]}

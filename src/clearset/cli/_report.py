@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._item_columns import Separator
+from clearset.cli._options import Model, TableOptions
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    model: Model,
+    options: TableOptions,
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -23,26 +24,18 @@ def report(
     title: Annotated[
         str | None, typer.Option(help="What stands above the report; by default the kind of model.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
-    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
-    column: Annotated[
-        list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
-    ] = None,
-    separator: Separator = None,
 ) -> None:
     """Write a model as one HTML file that evaluates it in the browser."""
     import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._model_data import ShownData, read_shown
+    from clearset.cli._model_data import read_shown
 
-    if data is None and (label or by or set_columns or column or separator):
+    if data is None and (label or options.given):
         raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
     if output.suffix.lower() not in (".html", ".htm", ""):
         raise ValueError(f"'{output}' would hold HTML. End its name with .html.")
     check_target(output, model, data)
     fitted = cs.load(model)
-    shown = ShownData()
-    if data is not None:
-        shown = read_shown(fitted, data, label, by, set_columns, column or [], separator)
+    shown = read_shown(fitted, data, options, label)
     fitted.report(output, shown.X, shown.y, names=shown.names, title=title)
     print(f"The report is in {output}.")

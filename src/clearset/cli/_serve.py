@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._item_columns import Separator
+from clearset.cli._options import Model, TableOptions
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    model: Model,
+    options: TableOptions,
     data: Annotated[
         Path | None, typer.Option(help="CSV or Parquet, of the form the model was trained on: examples.")
     ] = None,
@@ -18,12 +19,6 @@ def serve(
         typer.Option(help="A saved model that was in use before: shows what changed on the data."),
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column of the data with the labels.")] = None,
-    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
-    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
-    column: Annotated[
-        list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
-    ] = None,
-    separator: Separator = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
@@ -33,19 +28,17 @@ def serve(
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     import clearset as cs
-    from clearset.cli._model_data import ShownData, read_shown
+    from clearset.cli._model_data import read_shown
     from clearset.serve import LOOPBACK, check_alike, create_app, is_loopback, listening, run
 
-    if data is None and (label or by or set_columns or column or separator or compare):
+    if data is None and (label or compare or options.given):
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
     listening(host, port).close()  # fails at once if the port is taken
     fitted = cs.load(model)
     other = None if compare is None else cs.load(compare)
     if other is not None:
         check_alike(other, fitted, f"'{compare}'", f"'{model}'")
-    shown = ShownData()
-    if data is not None:
-        shown = read_shown(fitted, data, label, by, set_columns, column or [], separator)
+    shown = read_shown(fitted, data, options, label)
     own = is_loopback(host)
     app = create_app(
         fitted,

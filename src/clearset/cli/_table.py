@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._item_columns import (
+from clearset.cli._options import (
     COLUMN_HELP,
     CSV_SEPARATOR,
     MAX_INTERVAL_HELP,
     MIN_COUNT_HELP,
     TOKENS_HELP,
-    ItemColumns,
+    Quiet,
     Separator,
-    filters_of,
-    tokenizer_of,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from clearset.cli._item_columns import ItemColumns
     from clearset.tokens import TokenTable
 
 tables = typer.Typer(help="Build, update, merge and show token tables.")
@@ -44,7 +43,6 @@ Weight = Annotated[str | None, typer.Option(help="Column with the weight of each
 Examples = Annotated[
     bool, typer.Option(help="Keep the examples in a file beside the table, so that it can be updated.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
 
 @tables.command()
@@ -65,6 +63,7 @@ def build(
     """Count the tokens of a table of examples."""
     import clearset as cs
     from clearset.artifact import check_target
+    from clearset.cli._item_columns import ItemColumns, filters_of, tokenizer_of
 
     check_target(output)
     _check_not_data(output, data)
@@ -92,6 +91,7 @@ def update(
     """Add further examples to a table, as if all had come at once."""
     import clearset as cs
     from clearset.artifact import check_target
+    from clearset.cli._item_columns import ItemColumns
 
     check_target(output or table)
     _check_not_data(output or table, data)
@@ -151,7 +151,7 @@ def show(
         print(line)
 
 
-def _read(path: Path, columns: ItemColumns, label: str, weight: str | None) -> tuple["pa.Table", Any, Any]:
+def _read(path: Path, columns: "ItemColumns", label: str, weight: str | None) -> tuple["pa.Table", Any, Any]:
     """Return the columns of items, the labels, and the weights or None."""
     from clearset.cli._table_files import check_column, read_table
 

@@ -5,15 +5,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-if TYPE_CHECKING:
-    from clearset.models import Model
+import clearset as cs
+from clearset.models import Model
 
 _PARQUET = (".parquet", ".pq")
 
@@ -25,8 +26,6 @@ def names_in(text: str) -> list[str]:
 
 def read_sets(path: Path, by: str | None, set_columns: Sequence[str], texts: Sequence[str] = ()) -> pa.Table:
     """Return a table with one row for each set, `texts` as in `read_table`; with `by`, a long table is grouped."""
-    import clearset as cs
-
     table = read_table(path, texts)
     if by is None:
         if set_columns:
@@ -38,7 +37,7 @@ def read_sets(path: Path, by: str | None, set_columns: Sequence[str], texts: Seq
     return table if list_columns(table) else cs.from_long(table, by=by, set_columns=tuple(set_columns))
 
 
-def columns_of_fit(table: pa.Table, model: "Model") -> pa.Table:
+def columns_of_fit(table: pa.Table, model: Model) -> pa.Table:
     """Return the columns that `model` was fitted on, without the key and the label, for example.
 
     A model with declared features selects them itself; a model without has taken every column it was given.
@@ -108,6 +107,19 @@ def check_column(table: pa.Table, name: str, path: Path) -> None:
     """Raise an error if a table has no column of this name."""
     if name not in table.column_names:
         raise ValueError(f"'{path}' has no column {name!r}. {did_you_mean(name, table.column_names)}")
+
+
+def plain_column(table: pa.Table, name: str, path: Path) -> npt.NDArray[Any]:
+    """Return a column of single, present values as a numpy array."""
+    if name in list_columns(table):
+        raise ValueError(f"Column {name!r} of '{path}' holds lists; a label or weight is one value a set.")
+    column = table[name]
+    if missing := column.null_count:
+        raise ValueError(f"Column {name!r} of '{path}' has {missing} missing values. Remove these sets.")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    values: npt.NDArray[Any] = column.to_numpy()
+    return values.astype(str) if values.dtype.kind == "O" else values
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -9,15 +9,7 @@ from clearset.tokens import TokenTable
 
 
 def token_lines(table: TokenTable, rows: pa.Table) -> Iterator[str]:
-    """Yield rows of a token table as lines of text; of several classes only the most frequent is shown.
-
-    Parameters
-    ----------
-    table : TokenTable
-        The table that the rows are from.
-    rows : pyarrow.Table
-        Some rows of its Arrow form.
-    """
+    """Yield rows of a token table's Arrow form as lines of text; of several classes only the most frequent is shown."""
     several = table.means.ndim == 2
     refined = "refined" in rows.column_names
     head = f"{'count':>10}  {'mean' if not several else 'class':>12}  {'95% interval':>18}"

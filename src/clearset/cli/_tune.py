@@ -2,76 +2,41 @@
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clearset.cli import _training as options
-from clearset.cli._item_columns import Separator
+from clearset.cli._options import TrainingOptions
 
 if TYPE_CHECKING:
     from clearset.tuning import Tuning
 
 _SHOWN = 5
 _FIGURES = (".png", ".pdf", ".svg")
-_PANEL = "Search"
+_search = partial(typer.Option, rich_help_panel="Search")
 
 
 def tune(
-    data: options.Data,
-    label: options.Label,
-    features: options.FeaturesFile = None,
-    by: options.By = None,
-    set_columns: options.SetColumns = "",
-    task: options.TaskOption = None,
-    output: options.Output = Path("model.clearset"),
-    validation: options.Validation = None,
-    weight: options.Weight = None,
-    width: options.Width = None,
-    loss: options.LossOption = None,
-    epochs: options.Epochs = None,
-    learning_rate: options.LearningRate = None,
-    batch_size: options.BatchSize = None,
-    seed: options.Seed = None,
-    jobs: options.Jobs = None,
-    quiet: options.Quiet = False,
-    budget: Annotated[int, typer.Option(help="Trials in all.", min=1, rich_help_panel=_PANEL)] = 30,
+    options: TrainingOptions,
+    budget: Annotated[int, _search(help="Trials in all.", min=1)] = 30,
     folds: Annotated[
         int | None,
-        typer.Option(
+        _search(
             help="Cross-validate with so many folds: for few examples, where one split is noise.",
             min=2,
             max=31,
-            rich_help_panel=_PANEL,
         ),
     ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Start no further trial after so long.", rich_help_panel=_PANEL)
-    ] = None,
+    seconds: Annotated[float | None, _search(help="Start no further trial after so long.")] = None,
     scoring: Annotated[
-        str | None,
-        typer.Option(
-            help="A scikit-learn scorer, such as accuracy; by default the loss.", rich_help_panel=_PANEL
-        ),
+        str | None, _search(help="A scikit-learn scorer, such as accuracy; by default the loss.")
     ] = None,
     storage: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of JSON lines to keep trials in; the same call goes on there.", rich_help_panel=_PANEL
-        ),
+        Path | None, _search(help="File of JSON lines to keep trials in; the same call goes on there.")
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Where to draw the trials: .png, .pdf or .svg.", rich_help_panel=_PANEL),
-    ] = None,
-    column: options.Column = None,
-    tokens: options.Tokens = None,
-    min_count: options.MinCount = None,
-    max_interval: options.MaxInterval = None,
-    cover: options.Cover = None,
-    refine: options.Refine = None,
-    separator: Separator = None,
+    plot: Annotated[Path | None, _search(help="Where to draw the trials: .png, .pdf or .svg.")] = None,
 ) -> None:
     """Search for the options that do best on validation data, and save the best model.
 
@@ -80,26 +45,17 @@ def tune(
     from rich.console import Console
 
     import clearset as cs
-    from clearset.artifact import check_target
+    from clearset.cli._training import read_training
     from clearset.tuning import default_space
 
-    check_target(output, data, validation, features)
     if plot is not None:
         _check_figure(plot)
-    training = options.read_training(
-        data, label, features=features, by=by, set_columns=set_columns, task=task, validation=validation,
-        weight=weight, column=column, tokens=tokens, min_count=min_count, max_interval=max_interval, cover=cover,
-        refine=refine, separator=separator,
-        parameters={
-            "width": width, "loss": loss, "epochs": epochs, "learning_rate": learning_rate,
-            "batch_size": batch_size, "random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else None,
-        },
-    )  # fmt: skip
+    training = read_training(options)
     space = default_space(training.model, training.X, training.y)
     space = {name: domain for name, domain in space.items() if name not in training.named}
     if not space:
         raise ValueError("Everything that could be searched is named already. Leave some options out.")
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
     console.print(training.title, markup=False)
     console.print(f"Searching {', '.join(space)}.", markup=False)
     with warnings.catch_warnings():
@@ -116,10 +72,10 @@ def tune(
             sample_weight=training.weights,
             seconds=seconds,
             storage=storage,
-            random_state=seed,
-            verbose=0 if quiet else 1,
+            random_state=options.seed,
+            verbose=0 if options.quiet else 1,
         )
-    tuning.best_estimator_.save(output)
+    tuning.best_estimator_.save(options.output)
     if tuning.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
     if plot is not None:
@@ -127,7 +83,9 @@ def tune(
     for line in _lines(tuning):
         console.print(line, markup=False)
     drawn = "" if plot is None else f", trials drawn in {plot}"
-    console.print(f"\nSaved to {output}{drawn}. Next: clearset predict {output} DATA", markup=False)
+    console.print(
+        f"\nSaved to {options.output}{drawn}. Next: clearset predict {options.output} DATA", markup=False
+    )
 
 
 def _lines(tuning: "Tuning") -> Iterator[str]:

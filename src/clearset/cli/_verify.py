@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
+from clearset.cli._options import By, Model, SetColumns
+
 
 def verify(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
+    model: Model,
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet to probe the model on as well.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")] = None,
-    set_columns: Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")] = "",
+    by: By = None,
+    set_columns: SetColumns = "",
 ) -> None:
     """Print the certificate of a model; exit status 1 if it does not hold."""
     import clearset as cs

@@ -85,9 +85,7 @@ def as_types(path: Path, table: pa.Table, columns: Mapping[str, pa.DataType]) ->
     """Return columns with the types that they should have, each in one chunk; raise an error for missing values."""
     arrays = {}
     for name, wanted in columns.items():
-        column = table[name]
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
+        column = table[name].combine_chunks()
         # Numbers would become strings without a word.
         if not _alike(column.type, wanted):
             raise ValueError(f"Column {name!r} of {path} holds {column.type}, but {wanted} is needed.")

@@ -16,17 +16,6 @@ def list_column(values: Floats, offsets: Ints) -> pa.ListArray:
 
 
 def sets_of_names(names: pa.Array, codes: Ints, sizes: Ints) -> pa.ListArray:
-    """Return names as one list for each set.
-
-    Parameters
-    ----------
-    names : pyarrow.Array
-        The names.
-    codes : ndarray of int64
-        The places of names, one set after the other.
-    sizes : ndarray of int64
-        The number of names of each set.
-    """
-    return pa.ListArray.from_arrays(
-        pa.array(offsets_from_sizes(sizes), pa.int32()), names.take(pa.array(codes))
-    )
+    """Return names as one list for each set, by the codes of the sets' names one after the other."""
+    offsets = pa.array(offsets_from_sizes(sizes), pa.int32())
+    return pa.ListArray.from_arrays(offsets, names.take(pa.array(codes)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from clearset.datasets import load_recipes, load_wine
 from clearset.estimators import SemanticClassifier, SemanticRegressor
 from clearset.experiments import _recipes, _wine
-from clearset.experiments._models import SIX, model
+from clearset.experiments._own_models import SIX, model
 from clearset.experiments._scores import mean_squared_error, precision_at
 from clearset.experiments._task import Effort, Measure, Method, Task, fit
 from clearset.sets import Trust
@@ -96,10 +96,7 @@ a third as many to validate and to test. Nothing is tuned here.
         Measure("wine MSE", 3, lower_is_better=True),
     ),
     methods=tuple(Method(name, SemanticClassifier, "both") for name in _SETTINGS),
-    inputs={
-        "recipes": _recipes.RECIPES.inputs["ingredients"],
-        "wine": _wine.WINE.inputs["adjectives"],
-    },
+    inputs={"recipes": _recipes.RECIPES.inputs["ingredients"], "wine": _wine.WINE.inputs["adjectives"]},
     score=precision_at,
     loaders=(load_recipes, load_wine),
 )

@@ -6,22 +6,14 @@ from typing import Any
 from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_celeba
 from clearset.estimators import SemanticClassifier
-from clearset.experiments._alternatives import (
+from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
+from clearset.experiments._scores import accuracy_and_auc
+from clearset.experiments._sklearn_models import (
     BOOSTING_SPACE,
     LINEAR_SPACE,
     boosting_on_categories,
     linear_on_categories,
 )
-from clearset.experiments._models import (
-    EMBEDDING_SPACE,
-    LARGE,
-    LARGE_SPACE,
-    NETWORK_SPACE,
-    SIX,
-    model,
-    network,
-)
-from clearset.experiments._scores import accuracy_and_auc
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import Items, MaxInterval, Subsets
@@ -34,6 +26,8 @@ _SPACE = {
     "refine": [2, 1],
     "keypoints": [10, 5, 20],
 }
+_engines = partial(engines, SemanticClassifier)
+_dnn = partial(network, MultiHotDNNClassifier)
 
 
 def _load(folder: Any, seed: int, most: int | None, *, values: bool = False) -> Parts:
@@ -56,53 +50,20 @@ absent attribute too.
 """,
     measures=(Measure("accuracy", 4), Measure("AUC", 4)),
     methods=(
-        Method(
-            "SFE, the paper's tokens and features, width 1",
-            partial(model, SemanticClassifier, **PAPER, features=SIX, refine=False, width=1),
-            "attributes",
-            paper={"accuracy": 0.785},
+        *_engines(
+            "the paper's tokens and features", "attributes", PAPER | AS_PAPER, {1: {"accuracy": 0.785}}
         ),
-        Method(
-            "SFE, pairs, refined, width 1",
-            partial(model, SemanticClassifier, **PAIRS, refine=2, width=1),
+        *_engines(
+            "pairs, refined",
             "attributes",
+            PAIRS | {"refine": 2},
+            {1: {"accuracy": 0.785}, 4: {"accuracy": 0.786}},
             _SPACE,
-            {"accuracy": 0.785},
         ),
-        Method(
-            "SFE, pairs, refined, width 4",
-            partial(model, SemanticClassifier, **PAIRS, refine=2, width=4),
-            "attributes",
-            _SPACE,
-            {"accuracy": 0.786},
-        ),
-        Method(
-            "Deep Sets, the paper's tokens",
-            partial(network, DeepSetsClassifier),
-            "the paper's tokens",
-            NETWORK_SPACE,
-            {"accuracy": 0.785},
-        ),
-        Method(
-            "Deep Sets, pairs",
-            partial(network, DeepSetsClassifier, **LARGE),
-            "pairs",
-            LARGE_SPACE,
-            {"accuracy": 0.785},
-        ),
-        Method(
-            "Deep Sets, attribute=value",
-            partial(network, DeepSetsClassifier, **LARGE),
-            "attribute=value",
-            LARGE_SPACE,
-        ),
-        Method(
-            "DNN on attributes",
-            partial(network, MultiHotDNNClassifier),
-            "attributes",
-            EMBEDDING_SPACE,
-            {"accuracy": 0.790},
-        ),
+        deep_sets(DeepSetsClassifier, "the paper's tokens", {"accuracy": 0.785}),
+        deep_sets(DeepSetsClassifier, "pairs", {"accuracy": 0.785}, large=True),
+        deep_sets(DeepSetsClassifier, "attribute=value", {}, large=True),
+        Method("DNN on attributes", _dnn, "attributes", EMBEDDING_SPACE, {"accuracy": 0.790}),
         Method("logistic regression on attributes", linear_on_categories, "attributes", LINEAR_SPACE),
         Method("gradient boosting on attributes", boosting_on_categories, "attributes", BOOSTING_SPACE),
     ),

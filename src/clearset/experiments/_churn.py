@@ -11,9 +11,9 @@ from clearset.baselines import MultiHotDNNClassifier
 from clearset.datasets import load_celeba, load_recipes
 from clearset.estimators import SemanticClassifier
 from clearset.experiments import _celeba, _recipes
-from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
-from clearset.experiments._models import EMBEDDING_SPACE, model, network
+from clearset.experiments._own_models import EMBEDDING_SPACE, model, network
 from clearset.experiments._scores import accuracy_and_auc
+from clearset.experiments._sklearn_models import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._task import Effort, Measure, Method, Task, fit
 from clearset.models import churn
 
@@ -43,15 +43,9 @@ class ChurnTask(Task):
         )
         seconds = (time.perf_counter() - start) / 3
         by_seed, by_data = (churn(first, second, parts.test.X) for second in (again, other))
+        right = [fitted.predict(parts.test.X) == parts.test.y for fitted in (first, again, other)]
         measures = {
-            "accuracy": float(
-                np.mean(
-                    [
-                        (fitted.predict(parts.test.X) == parts.test.y).mean()
-                        for fitted in (first, again, other)
-                    ]
-                )
-            ),
+            "accuracy": float(np.mean([each.mean() for each in right])),
             "changed by another seed": by_seed.changed,
             "changed by other data": by_data.changed,
         }

@@ -11,15 +11,15 @@ from clearset.baselines import (
 )
 from clearset.datasets import Labelled, load_intent
 from clearset.estimators import SemanticClassifier, SetClassifier
-from clearset.experiments._alternatives import (
+from clearset.experiments._ngrams import NGramFeatures
+from clearset.experiments._own_models import NETWORK_SPACE, SUPPORT_SPACE, model, network
+from clearset.experiments._scores import accuracy_and_auc
+from clearset.experiments._sklearn_models import (
     BOOSTING_SPACE,
     LINEAR_SPACE,
     boosting_on_averages,
     linear_on_categories,
 )
-from clearset.experiments._models import NETWORK_SPACE, SUPPORT_SPACE, model, network
-from clearset.experiments._ngrams import NGramFeatures
-from clearset.experiments._scores import accuracy_and_auc
 from clearset.experiments._task import Measure, Method, Parts, Task, split
 from clearset.sets import Feature
 from clearset.tokens import MinCount, NGrams
@@ -28,10 +28,7 @@ _INCREASING = ("rate", "ending")
 _OTHERS = (
     "beginning", "log_count", "order", "interval", "letters", "position", "share", "words", "known",
 )  # fmt: skip
-FEATURES = (
-    *(Feature(name, monotonic="increasing") for name in _INCREASING),
-    *map(Feature, _OTHERS),
-)
+FEATURES = (*(Feature(name, monotonic="increasing") for name in _INCREASING), *map(Feature, _OTHERS))
 # Of the training queries, those that the n-grams' statistics are made of; the others train the models.
 _TOKEN_SHARE = 0.75
 _LATTICE: dict[str, Any] = {
@@ -39,6 +36,7 @@ _LATTICE: dict[str, Any] = {
     "smoothness": (10.0, 300.0, "log"),
     "keypoints": (5, 20),
 }
+_WIDE = _LATTICE | {"width": [2, 3, 4]}
 _LINEAR_NETWORK = {name: limits for name, limits in NETWORK_SPACE.items() if name != "width"}
 
 
@@ -58,53 +56,23 @@ def _ngrams(folder: Any, seed: int, most: int | None, *, length_matched: bool) -
     )
 
 
-_set_function = partial(
+_sets = partial(
     model, SetClassifier, features=FEATURES, lattices="full", learning_rate=0.01, epochs=60, batch_size=64, patience=20
 )  # fmt: skip
+_linear, _dnn, _deep_sets = (
+    partial(network, kind, features=FEATURES)
+    for kind in (AveragedLinearClassifier, AveragedDNNClassifier, DeepSetsClassifier)
+)
+_support = partial(model, SupportDistributionClassifier, features=FEATURES)
+_boosting = partial(boosting_on_averages, features=FEATURES)
 _METHODS = (
-    Method(
-        "set function, width 1", partial(_set_function, width=1), "n-grams", _LATTICE, {"accuracy": 0.643}
-    ),
-    Method(
-        "set function, width 2 to 4",
-        partial(_set_function, width=2),
-        "n-grams",
-        _LATTICE | {"width": [2, 3, 4]},
-        {"accuracy": 0.646},
-    ),
-    Method(
-        "averaged, linear",
-        partial(network, AveragedLinearClassifier, features=FEATURES),
-        "n-grams",
-        _LINEAR_NETWORK,
-        {"accuracy": 0.610},
-    ),
-    Method(
-        "averaged, DNN",
-        partial(network, AveragedDNNClassifier, features=FEATURES),
-        "n-grams",
-        NETWORK_SPACE,
-        {"accuracy": 0.624},
-    ),
-    Method(
-        "Deep Sets",
-        partial(network, DeepSetsClassifier, features=FEATURES),
-        "n-grams",
-        NETWORK_SPACE,
-        {"accuracy": 0.643},
-    ),
-    Method(
-        "support distributions",
-        partial(model, SupportDistributionClassifier, features=FEATURES),
-        "n-grams",
-        SUPPORT_SPACE,
-    ),
-    Method(
-        "gradient boosting on averages",
-        partial(boosting_on_averages, features=FEATURES),
-        "n-grams",
-        BOOSTING_SPACE,
-    ),
+    Method("set function, width 1", partial(_sets, width=1), "n-grams", _LATTICE, {"accuracy": 0.643}),
+    Method("set function, width 2 to 4", partial(_sets, width=2), "n-grams", _WIDE, {"accuracy": 0.646}),
+    Method("averaged, linear", _linear, "n-grams", _LINEAR_NETWORK, {"accuracy": 0.610}),
+    Method("averaged, DNN", _dnn, "n-grams", NETWORK_SPACE, {"accuracy": 0.624}),
+    Method("Deep Sets", _deep_sets, "n-grams", NETWORK_SPACE, {"accuracy": 0.643}),
+    Method("support distributions", _support, "n-grams", SUPPORT_SPACE),
+    Method("gradient boosting on averages", _boosting, "n-grams", BOOSTING_SPACE),
     Method(
         "logistic regression on n-grams (all training queries)",
         partial(linear_on_categories, tokens=NGrams(2)),

@@ -1,6 +1,7 @@
 """Work on tasks in processes of their own, as many at once as there are cores."""
 
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -39,20 +40,7 @@ def work(
 ) -> None:
     """Do the jobs whose results are missing, and save each outcome at once.
 
-    Parameters
-    ----------
-    all_results : sequence of Results
-        The results of the tasks to work on.
-    folder : path
-        The folder of the data.
-    effort : Effort
-        How much work to do.
-    processes : int
-        The number of processes at once.
-    on_start : callable
-        Called with the number of jobs.
-    on_job : callable
-        Called with each job that is done, and its seconds.
+    `on_start` is called with the number of jobs, `on_job` with each job that is done and its seconds.
     """
     ready, later = _plan(all_results)
     on_start(len(ready) + sum(map(len, later.values())))
@@ -145,9 +133,7 @@ def _do(
     task_name: str, method_name: str, seed: int | None, plain: dict[str, Any], folder: Any, effort: Effort
 ) -> tuple[dict[str, Any], float]:
     """Do a job, in a process of its own; return its outcome and its seconds."""
-    import time
-
-    from clearset.experiments._tasks import task_named
+    from clearset.experiments._all_tasks import task_named
 
     task: Task = task_named(task_name)
     method = task.method(method_name)

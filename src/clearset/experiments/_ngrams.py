@@ -21,6 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
+@dataclass
 class NGramFeatures:
     """Turn queries into sets of n-grams with eleven features each.
 
@@ -41,18 +42,6 @@ class NGramFeatures:
     ``known``     share of all n-grams of the query, also of those that are no tokens, that the table knows
     ============= =========================================================================================
 
-    Parameters
-    ----------
-    max_order : int, default=3
-        The most words of an n-gram.
-    min_count : int, default=2
-        The fewest training queries that hold a known n-gram.
-
-    Attributes
-    ----------
-    table_, endings_, beginnings_ : TokenTable
-        What is known of n-grams, and of endings and beginnings of words.
-
     Examples
     --------
     >>> import pyarrow as pa
@@ -63,20 +52,11 @@ class NGramFeatures:
     ([1.0, 1.0, 1.0, 2.0], [0.83, 0.83, nan, 0.83])
     """
 
-    def __init__(self, max_order: int = 3, min_count: int = 2) -> None:
-        self.max_order = max_order
-        self.min_count = min_count
+    max_order: int = 3  # the most words of an n-gram
+    min_count: int = 2  # the fewest training queries that hold a known n-gram
 
     def fit(self, texts: pa.StringArray, y: Any) -> "NGramFeatures":
-        """Count n-grams, endings and beginnings.
-
-        Parameters
-        ----------
-        texts : Arrow array of strings
-            The queries; words stand between white space.
-        y : series, array or list
-            One of two classes each.
-        """
+        """Count the n-grams, endings and beginnings of queries, whose words stand between white space, by class."""
         words = _Words.of(texts)
         self.table_ = TokenTable.build(
             words.lists(words.strings), y, NGrams(self.max_order), [MinCount(self.min_count)], task="classes"

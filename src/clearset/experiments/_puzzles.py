@@ -11,9 +11,9 @@ from clearset.baselines import (
 )
 from clearset.datasets import load_puzzles
 from clearset.estimators import SetRegressor
-from clearset.experiments._alternatives import BOOSTING_SPACE, boosting_on_averages
-from clearset.experiments._models import model
+from clearset.experiments._own_models import model
 from clearset.experiments._scores import mean_absolute_error
+from clearset.experiments._sklearn_models import BOOSTING_SPACE, boosting_on_averages
 from clearset.experiments._task import Measure, Method, Parts, Task, sample
 from clearset.sets import SIZE, Feature
 
@@ -33,8 +33,19 @@ _NETWORK: dict[str, Any] = {
     "epochs": (10, 300, "log"),
     "weight_decay": (1e-6, 1e-1, "log"),
 }
+_WIDE_LATTICE = _LATTICE | {"width": [2, 3, 4]}
+_WIDE_NETWORK = _NETWORK | {"width": (8, 64, "log")}
+_SUPPORT: dict[str, Any] = {"gamma": (0.01, 10.0, "log"), "alpha": (1e-3, 100.0, "log")}
 # There are too few products to keep some aside for early stopping.
 _OPTIONS: dict[str, Any] = {"features": FEATURES, "loss": "absolute_error", "early_stopping": False}
+_set_function = partial(model, SetRegressor, **_OPTIONS)
+_averaged_linear = partial(model, AveragedLinearRegressor, **_OPTIONS)
+_averaged_dnn = partial(model, AveragedDNNRegressor, **_OPTIONS)
+_deep_sets = partial(model, DeepSetsRegressor, **_OPTIONS)
+_support = partial(model, SupportDistributionRegressor, features=FEATURES)
+_boosting = partial(boosting_on_averages, features=FEATURES, loss="absolute_error")
+# The paper's figures.
+_WIDTH_1, _WIDER = {"MAE": 7502}, {"MAE": 7737}
 
 
 def _load(folder: Any, seed: int, most: int | None) -> Parts:  # noqa: ARG001
@@ -54,66 +65,25 @@ apart. The data are in other units than the paper's: compare methods, not absolu
 """,
     measures=(Measure("MAE", 1, lower_is_better=True),),
     methods=(
+        Method("set function, width 1, defaults", partial(_set_function, width=1), "reviews", paper=_WIDTH_1),
+        Method("set function, width 2, defaults", partial(_set_function, width=2), "reviews", paper=_WIDER),
+        Method("averaged, DNN, defaults", _averaged_dnn, "reviews"),
+        Method("Deep Sets, defaults", _deep_sets, "reviews"),
         Method(
-            "set function, width 1, defaults",
-            partial(model, SetRegressor, **_OPTIONS, width=1),
-            "reviews",
-            paper={"MAE": 7502},
-        ),
-        Method(
-            "set function, width 2, defaults",
-            partial(model, SetRegressor, **_OPTIONS, width=2),
-            "reviews",
-            paper={"MAE": 7737},
-        ),
-        Method("averaged, DNN, defaults", partial(model, AveragedDNNRegressor, **_OPTIONS), "reviews"),
-        Method("Deep Sets, defaults", partial(model, DeepSetsRegressor, **_OPTIONS), "reviews"),
-        Method(
-            "set function, width 1, tuned",
-            partial(model, SetRegressor, **_OPTIONS, width=1),
-            "reviews",
-            _LATTICE,
-            {"MAE": 7502},
+            "set function, width 1, tuned", partial(_set_function, width=1), "reviews", _LATTICE, _WIDTH_1
         ),
         Method(
             "set function, width 2 to 4, tuned",
-            partial(model, SetRegressor, **_OPTIONS, width=2),
+            partial(_set_function, width=2),
             "reviews",
-            _LATTICE | {"width": [2, 3, 4]},
-            {"MAE": 7737},
+            _WIDE_LATTICE,
+            _WIDER,
         ),
-        Method(
-            "averaged, linear",
-            partial(model, AveragedLinearRegressor, **_OPTIONS),
-            "reviews",
-            _NETWORK,
-            {"MAE": 8221},
-        ),
-        Method(
-            "averaged, DNN, tuned",
-            partial(model, AveragedDNNRegressor, **_OPTIONS),
-            "reviews",
-            _NETWORK | {"width": (8, 64, "log")},
-        ),
-        Method(
-            "Deep Sets, tuned",
-            partial(model, DeepSetsRegressor, **_OPTIONS),
-            "reviews",
-            _NETWORK | {"width": (8, 64, "log")},
-            {"MAE": 8323},
-        ),
-        Method(
-            "support distributions",
-            partial(model, SupportDistributionRegressor, features=FEATURES),
-            "reviews",
-            {"gamma": (0.01, 10.0, "log"), "alpha": (1e-3, 100.0, "log")},
-        ),
-        Method(
-            "gradient boosting on averages",
-            partial(boosting_on_averages, features=FEATURES, loss="absolute_error"),
-            "reviews",
-            BOOSTING_SPACE,
-        ),
+        Method("averaged, linear", _averaged_linear, "reviews", _NETWORK, {"MAE": 8221}),
+        Method("averaged, DNN, tuned", _averaged_dnn, "reviews", _WIDE_NETWORK),
+        Method("Deep Sets, tuned", _deep_sets, "reviews", _WIDE_NETWORK, {"MAE": 8323}),
+        Method("support distributions", _support, "reviews", _SUPPORT),
+        Method("gradient boosting on averages", _boosting, "reviews", BOOSTING_SPACE),
     ),
     inputs={"reviews": _load},
     score=mean_absolute_error,

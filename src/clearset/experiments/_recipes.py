@@ -6,9 +6,9 @@ from typing import Any
 from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_recipes
 from clearset.estimators import SemanticClassifier
-from clearset.experiments._alternatives import LINEAR_SPACE, linear_on_categories
-from clearset.experiments._models import EMBEDDING_SPACE, LARGE, LARGE_SPACE, SIX, model, network
+from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
 from clearset.experiments._scores import precision_at
+from clearset.experiments._sklearn_models import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import Items, MaxSize, MinCount, Subsets
@@ -28,6 +28,17 @@ _SPACE = {
     "keypoints": [10, 5, 20],
 }
 _WORDS_SPACE = {"filters": [[MinCount(count)] for count in (2, 3, 5)], "keypoints": [10, 5, 20]}
+_MEASURES = ("prec@1", "prec@3", "binary accuracy")
+
+
+def _figures(*figures: float) -> dict[str, float]:
+    return dict(zip(_MEASURES, figures, strict=True))
+
+
+_engines = partial(engines, SemanticClassifier)
+_dnn = partial(network, MultiHotDNNClassifier)
+_PAPER_ENGINES = {1: _figures(0.710, 0.880, 0.973), 4: _figures(0.729, 0.890, 0.974)}
+_PAPER_DEEP_SETS = _figures(0.707, 0.888, 0.973)
 
 
 def _load(folder: Any, seed: int, most: int | None, *, words: bool = False) -> Parts:
@@ -47,72 +58,26 @@ splits 70/10/20 of 39,774 recipes, each a set of lower-cased, stemmed ingredient
 statistics of the tokens named, out of fold: for at most 15 epochs all 20 probabilities of a token at once,
 and they give 20 outputs (the paper's see one cuisine at a time).
 """,
-    measures=(Measure("prec@1", 4), Measure("prec@3", 4), Measure("binary accuracy", 4)),
+    measures=tuple(Measure(name, 4) for name in _MEASURES),
     methods=(
-        Method(
-            "SFE, the paper's tokens and features, width 1",
-            partial(model, SemanticClassifier, **PAPER, features=SIX, refine=False, width=1),
-            "ingredients",
-            paper={"prec@1": 0.710, "prec@3": 0.880, "binary accuracy": 0.973},
+        *_engines("the paper's tokens and features", "ingredients", PAPER | AS_PAPER, _PAPER_ENGINES),
+        *_engines("the paper's tokens", "ingredients", PAPER | {"refine": False}, {1: {}}),
+        *_engines(
+            "ingredients and pairs, refined", "ingredients", PAIRS | {"refine": 1}, _PAPER_ENGINES, _SPACE
         ),
-        Method(
-            "SFE, the paper's tokens and features, width 4",
-            partial(model, SemanticClassifier, **PAPER, features=SIX, refine=False, width=4),
-            "ingredients",
-            paper={"prec@1": 0.729, "prec@3": 0.890, "binary accuracy": 0.974},
-        ),
-        Method(
-            "SFE, the paper's tokens, width 1",
-            partial(model, SemanticClassifier, **PAPER, refine=False, width=1),
-            "ingredients",
-        ),
-        Method(
-            "SFE, ingredients and pairs, refined, width 1",
-            partial(model, SemanticClassifier, **PAIRS, refine=1, width=1),
-            "ingredients",
-            _SPACE,
-            {"prec@1": 0.710, "prec@3": 0.880, "binary accuracy": 0.973},
-        ),
-        Method(
-            "SFE, ingredients and pairs, refined, width 4",
-            partial(model, SemanticClassifier, **PAIRS, refine=1, width=4),
-            "ingredients",
-            _SPACE,
-            {"prec@1": 0.729, "prec@3": 0.890, "binary accuracy": 0.974},
-        ),
-        Method(
-            "SFE, ingredients and their words, refined, width 1",
-            partial(model, SemanticClassifier, **SINGLE, refine=1, width=1),
+        *_engines(
+            "ingredients and their words, refined",
             "ingredients and words",
+            SINGLE | {"refine": 1},
+            {1: {}},
             _WORDS_SPACE,
         ),
-        Method(
-            "Deep Sets, the paper's tokens",
-            partial(network, DeepSetsClassifier, **LARGE),
-            "the paper's tokens",
-            LARGE_SPACE,
-            {"prec@1": 0.707, "prec@3": 0.888, "binary accuracy": 0.973},
-        ),
-        Method(
-            "Deep Sets, ingredients and pairs",
-            partial(network, DeepSetsClassifier, **LARGE),
-            "ingredients and pairs",
-            LARGE_SPACE,
-            {"prec@1": 0.707, "prec@3": 0.888, "binary accuracy": 0.973},
-        ),
-        Method(
-            "DNN on ingredients",
-            partial(network, MultiHotDNNClassifier),
-            "ingredients",
-            EMBEDDING_SPACE,
-            {"prec@1": 0.728, "prec@3": 0.883, "binary accuracy": 0.974},
-        ),
-        Method("logistic regression on ingredients", linear_on_categories, "ingredients", LINEAR_SPACE),
-        Method(
-            "logistic regression on ingredients and words",
-            linear_on_categories,
-            "ingredients and words",
-            LINEAR_SPACE,
+        deep_sets(DeepSetsClassifier, "the paper's tokens", _PAPER_DEEP_SETS, large=True),
+        deep_sets(DeepSetsClassifier, "ingredients and pairs", _PAPER_DEEP_SETS, large=True),
+        Method("DNN on ingredients", _dnn, "ingredients", EMBEDDING_SPACE, _figures(0.728, 0.883, 0.974)),
+        *(
+            Method(f"logistic regression on {inputs}", linear_on_categories, inputs, LINEAR_SPACE)
+            for inputs in ("ingredients", "ingredients and words")
         ),
     ),
     inputs={

@@ -22,20 +22,10 @@ _PACKAGES = ("clearset", "torch", "scikit-learn", "numpy", "pyarrow", "optuna")
 
 
 class Results:
-    """What is known of a task's methods, kept in a folder.
+    """What is known of a task's methods, kept in a folder, which has results of one effort.
 
-    Parameters
-    ----------
-    task : Task
-        The task.
-    folder : Path
-        The folder of its files.
-    effort : Effort
-        How much work a run does; a folder has results of one effort.
-    fingerprints : dict, optional
-        The fingerprint of each method; results with another one are dropped. None keeps all.
-    fresh : bool, default=False
-        Whether to drop what the folder holds.
+    What the folder holds with another fingerprint of a method than `fingerprints` has, if any are given, is dropped;
+    with ``fresh`` everything is.
     """
 
     def __init__(
@@ -72,7 +62,7 @@ class Results:
     @property
     def n_runs(self) -> int:
         """The number of runs that are known."""
-        return sum(len(outcome["runs"]) for outcome in self.methods.values())
+        return len(self._all_runs())
 
     @property
     def seeds(self) -> range:
@@ -86,8 +76,7 @@ class Results:
 
     def missing_seeds(self, method: Method) -> list[int]:
         """Return the seeds that a method has not been run with."""
-        runs = self.methods.get(method.name, {}).get("runs", {})
-        return [seed for seed in self.seeds if str(seed) not in runs]
+        return [seed for seed in self.seeds if str(seed) not in self._runs(method.name)]
 
     def add_tuning(self, method: Method, outcome: Mapping[str, Any]) -> None:
         """Keep the outcome of a search; runs with other options are forgotten."""
@@ -116,68 +105,54 @@ class Results:
         """Return the table, with its title, text and notes."""
         task, effort = self.task, self.effort
         command = f"clearset reproduce {task.group or task.name}"
-        lines = [f"# {task.title}", "", *task.text.strip().splitlines()]
+        lines = [f"# {task.title}", "", *task.text.strip().splitlines(), ""]
         if effort.examples is not None:
-            lines += [
-                "",
-                f"**A {effort.name} run: at most {effort.examples:,} training examples; these figures say little.**",
-            ]
-        lines += [
-            "",
-            f"`{command}{'' if effort.examples is None else ' --quick'}`",
-            "",
-            *self.table(),
-            "",
-            _SECONDS,
-        ]
-        options = [f"- {name}: {self._options(name)}" for name in self.methods if self._trials(name)]
-        if options:
-            lines += [
-                "",
-                *_TUNED.format(budget=effort.budget, to_tune=effort.to_tune).splitlines(),
-                "",
-                *options,
-            ]
-        return "\n".join([*lines, "", *self._machines(), ""])
+            command += " --quick"
+            most = f"at most {effort.examples:,} training examples"
+            lines += [f"**A {effort.name} run: {most}; these figures say little.**", ""]
+        lines += [f"`{command}`", "", *self.table(), "", _SECONDS]
+        tuned = [name for name, outcome in self.methods.items() if outcome["tuning"]["trials"]]
+        if tuned:
+            text = _TUNED.format(budget=effort.budget, to_tune=effort.to_tune)
+            lines += ["", *text.splitlines(), "", *(f"- {name}: {self._options(name)}" for name in tuned)]
+        machines = dict.fromkeys(run["machine"] for run in self._all_runs())
+        return "\n".join([*lines, "", *machines, ""])
 
     def table(self) -> list[str]:
         """Return the lines of the table."""
         measures = self.task.measures
         of_paper = any(method.paper for method in self.task.methods)
+        validated = any(run["validation"] for run in self._all_runs())
         header = ["method", *(measure.name for measure in measures)]
         header += ["paper"] if of_paper else []
-        header += [f"validation {measures[0].name}"] if self._has_validation() else []
+        header += [f"validation {measures[0].name}"] if validated else []
         header += ["seconds"]
-        lines = [_row(header), "|" + " --- |" * len(header)]
+        rows = []
         for method in self.task.methods:
-            runs = list(self.methods.get(method.name, {}).get("runs", {}).values())
-            if not runs:
+            if not (runs := list(self._runs(method.name).values())):
                 continue
             cells = [method.name, *(mean_and_deviation(runs, measure) for measure in measures)]
             if of_paper:
                 figures = [f"{method.paper[m.name]:g}" for m in measures if m.name in method.paper]
                 cells.append(" / ".join(figures))
-            if self._has_validation():
+            if validated:
                 held = [run["validation"][measures[0].name] for run in runs]
                 cells.append(f"{statistics.fmean(held):.{measures[0].digits}f}")
             cells.append(f"{statistics.median(run['seconds'] for run in runs):.1f}")
-            lines.append(_row(cells))
-        return lines
+            rows.append(cells)
+        return table_lines(header, rows)
 
     def mean(self, name: str, measure: str) -> float | None:
         """Return the mean of a method's measure on the test data, if it was run."""
-        runs = self.methods.get(name, {}).get("runs", {}).values()
+        runs = self._runs(name).values()
         return statistics.fmean(run["test"][measure] for run in runs) if runs else None
 
-    def _has_validation(self) -> bool:
-        return any(run["validation"] for outcome in self.methods.values() for run in outcome["runs"].values())
+    def _runs(self, name: str) -> Mapping[str, Any]:
+        runs: Mapping[str, Any] = self.methods.get(name, {}).get("runs", {})
+        return runs
 
-    def _trials(self, name: str) -> int:
-        return int(self.methods[name]["tuning"]["trials"])
-
-    def _machines(self) -> list[str]:
-        runs = (run for outcome in self.methods.values() for run in outcome["runs"].values())
-        return list(dict.fromkeys(run["machine"] for run in runs))
+    def _all_runs(self) -> list[Mapping[str, Any]]:
+        return [run for name in self.methods for run in self._runs(name).values()]
 
     def _options(self, name: str) -> str:
         options = self.methods[name]["tuning"]["options"]
@@ -225,8 +200,11 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Return a table as lines of Markdown."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
+    lines.insert(1, "|" + " --- |" * len(header))
+    return lines
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from clearset.experiments._results import Results, replace_file
+from clearset.experiments._all_tasks import TASKS
+from clearset.experiments._results import Results, replace_file, table_lines
 from clearset.experiments._task import Effort, Task
-from clearset.experiments._tasks import TASKS
 
 _COLUMNS = ("width 1", "wider", "Deep Sets", "averaged or DNN", "today's alternative")
 
@@ -29,9 +29,8 @@ def write_summary(folder: Path, effort: Effort) -> None:
 
 def summary_table(held: list[Results]) -> list[str]:
     """Return the lines of the table."""
-    header = ["task", "measure", *_COLUMNS]
-    rows = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
-    return rows + [f"| {' | '.join(cells)} |" for results in held for cells in _rows(results)]
+    rows = [cells for results in held for cells in _rows(results)]
+    return table_lines(["task", "measure", *_COLUMNS], rows)
 
 
 def _rows(results: Results) -> Iterator[list[str]]:

@@ -21,27 +21,13 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work a run does.
+    """How much work a run does."""
 
-    Attributes
-    ----------
-    name : str
-        The name that results are marked with.
-    seeds : int
-        The number of splits, at most as many as the task has.
-    budget : int
-        The number of settings that each method may try.
-    examples : int, optional
-        The largest number of training examples; a third as many validate and test. None is all.
-    to_tune : int
-        The largest number of training examples that settings are tried on.
-    """
-
-    name: str
-    seeds: int
-    budget: int
-    examples: int | None
-    to_tune: int
+    name: str  # results are marked with it
+    seeds: int  # the number of splits, at most as many as the task has
+    budget: int  # the number of settings that each method may try
+    examples: int | None  # at most so many training examples, and a third as many to validate and to test
+    to_tune: int  # the largest number of training examples that settings are tried on
 
 
 FULL = Effort("full", seeds=5, budget=6, examples=None, to_tune=8_000)
@@ -58,27 +44,13 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """A row of a table: an estimator, and what it reads.
-
-    Attributes
-    ----------
-    name : str
-        The name of the row.
-    make : callable
-        A function that returns the estimator for a seed.
-    inputs : str
-        Which of the task's inputs it reads.
-    space : dict
-        What is tuned; nothing if empty.
-    paper : dict
-        The paper's figures, by measure.
-    """
+    """A row of a table: an estimator, and what it reads."""
 
     name: str
-    make: Callable[[int], Any]
-    inputs: str
-    space: Mapping[str, Any] = field(default_factory=dict)
-    paper: Mapping[str, float] = field(default_factory=dict)
+    make: Callable[[int], Any]  # the estimator for a seed
+    inputs: str  # which of the task's inputs it reads
+    space: Mapping[str, Any] = field(default_factory=dict)  # what is tuned; nothing if empty
+    paper: Mapping[str, float] = field(default_factory=dict)  # the paper's figures, by measure
 
 
 Load = Callable[[Any, int, int | None], Parts]
@@ -87,49 +59,21 @@ Load = Callable[[Any, int, int | None], Parts]
 
 @dataclass(frozen=True)
 class Task:
-    """A table of results.
+    """A table of results."""
 
-    Attributes
-    ----------
-    name : str
-        The name of its files.
-    group : str
-        The name that `reproduce` takes for this task together with others; its own name if empty.
-    title, text : str
-        The text above the table.
-    measures : tuple of Measure
-        The columns; the first one is the most important.
-    methods : tuple of Method
-        The rows.
-    inputs : dict
-        What loads the data as the methods read them, by name.
-    score : callable
-        What measures a fitted model on examples and labels.
-    loaders : tuple of callable
-        What reads the data sets from a folder, to find out early that one is missing.
-    highlights : dict
-        The methods of the summary, by its column.
-    scoring : str, optional
-        What settings are compared by, as `tune` takes it; None is the loss that each method minimises.
-    seeds : int
-        The number of repetitions, each with another split or at least another seed.
-    folds : int, optional
-        The number of folds of cross-validation that compares settings, if there are no validation data.
-    """
-
-    name: str
+    name: str  # of its files
     title: str
-    text: str
-    measures: tuple[Measure, ...]
-    methods: tuple[Method, ...]
-    inputs: Mapping[str, Load]
-    score: Callable[[Any, Any, Any], dict[str, float]]
-    loaders: tuple[Callable[[Any], Any], ...]
-    highlights: Mapping[str, str] = field(default_factory=dict)
-    scoring: str | None = None
-    group: str = ""
-    seeds: int = 3
-    folds: int | None = None
+    text: str  # above the table
+    measures: tuple[Measure, ...]  # the columns; the first one is the most important
+    methods: tuple[Method, ...]  # the rows
+    inputs: Mapping[str, Load]  # what loads the data as the methods read them
+    score: Callable[[Any, Any, Any], dict[str, float]]  # measures a fitted model on examples and labels
+    loaders: tuple[Callable[[Any], Any], ...]  # of the data sets, to find out early that one is missing
+    highlights: Mapping[str, str] = field(default_factory=dict)  # the methods of the summary, by its column
+    scoring: str | None = None  # what settings are compared by, as for `tune`; None is each method's loss
+    group: str = ""  # what `reproduce` calls this task together with others; its own name if empty
+    seeds: int = 3  # the number of repetitions, each with another split or at least another seed
+    folds: int | None = None  # of cross-validation, which compares settings without validation data
 
     def describe(self, method: Method) -> list[Any]:
         """Return all that a method's results depend on, besides data and effort."""

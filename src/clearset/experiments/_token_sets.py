@@ -1,6 +1,7 @@
 """Strings as plain sets of tokens with statistics, for any model of sets."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from clearset.tokens import PER_SET, WHOLE, Statistics, TokenReader, TokenTable,
 from clearset.training import deal
 
 
+@dataclass
 class TokenSets:
     """Turn strings into sets of their tokens, with the features of the paper.
 
@@ -18,30 +20,6 @@ class TokenSets:
     ``items`` and ``tokens`` of its set. The mean label of a number or of two classes (the share of the second) is
     ``mean_label``; several classes have one column each, such as ``P(thai)``. An example without known tokens is an
     empty set.
-
-    Parameters
-    ----------
-    tokens : tokenizer
-        What makes tokens of examples.
-    filters : sequence of filters, default=()
-        The conditions that tokens have to meet.
-    cover : bool
-        Whether larger tokens replace the smaller ones whose items they hold.
-    n_folds : int, default=5
-        The number of folds of the examples that the table is made of.
-    shrinkage : float, default=1.0
-        The number of examples of the prior that every mean is mixed with.
-    task : {"auto", "classes", "number"}, default="auto"
-        The kind of label, as in `TokenTable.build`.
-    random_state : int
-        The seed of the folds.
-
-    Attributes
-    ----------
-    table_ : TokenTable
-        The table of all examples.
-    folds_ : ndarray of shape (B,)
-        The fold of each example.
 
     Examples
     --------
@@ -55,40 +33,17 @@ class TokenSets:
     [[0.67, 1.39, 1.0, 0.0, 2.0, 1.0]]
     """
 
-    def __init__(
-        self,
-        tokens: Any,
-        filters: Any = (),
-        *,
-        cover: bool,
-        n_folds: int = 5,
-        shrinkage: float = 1.0,
-        task: str = "auto",
-        random_state: int,
-    ) -> None:
-        self.tokens = tokens
-        self.filters = filters
-        self.cover = cover
-        self.n_folds = n_folds
-        self.shrinkage = shrinkage
-        self.task = task
-        self.random_state = random_state
+    tokens: Any  # what makes tokens of examples
+    filters: Any = ()  # the conditions that tokens have to meet
+    _: KW_ONLY
+    cover: bool  # whether larger tokens replace the smaller ones whose items they hold
+    n_folds: int = 5
+    shrinkage: float = 1.0  # the number of examples of the prior that every mean is mixed with
+    task: str = "auto"  # the kind of label, as in `TokenTable.build`
+    random_state: int  # of the folds
 
     def fit_transform(self, X: Any, y: Any) -> SetData:
-        """Make the table of examples, and return their sets with statistics that leave out each example's own fold.
-
-        Parameters
-        ----------
-        X : column of lists or of strings, pair of columns, or list
-            The examples.
-        y : series, array or list
-            The labels.
-
-        Returns
-        -------
-        SetData
-            The sets.
-        """
+        """Make the table of examples, and return their sets with statistics that leave out each example's own fold."""
         rng = np.random.default_rng(self.random_state)
         labels = read_labels(y, count_examples(X), self.task)
         classes = labels.classes is not None

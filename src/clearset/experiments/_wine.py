@@ -6,14 +6,22 @@ from typing import Any
 from clearset.baselines import DeepSetsRegressor, MultiHotDNNRegressor, SupportDistributionRegressor
 from clearset.datasets import load_wine
 from clearset.estimators import SemanticRegressor
-from clearset.experiments._alternatives import (
+from clearset.experiments._own_models import (
+    AS_PAPER,
+    EMBEDDING_SPACE,
+    SUPPORT_SPACE,
+    deep_sets,
+    engines,
+    model,
+    network,
+)
+from clearset.experiments._scores import mean_squared_error
+from clearset.experiments._sklearn_models import (
     BOOSTING_SPACE,
     RIDGE_SPACE,
     boosting_on_categories,
     ridge_on_categories,
 )
-from clearset.experiments._models import EMBEDDING_SPACE, NETWORK_SPACE, SIX, SUPPORT_SPACE, model, network
-from clearset.experiments._scores import mean_squared_error
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
 from clearset.tokens import MinCount, Subsets
@@ -26,6 +34,11 @@ _SPACE = {
     "refine": [1, 2, 3],
     "keypoints": [5, 10, 20],
 }
+_WIDE_SPACE = _SPACE | {"width": [2, 4]}
+_refined = partial(model, SemanticRegressor, **OURS, refine=2)
+_dnn = partial(network, MultiHotDNNRegressor)
+_support = partial(model, SupportDistributionRegressor)
+_boosting = partial(boosting_on_categories, loss="squared_error")
 
 
 def _load(folder: Any, seed: int, most: int | None) -> Parts:
@@ -47,66 +60,23 @@ a list of our own. Set methods see subsets of adjectives with statistics out of 
 """,
     measures=(Measure("MSE", 3, lower_is_better=True),),
     methods=(
-        Method(
-            "SFE, the paper's tokens and features, width 1",
-            partial(model, SemanticRegressor, **PAPER, features=SIX, refine=False, width=1),
+        *engines(
+            SemanticRegressor,
+            "the paper's tokens and features",
             "adjectives",
-            paper={"MSE": 7.19},
+            PAPER | AS_PAPER,
+            {1: {"MSE": 7.19}, 4: {"MSE": 7.19}},
         ),
+        Method("SFE, refined, width 1", partial(_refined, width=1), "adjectives", _SPACE, {"MSE": 7.19}),
         Method(
-            "SFE, the paper's tokens and features, width 4",
-            partial(model, SemanticRegressor, **PAPER, features=SIX, refine=False, width=4),
-            "adjectives",
-            paper={"MSE": 7.19},
+            "SFE, refined, width 2 to 4", partial(_refined, width=4), "adjectives", _WIDE_SPACE, {"MSE": 7.19}
         ),
-        Method(
-            "SFE, refined, width 1",
-            partial(model, SemanticRegressor, **OURS, refine=2, width=1),
-            "adjectives",
-            _SPACE,
-            {"MSE": 7.19},
-        ),
-        Method(
-            "SFE, refined, width 2 to 4",
-            partial(model, SemanticRegressor, **OURS, refine=2, width=4),
-            "adjectives",
-            _SPACE | {"width": [2, 4]},
-            {"MSE": 7.19},
-        ),
-        Method(
-            "Deep Sets, the paper's tokens",
-            partial(network, DeepSetsRegressor),
-            "the paper's tokens",
-            NETWORK_SPACE,
-            {"MSE": 7.26},
-        ),
-        Method(
-            "Deep Sets, subsets up to 3",
-            partial(network, DeepSetsRegressor),
-            "subsets up to 3",
-            NETWORK_SPACE,
-            {"MSE": 7.26},
-        ),
-        Method(
-            "DNN on categories",
-            partial(network, MultiHotDNNRegressor),
-            "adjectives",
-            EMBEDDING_SPACE,
-            {"MSE": 7.20},
-        ),
-        Method(
-            "support distributions, the paper's tokens",
-            partial(model, SupportDistributionRegressor),
-            "the paper's tokens",
-            SUPPORT_SPACE,
-        ),
+        deep_sets(DeepSetsRegressor, "the paper's tokens", {"MSE": 7.26}),
+        deep_sets(DeepSetsRegressor, "subsets up to 3", {"MSE": 7.26}),
+        Method("DNN on categories", _dnn, "adjectives", EMBEDDING_SPACE, {"MSE": 7.20}),
+        Method("support distributions, the paper's tokens", _support, "the paper's tokens", SUPPORT_SPACE),
         Method("ridge regression on categories", ridge_on_categories, "adjectives", RIDGE_SPACE),
-        Method(
-            "gradient boosting on categories",
-            partial(boosting_on_categories, loss="squared_error"),
-            "adjectives",
-            BOOSTING_SPACE,
-        ),
+        Method("gradient boosting on categories", _boosting, "adjectives", BOOSTING_SPACE),
     ),
     inputs={
         "adjectives": _load,

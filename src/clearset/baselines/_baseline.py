@@ -1,22 +1,29 @@
-"""What labels are: numbers or classes. These halves of the estimators are the same for every baseline."""
+"""What all baselines have in common: what labels are, how sets are read, and how many threads torch uses."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from clearset.estimators import Rule, check_classes, check_labels
+from clearset.engines.torch import torch_threads
+from clearset.estimators import Rule, check_classes, check_labels, checked_sets, read_training_sets
 from clearset.functions import Link
-from clearset.sets import check_numbers, class_places
+from clearset.sets import Feature, SetData, check_numbers, class_places, count_threads, read_more_sets
 
 Float64 = npt.NDArray[np.float64]
 
 
 class Baseline(BaseEstimator):  # type: ignore[misc]
-    """The interface between the two halves of an estimator: what labels are, and how outputs are calculated."""
+    """The interface between the two halves of an estimator: what labels are, and how outputs are calculated.
+
+    The parameters of a baseline are the fields of data classes, which spell out the constructor that scikit-learn
+    asks for.
+    """
 
     _rules: ClassVar[Mapping[str, Rule]]
     _losses: ClassVar[Sequence[str]]
@@ -34,6 +41,22 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
     def _outputs_of(self, X: Any) -> Float64:
         """Return the ``(B, C)`` outputs for sets."""
 
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict the label of each set: a number, or the most likely class.
+
+        Parameters
+        ----------
+        X
+            Sets, as for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predictions.
+        """
+        outputs = self._outputs_of(X)
+        return self._link.predictions(outputs)
+
 
 class PredictsNumbers(RegressorMixin, Baseline):  # type: ignore[misc]
     """The half of an estimator that predicts numbers."""
@@ -46,21 +69,6 @@ class PredictsNumbers(RegressorMixin, Baseline):  # type: ignore[misc]
 
     def _numbers(self, y: Any, n_sets: int, *, reset: bool) -> Float64:  # noqa: ARG002
         return check_numbers(check_labels(y, n_sets))
-
-    def predict(self, X: Any) -> Float64:
-        """Predict a number for each set.
-
-        Parameters
-        ----------
-        X
-            Sets, as for `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The predictions.
-        """
-        return self._link.predictions(self._outputs_of(X))
 
 
 class PredictsClasses(ClassifierMixin, Baseline):  # type: ignore[misc]
@@ -119,18 +127,32 @@ class PredictsClasses(ClassifierMixin, Baseline):  # type: ignore[misc]
         outputs = self._outputs_of(X)
         return self._link.probabilities(outputs)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the most likely class of each set.
 
-        Parameters
-        ----------
-        X
-            Sets, as for `fit`.
+@dataclass(eq=False, repr=False)
+class ReadsSets(Baseline):
+    """A baseline on sets of tokens with features."""
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            The predictions.
-        """
-        outputs = self._outputs_of(X)
-        return self._link.predictions(outputs)
+    features: Sequence[str | Feature] | None = None
+
+    def _read(self, X: Any, *, reset: bool) -> SetData:
+        """Read sets; with ``reset`` they settle which features there are."""
+        if reset:
+            sets, self.features_, _ = read_training_sets(self, X, self.features, ())
+            self.sets_of_one_ = bool((sets.sizes == 1).all())
+            return sets
+        X = checked_sets(self, X, reset=False)
+        return read_more_sets(X, self.features_, sets_of_one=self.sets_of_one_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def network_threads(n_jobs: int | None) -> AbstractContextManager[None]:
+    """Let torch use one thread unless more are asked for.
+
+    Steps are short. Shared by threads they gain little on idle cores, and on busy ones, where threads wait for each
+    other at every operation, they take many times as long.
+    """
+    return torch_threads(1 if n_jobs is None else count_threads(n_jobs))

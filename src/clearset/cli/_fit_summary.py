@@ -15,19 +15,7 @@ _TOKENS_SHOWN = 10
 def summary(
     estimator: Any, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None, held_out: tuple[Any, Any] | None
 ) -> Iterator[str]:
-    """Yield lines: what was chosen, how good it is, and the most informative tokens.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-        The model.
-    y : ndarray
-        The labels that it was fitted on.
-    weights : ndarray, or None
-        Their weights.
-    held_out : tuple, or None
-        ``(X, y)`` of a table to validate on.
-    """
+    """Yield lines: what was chosen, how good it is on training labels and held-out data, and the strongest tokens."""
     model = estimator.as_model()
     if model.semantic:
         tried = len(model.choices)

@@ -43,15 +43,13 @@ class Averages(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def boosting_on_averages(seed: int, *, features: Any = None, loss: str | None = None) -> Pipeline:
     """Gradient boosting on averages: of classes, or with a loss of numbers."""
-    model = _boosting_of_classes(seed) if loss is None else _boosting(seed, loss)
-    return Pipeline([("averages", Averages(features)), ("model", model)])
+    return Pipeline([("averages", Averages(features)), ("model", _boosting(seed, loss))])
 
 
 def boosting_on_categories(seed: int, *, loss: str | None = None) -> Pipeline:
     """Gradient boosting on 0/1 columns of few categories."""
-    model = _boosting_of_classes(seed) if loss is None else _boosting(seed, loss)
     dense = FunctionTransformer(csr_matrix.toarray)
-    return Pipeline([("categories", MultiHotEncoder()), ("dense", dense), ("model", model)])
+    return Pipeline([("categories", MultiHotEncoder()), ("dense", dense), ("model", _boosting(seed, loss))])
 
 
 def linear_on_categories(seed: int, *, tokens: Any = "auto") -> Pipeline:
@@ -65,9 +63,7 @@ def ridge_on_categories(seed: int) -> Pipeline:  # noqa: ARG001
     return Pipeline([("categories", MultiHotEncoder()), ("model", Ridge())])
 
 
-def _boosting(seed: int, loss: str) -> HistGradientBoostingRegressor:
+def _boosting(seed: int, loss: str | None) -> HistGradientBoostingClassifier | HistGradientBoostingRegressor:
+    if loss is None:
+        return HistGradientBoostingClassifier(max_iter=200, random_state=seed)
     return HistGradientBoostingRegressor(loss=loss, max_iter=200, random_state=seed)
-
-
-def _boosting_of_classes(seed: int) -> HistGradientBoostingClassifier:
-    return HistGradientBoostingClassifier(max_iter=200, random_state=seed)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from clearset.cli._curves import sparkline
+from clearset.cli._demo_output import sparkline
 
 
 def test_bars_follow_the_values() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.baselines._inputs import NetworkInput
+from clearset.baselines._network_inputs import NetworkInput
 from clearset.engines import Schedule
 from clearset.engines.torch import loss_of
 from clearset.functions import Loss
@@ -20,24 +20,12 @@ Parameters = dict[str, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class LabelledInput:
-    """Some examples as a network takes them, with their labels.
-
-    Attributes
-    ----------
-    inputs : NetworkInput
-        All examples.
-    rows : ndarray of int64, shape (n,)
-        The examples that these are.
-    targets : Tensor of shape (n,)
-        Labels in the loss's scaled unit, or numbers of classes.
-    weights : Tensor of shape (n,)
-        Weights, of mean 1.
-    """
+    """Some examples as a network takes them, with their labels."""
 
     inputs: NetworkInput
-    rows: IntArray
-    targets: Tensor
-    weights: Tensor
+    rows: IntArray  # of the inputs: the examples that these are
+    targets: Tensor  # labels in the loss's scaled unit, or numbers of classes
+    weights: Tensor  # of mean 1
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -61,27 +49,13 @@ class LabelledInput:
 
 @dataclass(frozen=True, eq=False)
 class NetworkProblem:
-    """What to minimise.
+    """What to minimise."""
 
-    Attributes
-    ----------
-    network : Module
-        What to train, in place.
-    loss : Loss
-        The loss.
-    data : LabelledInput
-        What to learn from.
-    validation : LabelledInput, optional
-        What to choose the best epoch by.
-    weight_decay : float
-        Share of the learning rate by which weights shrink at every step.
-    """
-
-    network: nn.Module
+    network: nn.Module  # trained in place
     loss: Loss
     data: LabelledInput
-    validation: LabelledInput | None
-    weight_decay: float
+    validation: LabelledInput | None  # what to choose the best epoch by
+    weight_decay: float  # the share of the learning rate by which weights shrink at every step
 
 
 class NetworkTrainer:
@@ -115,11 +89,9 @@ class NetworkTrainer:
     def validation_loss(self) -> float | None:
         """Return the loss on validation data, if there are any."""
         problem = self._problem
-        return (
-            None
-            if problem.validation is None
-            else problem.validation.mean_loss(problem.network, problem.loss)
-        )
+        if problem.validation is None:
+            return None
+        return problem.validation.mean_loss(problem.network, problem.loss)
 
     def kept(self) -> Parameters:
         """Return a copy of the network's parameters."""
@@ -146,23 +118,8 @@ def train_network(
     """Minimise the loss, and leave the network with the parameters of the best epoch.
 
     The best epoch is the one of the least validation loss; without validation data, or without patience, it is the last
-    one. An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error.
-
-    Parameters
-    ----------
-    problem : NetworkProblem
-        What to minimise.
-    schedule : Schedule
-        How to train.
-    rng : Generator
-        Orders the examples.
-    on_epoch : callable, optional
-        Called with every new entry of the history.
-
-    Returns
-    -------
-    Progress
-        The history, the best epoch and its parameters.
+    one. An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error. `on_epoch`
+    is called with every new entry of the history.
     """
     trainer = NetworkTrainer(problem, schedule, rng)
     keeps_last = schedule.patience is None or not trainer.validates
