@@ -1,6 +1,7 @@
 """What draws: pages of documents, plots, and what notebooks show. It knows what it draws by its attributes only."""
 
 from clearset.display._explanations import dependence_html, explanation_html, joint_explanation_html
+from clearset.display._html_fragments import write_page
 from clearset.display._notebook import (
     certificate_html,
     churn_html,
@@ -10,7 +11,7 @@ from clearset.display._notebook import (
     tuning_html,
 )
 from clearset.display._report_page import render_report, write_report
-from clearset.display._spelling import token_texts
+from clearset.display._spelling import counted, token_texts
 from clearset.display.plots import (
     plot_calibrators,
     plot_history,
@@ -24,6 +25,7 @@ from clearset.display.plots import (
 __all__ = [
     "certificate_html",
     "churn_html",
+    "counted",
     "dependence_html",
     "explanation_html",
     "joint_explanation_html",
@@ -40,5 +42,6 @@ __all__ = [
     "token_table_html",
     "token_texts",
     "tuning_html",
+    "write_page",
     "write_report",
 ]

@@ -122,7 +122,7 @@ def _value(value: Any) -> str:
 
 def _features(model: ShownModel) -> str:
     """Return the features of a set function with their curves."""
-    function, curves = model.function, model.curves()
+    function, curves = model.function, model.calibrators()
     rows = [
         [
             name_html(feature.name),

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from clearset import display
 from clearset.models._scored_sets import ScoredSets
-from clearset.models._words import counted
 from clearset.sets import Binning
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,31 +62,18 @@ class PartialDependence:
     made_up: bool = False
 
     def __repr__(self) -> str:
-        return f"PartialDependence({reprlib.repr(self.feature)}, {counted(len(self.values), 'value')}, {self.said_of})"
+        values = display.counted(len(self.values), "value")
+        return f"PartialDependence({reprlib.repr(self.feature)}, {values}, {self.said_of})"
 
     @property
     def said_of(self) -> str:
         """What the mean is taken over, in words."""
         made_up = "made-up set" if self.made_up else "set"
-        return counted(len(self.sets), made_up) + (" of one token" if self.made_up else "")
+        return display.counted(len(self.sets), made_up) + (" of one token" if self.made_up else "")
 
-    def _repr_html_(self) -> str:
-        return str(display.dependence_html(self))
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the curve over those of single sets, as a matplotlib figure.
-
-        Parameters
-        ----------
-        **options : object
-            As for `clearset.display.plot_partial_dependence`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_partial_dependence(self, **options)
+    # These functions take the curve as their first argument.
+    plot = display.plot_partial_dependence
+    _repr_html_ = display.dependence_html
 
 
 def dependence_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,10 +13,18 @@ import numpy.typing as npt
 
 from clearset import display
 from clearset.artifact import check_target
-from clearset.functions import Certificate, SetFunction
-from clearset.models._curves import CalibratorCurve
-from clearset.models._dependence import PartialDependence
+from clearset.functions import Certificate, Link, SetFunction
+from clearset.models._curves import CalibratorCurve, calibrator_curves
+from clearset.models._dependence import (
+    PartialDependence,
+    check_steps,
+    dependence_of,
+    label_of_dependence,
+)
 from clearset.models._explanation import Explanation
+from clearset.models._predicting import GivesOutputs
+from clearset.models._verify import certify
+from clearset.models.documents import report_document
 from clearset.sets import Binning, Feature, Trust, library_of
 
 if TYPE_CHECKING:
@@ -59,7 +67,7 @@ class TokenScores(NamedTuple):
     offsets: npt.NDArray[Any]
 
 
-class FittedModel(ABC):
+class FittedModel(GivesOutputs):
     """What every fitted model offers: looking inside, checking, saving and drawing."""
 
     @abstractmethod
@@ -76,8 +84,14 @@ class FittedModel(ABC):
         """Return sets as the model reads them."""
         return X
 
-    def _data(self, X: Any) -> Any:
+    def _input_if_any(self, X: Any) -> Any:
         return None if X is None else self._input(X)
+
+    def _outputs(self, X: Any) -> FloatArray:
+        return self.as_model().read(self._input(X)).outputs()
+
+    def _link(self) -> Link:
+        return self.as_model().link
 
     @property
     def set_function_(self) -> SetFunction:
@@ -103,14 +117,6 @@ class FittedModel(ABC):
     def loss_(self) -> str:
         """The loss that was minimised."""
         return self.as_model().link.loss
-
-    @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The classes, sorted; only where labels are classes."""
-        classes = self.as_model().link.classes
-        if classes is None:
-            raise AttributeError(f"{type(self).__name__} predicts numbers, so it has no classes.")
-        return classes
 
     @property
     def certificate_(self) -> Certificate:
@@ -214,7 +220,11 @@ class FittedModel(ABC):
         PartialDependence
             The curve, and those of single sets.
         """
-        return self.as_model().dependence(feature, None if X is None else self._input(X), n, label)
+        model, n = self.as_model(), check_steps(n)
+        model.binning.slots_of(feature)  # refuses an unknown feature, before any work
+        label = label_of_dependence(model.link.classes, label)
+        pieces = [model.drawn(label)] if X is None else model.read(self._input(X)).scored(label)
+        return dependence_of(pieces, feature, label, model.binning, n, made_up=X is None)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Return the curves of phi's calibrators, by feature.
@@ -224,7 +234,8 @@ class FittedModel(ABC):
         dict of CalibratorCurve
             The curve of each feature, by its name.
         """
-        return self.as_model().curves()
+        model = self.as_model()
+        return calibrator_curves(model.binning, model.function)
 
     def verify(self, X: Any = None) -> Certificate:
         """Check every declared constraint, in the parameters and by probing.
@@ -239,7 +250,8 @@ class FittedModel(ABC):
         Certificate
             All checks; true if every one holds.
         """
-        return self.as_model().certified(None if X is None else self._input(X))
+        model = self.as_model()
+        return certify(model.function, model.binning, model.trusts, model.probed(self._input_if_any(X)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
@@ -251,91 +263,12 @@ class FittedModel(ABC):
         """
         self.as_model().write(path)
 
-    # What draws gets the model itself: it reads its attributes and asks it for predictions.
-
-    def plot_history(self) -> Any:
-        """Draw the losses of training and validation by epoch, as a matplotlib figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_history(self.as_model())
-
-    def plot_quality(self, X: Any, y: Any) -> Any:
-        """Draw how good predictions are, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame, SetData or array-like
-            The sets, as for `fit`; best are some that the model was not fitted on.
-        y : array-like of shape (n,)
-            Their labels.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The reliability of probabilities, or predicted against observed numbers.
-        """
-        return display.plot_quality(self.as_model(), self._input(X), y)
-
-    def plot_calibrators(
-        self, X: Any = None, features: Sequence[str] | str | None = None, *, label: Any = None
-    ) -> Any:
-        """Draw what phi makes of each feature, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame, SetData or array-like, optional
-            Sets, as for `fit`; the distribution of their tokens is drawn behind the curves.
-        features : str or sequence of str, optional
-            Names of the features to draw, all by default.
-        label : object, optional
-            Of several classes with curves of their own, the one to draw; by default all.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_calibrators(self.as_model(), self._data(X), features, label=label)
-
-    def plot_rho(self, X: Any = None, *, label: Any = None) -> Any:
-        """Draw what rho makes of a set's mean score, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame, SetData or array-like, optional
-            Sets, as for `fit`; the distribution of their mean scores is drawn behind the curve.
-        label : object, optional
-            Of several classes the one to draw, the first by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_rho(self.as_model(), self._data(X), label=label)
-
-    def plot_lattice(self, x: str, y: str, X: Any = None, *, label: Any = None) -> Any:
-        """Draw the score of a token as a surface over two of its features, as a matplotlib figure.
-
-        Parameters
-        ----------
-        x, y : str
-            Names of the two features. The others stand at their medians over X, or at their middle keypoints.
-        X : frame, SetData or array-like, optional
-            Sets, as for `fit`; some of their tokens are drawn as points.
-        label : object, optional
-            Of several classes the one whose score is drawn, the first by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_lattice(self.as_model(), x, y, self._data(X), label=label)
+    # These functions take the model as their first argument.
+    plot_history = display.plot_history
+    plot_quality = display.plot_quality
+    plot_calibrators = display.plot_calibrators
+    plot_rho = display.plot_rho
+    plot_lattice = display.plot_lattice
 
     def report(
         self,
@@ -362,4 +295,5 @@ class FittedModel(ABC):
             What stands above it, such as "Sales of puzzles"; by default the estimator's name.
         """
         check_target(path)
-        display.write_report(self.as_model().document(self._data(X), y, names=names, title=title), path)
+        document = report_document(self.as_model(), self._input_if_any(X), y, names=names, title=title)
+        display.write_report(document, path)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,7 @@ import numpy.typing as npt
 from clearset.functions import SetFunction
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._fitted import FittedModel
-from clearset.models._freeze import freeze
-from clearset.models._frozen_model import FrozenModel
+from clearset.models._frozen_model import FrozenModel, freeze
 from clearset.models._model import Model
 from clearset.models._scored_tokens import ScoredTokens
 from clearset.models._semantic_storage import write_semantic_model
@@ -36,26 +35,24 @@ COUNTER = "tokens"
 class SemanticMethods(FittedModel):
     """What fitted models over sets of strings and texts offer beside what all models do."""
 
-    def _semantic(self) -> Any:
-        return self.as_model()
+    if TYPE_CHECKING:
+
+        def as_model(self) -> "SemanticModel": ...
 
     @property
     def token_table_(self) -> TokenTable:
         """The tokens and what is known of them, learned corrections included."""
-        table: TokenTable = self._semantic().table
-        return table
+        return self.as_model().table
 
     @property
     def setting_(self) -> Setting:
         """What was chosen: tokens, filters, cover, width and refinement."""
-        setting: Setting = self._semantic().setting
-        return setting
+        return self.as_model().setting
 
     @property
     def choices_(self) -> list[dict[str, Any]]:
         """Every setting that was tried, and its validation loss."""
-        choices: list[dict[str, Any]] = self._semantic().choices
-        return choices
+        return self.as_model().choices
 
     def freeze(self) -> FrozenModel:
         """Store phi of every token, so that sets are scored by looking tokens up.
@@ -67,7 +64,7 @@ class SemanticMethods(FittedModel):
         FrozenModel
             The tokens with their scores.
         """
-        return freeze(self._semantic())
+        return freeze(self.as_model())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
