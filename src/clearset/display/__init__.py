@@ -20,6 +20,7 @@ from clearset.display.plots import (
     plot_quality,
     plot_rho,
     plot_waterfall,
+    reliability,
 )
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "plot_quality",
     "plot_rho",
     "plot_waterfall",
+    "reliability",
     "render_report",
     "token_table_html",
     "token_texts",

@@ -15,7 +15,7 @@ from clearset.functions import Certificate, Link, SetFunction
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record
 from clearset.models._predicting import Estimates, PredictsLabels
-from clearset.models._scored_sets import ScoredSets, Scoring
+from clearset.models._scored_sets import ScoredSets
 from clearset.models.documents import ShownExamples
 from clearset.sets import Binning, Feature, Positions, Trust, check_weights, count_threads
 
@@ -85,6 +85,8 @@ class Model(FittedModel, PredictsLabels, Estimates):
 
     semantic: ClassVar[bool] = False
     """Whether it reads strings and texts by a token table."""
+    counter: ClassVar[str]
+    """The name of the feature that counts the tokens of a set."""
 
     estimator: str
     parameters: Mapping[str, Any]
@@ -168,6 +170,16 @@ class Model(FittedModel, PredictsLabels, Estimates):
         """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
 
     @property
+    def refined_function(self) -> SetFunction:
+        """The set function with the corrections of a token table, where there is one."""
+        return self.function
+
+    @property
+    def prior(self) -> FloatArray | float | None:
+        """The shares of classes, which the outputs of empty sets are replaced by; None where they are not."""
+        return None
+
+    @property
     def predicts(self) -> bool:
         """Whether it is a predictor: an engine estimates labels for models that follow."""
         return self.estimator != "SemanticFeatureEngine"
@@ -223,9 +235,3 @@ class Model(FittedModel, PredictsLabels, Estimates):
     def probed(self, X: Any) -> Positions | None:  # noqa: ARG002
         """Return the positions to probe with; None for random ones."""
         return None
-
-    def scoring(self, per_set: Sequence[bool], counter: str, label: Any, prior: Any = None) -> Scoring:
-        """Return what scores sets; ``counter`` is the name of the feature that counts a set's tokens."""
-        names = [feature.name for feature in self.binning.features]
-        place = names.index(counter) if counter in names else None
-        return Scoring(self.function, self.binning, per_set, place, self.link, prior, label, self.threads)

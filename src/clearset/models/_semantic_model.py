@@ -29,8 +29,6 @@ from clearset.tokens import PER_SET, Setting, TokenPlacer, TokenReader, TokenTab
 
 FloatArray = npt.NDArray[np.float64]
 
-COUNTER = "tokens"
-
 
 class SemanticMethods(FittedModel):
     """What fitted models over sets of strings and texts offer beside what all models do."""
@@ -115,6 +113,7 @@ class SemanticModel(SemanticMethods, Model):
     """
 
     semantic: ClassVar[bool] = True
+    counter: ClassVar[str] = "tokens"
 
     table: TokenTable
     setting: Setting
@@ -122,7 +121,6 @@ class SemanticModel(SemanticMethods, Model):
 
     @property
     def n_known_tokens(self) -> int:
-        """The number of tokens in its token table."""
         return len(self.table)
 
     @cached_property
@@ -139,12 +137,14 @@ class SemanticModel(SemanticMethods, Model):
 
     @cached_property
     def refined_function(self) -> SetFunction:
-        """The set function with the corrections of the token table."""
         corrections = self.table.corrections
         return replace(self.function, corrections=None if corrections is None else corrections.amounts)
 
+    @property
+    def prior(self) -> FloatArray | float:
+        return self.table.prior
+
     def read(self, X: Any, most_tokens: int | None = None) -> TokenReading:
-        """Read examples once, for whatever is asked of them."""
         return TokenReading(self, X, most_tokens)
 
     def get_feature_names_out(self, input_features: Sequence[Any] | None = None) -> npt.NDArray[Any]:
@@ -166,16 +166,7 @@ class SemanticModel(SemanticMethods, Model):
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
 
-    def scored(
-        self, positions: CrossedPositions, counts: Any, values: FloatArray, label: Any
-    ) -> ScoredTokens:
-        """Return sets of tokens whose features can be changed; values are in the value's own unit."""
-        per_set = [feature.name in PER_SET for feature in self.binning.features]
-        scoring = self.scoring(per_set, COUNTER, label, self.table.prior)
-        return ScoredTokens(replace(scoring, function=self.refined_function), positions, counts, values)
-
     def drawn(self, label: Any) -> ScoredTokens:
-        """Draw sets of one token, their features each by itself."""
         slots, first = drawn_slots(self.binning, DRAWN), self.placer.first
         rng, n_classes = np.random.default_rng(1), self.reader.rows.values.shape[1]
         keypoints = np.asarray(self.binning.keypoints[0]) - first
@@ -183,22 +174,18 @@ class SemanticModel(SemanticMethods, Model):
         rows, corrected = np.arange(DRAWN, dtype=np.int32), np.full(DRAWN, -1, np.int32)
         fractions, offsets = np.zeros(slots[1:].shape), np.arange(DRAWN + 1)
         positions = CrossedPositions(slots[1:], fractions, offsets, rows, corrected, values, keypoints)
-        return self.scored(positions, np.ones(DRAWN, np.int64), values + first, label)
+        return ScoredTokens(self, positions, np.ones(DRAWN, np.int64), values + first, label)
 
     def scope(self, feature: Feature) -> str:
-        """Return what a feature's value belongs to: each token, or the whole set."""
         return "set" if feature.name in PER_SET else "token"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as an artifact."""
         write_semantic_model(self, path)
 
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
-        """Read examples, their labels and names, as documents show them."""
         return ItemExamples(self, X, y, names)
 
     def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
-        """Return the labels of n examples as numbers, or as places of classes."""
         classes = self.link.classes
         labels = read_labels(y, n, "number" if classes is None else "classes")
         if classes is None or labels.classes is None:

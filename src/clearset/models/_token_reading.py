@@ -49,19 +49,16 @@ class TokenReading(Reading):
         return self.model.placer.place(self.found)
 
     def outputs(self) -> FloatArray:
-        """Return the outputs, ``(B, C)``; of several classes the prior's where an example has no known token."""
         model = self.model
         outputs = engine().outputs(model.refined_function, self.positions, model.threads)
         return model.link.with_prior(outputs, self.found.counts == 0, model.table.prior)
 
     def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """Return phi of every token, ``(T, C, K)``, and where the tokens of each example begin."""
         model = self.model
         scores = engine().scores(model.refined_function, self.positions, model.threads)
         return scores, self.positions.offsets
 
     def scored(self, label: Any) -> Iterator[ScoredTokens]:
-        """Return the examples in pieces whose features can be changed."""
         return (self._scored(piece, label) for piece in self._pieces())
 
     def _pieces(self) -> Iterator[Occurrences]:
@@ -70,10 +67,9 @@ class TokenReading(Reading):
     def _scored(self, piece: Occurrences, label: Any) -> ScoredTokens:
         model = self.model
         positions = model.placer.place(piece)
-        return model.scored(positions, piece.counts, model.reader.rows.values, label)
+        return ScoredTokens(model, positions, piece.counts, model.reader.rows.values, label)
 
     def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
-        """Return what is known of each token, and what it adds to the prediction."""
         if not len(self):
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
         model, found = self.model, self.found

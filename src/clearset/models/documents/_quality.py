@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.display import reliability
 from clearset.functions import Link
 from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import number, numbers
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-_BINS = 10
 _MOST_POINTS = 400
 
 
@@ -63,7 +63,7 @@ def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) 
         metrics.append(_metric("among the best 3", (best == labels[:, None]).any(axis=1).mean(), often))
     if two and counts.all():
         metrics.append(_metric("AUC", _auc(labels == 1, outputs[:, 0]), 0.5))
-    reliability: list[Any] = []
+    points: list[Any] = []
     if link.has_probabilities:
         shares = link.probabilities(outputs)
         prior = counts[counts > 0] / len(labels)
@@ -71,8 +71,8 @@ def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) 
         metrics.append(_metric("log loss", _log_loss(labels, shares), constant))
         said = shares[:, 1] if two else shares.max(axis=1)
         true = labels == 1 if two else chosen == labels
-        reliability = _reliability(said, true)
-    return {"n": len(labels), "metrics": metrics, "points": [], "reliability": reliability}
+        points = numbers(np.stack(reliability(said, true), axis=1), 5)
+    return {"n": len(labels), "metrics": metrics, "points": [], "reliability": points}
 
 
 def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
@@ -87,16 +87,6 @@ def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
 def _log_loss(labels: npt.NDArray[np.int64], shares: FloatArray) -> float:
     eps = np.finfo(np.float64).eps
     return float(-np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps)).mean())
-
-
-def _reliability(said: FloatArray, true: npt.NDArray[np.bool_]) -> list[Any]:
-    """Compare what was said with what was, in bins of equal width."""
-    bins = np.minimum((said * _BINS).astype(np.int64), _BINS - 1)
-    counts = np.bincount(bins, minlength=_BINS)
-    filled = counts > 0
-    predicted = np.bincount(bins, said, _BINS)[filled] / counts[filled]
-    observed = np.bincount(bins, true.astype(np.float64), _BINS)[filled] / counts[filled]
-    return numbers(np.stack([predicted, observed, counts[filled]], axis=1), 5)
 
 
 def _root(errors: FloatArray) -> float:

@@ -20,15 +20,11 @@ class SetExamples(ShownExamples):
     """Sets of `SetRegressor` and `SetClassifier`."""
 
     def __init__(self, model: SetModel, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
-        super().__init__(model, X, y, names)
         reading = model.read(X)
-        self.reading, self._sets = reading, reading.sets
-        self.sizes = self._sets.sizes * len(self._sets.feature_names)
-        self.check_names()
-        self.labels = None if y is None else model.read_labels(y, len(self._sets))
+        self._sets = reading.sets
+        super().__init__(model, reading, self._sets.sizes * len(self._sets.feature_names), X, y, names)
 
     def scope(self, feature: Feature) -> str:
-        """Return what a feature's value belongs to: each token, or the whole set."""
         if feature.name == SIZE:
             return "size"
         return "set" if self._sets.column(feature.name)[1] else "token"

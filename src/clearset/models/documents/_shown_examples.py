@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +29,12 @@ class ShownExamples(ABC):
     ----------
     model : Model
         A fitted model.
-    X : sets, as for `fit`
-        The sets.
+    reading : Reading
+        The sets as the model has read them.
+    sizes : ndarray of shape (B,)
+        The number of values, or of items, of each set.
+    X : frame, SetData or array-like
+        The sets as they were given.
     y : array-like or None
         Their labels, if known.
     names : sequence of str, or None
@@ -39,26 +42,24 @@ class ShownExamples(ABC):
 
     Attributes
     ----------
-    reading : Reading
-        The sets as the model has read them.
-    sizes : ndarray of shape (B,)
-        The number of values, or of items, of each set.
     labels : ndarray of shape (B,), or None
         Numbers, or places of classes.
     """
 
-    reading: Reading
-    sizes: npt.NDArray[Any]
-    labels: npt.NDArray[Any] | None
-
-    def __init__(self, model: Model, X: Any, y: Any, names: Sequence[str | None] | None) -> None:
+    def __init__(
+        self, model: Model, reading: Reading, sizes: npt.NDArray[Any], X: Any, y: Any, names: Any
+    ) -> None:
         self.X, self.y = X, y
-        self._model = model
+        self._model, self.reading, self.sizes = model, reading, sizes
         # A pandas series would look up [row] by its index, and the elements of an Arrow array are no strings.
-        listed: Any = names
         self._names: list[Any] | None = None
         if names is not None:
-            self._names = listed.to_pylist() if hasattr(names, "to_pylist") else list(listed)
+            self._names = names.to_pylist() if hasattr(names, "to_pylist") else list(names)
+            if len(self._names) != len(self):
+                raise ValueError(
+                    f"There are {len(self._names):,} names for {len(self):,} sets. Give each set one, or none at all."
+                )
+        self.labels = None if y is None else model.read_labels(y, len(self))
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -68,13 +69,6 @@ class ShownExamples(ABC):
         name = None if self._names is None else self._names[row]
         known = name is not None and name == name and str(name).strip()
         return str(name) if known else f"Example {row}"
-
-    def check_names(self) -> None:
-        """Raise a ValueError unless there are as many names as sets."""
-        if self._names is not None and len(self._names) != len(self):
-            raise ValueError(
-                f"There are {len(self._names):,} names for {len(self):,} sets. Give each set one, or none at all."
-            )
 
     def scope(self, feature: Feature) -> str:
         """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
@@ -99,8 +93,7 @@ class ShownExamples(ABC):
 
     def outputs(self) -> FloatArray:
         """Return the model's outputs, ``(B, C)``."""
-        outputs: FloatArray = self.reading.outputs()
-        return outputs
+        return self.reading.outputs()
 
     def tokens_shown(self) -> IntArray:
         """Return the numbers, in the token table, of the tokens that the chosen sets have."""
