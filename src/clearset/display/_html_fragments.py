@@ -32,11 +32,6 @@ def name_html(name: Any, most: int = 40) -> str:
     return f"<bdi>{html.escape(shown(name, most))}</bdi>"
 
 
-def shown_block(text: str, most: int = 2000) -> str:
-    """Return a text of several lines, shortened to `most` characters."""
-    return text if len(text) <= most else text[:most] + "…"
-
-
 def facts_html(facts: Iterable[str]) -> str:
     """Return a line of a few facts, which are HTML already."""
     return f"<p>{' · '.join(facts)}</p>"

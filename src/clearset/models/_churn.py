@@ -7,10 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset import display
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.sets import check_numbers, label_column
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # By how much the same number may differ, relative to the largest, where sums are taken in another order.
 _ROUNDING = 1e-12
@@ -61,7 +59,7 @@ class Churn:
 
     n: int
     changed: float
-    rows: Ints
+    rows: IntArray
     wins: float | None = None
     losses: float | None = None
     accuracies: tuple[float, float] | None = None
@@ -212,7 +210,7 @@ def _churn_of_classes(a: _Predicted, b: _Predicted, X: Any, y: npt.NDArray[Any] 
     )
 
 
-def _probability_distances(a: _Predicted, b: _Predicted, X: Any) -> Floats | None:
+def _probability_distances(a: _Predicted, b: _Predicted, X: Any) -> FloatArray | None:
     """Half the sum of the differences, for each example; None if a model gives no probabilities."""
     if a.classes is None or b.classes is None:
         return None

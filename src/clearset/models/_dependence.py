@@ -1,18 +1,21 @@
 """Partial dependence: what predictions become as one feature goes through its values."""
 
+from __future__ import annotations
+
 import reprlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset import display
-from clearset.models._scored_sets import ScoredSets
+from clearset.models._arrays import FloatArray
 from clearset.sets import Binning
 
-FloatArray = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from clearset.models._model import Model
+
 
 # Sets that are drawn where no data are given.
 DRAWN = 500
@@ -76,11 +79,13 @@ class PartialDependence:
     _repr_html_ = display.dependence_html
 
 
-def dependence_of(
-    pieces: Iterable[ScoredSets], feature: str, label: Any, binning: Binning, n: int, *, made_up: bool
-) -> PartialDependence:
-    """Let one feature go through its values, for sets in pieces."""
-    slots = binning.slots_of(feature)
+def dependence_of(model: Model, feature: str, X: Any, n: int, label: Any) -> PartialDependence:
+    """Let one feature go through its values, for given sets or, without X, for sets that are drawn."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
+        raise ValueError(f"n is {n!r}; a curve needs a whole number of at least 2 values.")
+    binning = model.binning
+    slots = binning.slots_of(feature)  # refuses an unknown feature, before any work
+    label = _chosen_label(model.link.classes, label)
     place = [each.name for each in binning.features].index(feature)
     keypoints, categories = binning.keypoints[place], binning.categories[place]
     values: npt.NDArray[Any]
@@ -89,18 +94,19 @@ def dependence_of(
         places, fractions = np.arange(slots.start, slots.stop), np.zeros(slots.stop - slots.start)
     else:
         # Between each two keypoints alike, so that values stand where the data do.
-        steps = np.linspace(0, len(keypoints) - 1, n)
+        steps = np.linspace(0, len(keypoints) - 1, int(n))
         values = np.interp(steps, np.arange(len(keypoints)), keypoints)
         places, fractions = binning.place(feature, values, np.float64)
+    pieces = [model.drawn(label)] if X is None else model.read(X).scored(label)
     curves = np.concatenate([piece.dependence(place, places, fractions) for piece in pieces])
     if not len(curves):
         raise ValueError(
             "X holds no sets, and there is no mean of nothing. Give at least one, or leave X out."
         )
-    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, made_up)
+    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, X is None)
 
 
-def label_of_dependence(classes: npt.NDArray[Any] | None, label: Any) -> Any:
+def _chosen_label(classes: npt.NDArray[Any] | None, label: Any) -> Any:
     """Settle the class whose probability is told: of two the second, of more one that is named."""
     if classes is None or label is not None:
         return label
@@ -110,13 +116,6 @@ def label_of_dependence(classes: npt.NDArray[Any] | None, label: Any) -> Any:
             "way. Name one: label=..."
         )
     return classes.tolist()[1]
-
-
-def check_steps(n: Any) -> int:
-    """Check the number of values of a curve."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
-        raise ValueError(f"n is {n!r}; a curve needs a whole number of at least 2 values.")
-    return int(n)
 
 
 def drawn_slots(binning: Binning, rows: int) -> npt.NDArray[np.int32]:

@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation
 from clearset.models._explanation_columns import CALIBRATED, lists, numbers
 from clearset.models._scored_sets import ScoredSets
-
-FloatArray = npt.NDArray[np.float64]
 
 # Points of rho's curve between two keypoints of its calibrators.
 _FINENESS = 10

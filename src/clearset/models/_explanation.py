@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset import display
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation_columns import renumbered, rows_of_sets
 from clearset.models._explanation_sequence import ExplanationSequence
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +83,7 @@ class Explanation(ExplanationSequence):
     def __len__(self) -> int:
         return len(self.prediction)
 
-    def take(self, places: npt.NDArray[np.int64]) -> "Explanation":
+    def take(self, places: IntArray) -> "Explanation":
         return replace(
             self,
             prediction=self.prediction[places],

@@ -7,9 +7,9 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from clearset import display
+from clearset.models._arrays import IntArray
 
 
 class ExplanationSequence(ABC):
@@ -22,7 +22,7 @@ class ExplanationSequence(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def take(self, places: npt.NDArray[np.int64]) -> Self:
+    def take(self, places: IntArray) -> Self:
         """Return the explanations at some places.
 
         Parameters
@@ -64,7 +64,7 @@ class ExplanationSequence(ABC):
         return html
 
 
-def _chosen_places(number: Any, n: int, what: str) -> npt.NDArray[np.int64]:
+def _chosen_places(number: Any, n: int, what: str) -> IntArray:
     """Return the places, of n, that a whole number or a slice between brackets stands for."""
     try:
         found = range(n)[number]

@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,9 @@ import numpy.typing as npt
 from clearset import display
 from clearset.artifact import check_target
 from clearset.functions import Certificate, Link, SetFunction
+from clearset.models._arrays import FloatArray
 from clearset.models._curves import CalibratorCurve, calibrator_curves
-from clearset.models._dependence import (
-    PartialDependence,
-    check_steps,
-    dependence_of,
-    label_of_dependence,
-)
+from clearset.models._dependence import PartialDependence, dependence_of
 from clearset.models._explanation import Explanation
 from clearset.models._predicting import GivesOutputs
 from clearset.models._verify import certify
@@ -29,8 +26,6 @@ from clearset.sets import Binning, Feature, Trust, library_of
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -67,6 +62,12 @@ class TokenScores(NamedTuple):
     offsets: npt.NDArray[Any]
 
 
+def of_model(path: str, doc: str) -> Any:
+    """Return a property: what the fitted model has at a path such as ``"link.loss"``."""
+    part = attrgetter(path)
+    return property(lambda self: part(self.as_model()), doc=doc)
+
+
 class FittedModel(GivesOutputs):
     """What every fitted model offers: looking inside, checking, saving and drawing."""
 
@@ -93,55 +94,22 @@ class FittedModel(GivesOutputs):
     def _link(self) -> Link:
         return self.as_model().link
 
-    @property
-    def set_function_(self) -> SetFunction:
-        """The set function, as tables of numbers."""
-        return self.as_model().function
-
-    @property
-    def binning_(self) -> Binning:
-        """Keypoints and categories of the features."""
-        return self.as_model().binning
-
-    @property
-    def features_(self) -> tuple[Feature, ...]:
-        """The declared features in full."""
-        return self.as_model().binning.features
-
-    @property
-    def trusts_(self) -> tuple[Trust, ...]:
-        """The declared trusts."""
-        return self.as_model().trusts
-
-    @property
-    def loss_(self) -> str:
-        """The loss that was minimised."""
-        return self.as_model().link.loss
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What `verify` found after fitting."""
-        return self.as_model().certificate
-
-    @property
-    def history_(self) -> list[dict[str, float]]:
-        """``epoch``, ``loss`` and ``validation_loss`` of every epoch."""
-        return self.as_model().record.history
+    set_function_: SetFunction = of_model("function", "The set function, as tables of numbers.")
+    binning_: Binning = of_model("binning", "Keypoints and categories of the features.")
+    features_: tuple[Feature, ...] = of_model("binning.features", "The declared features in full.")
+    trusts_: tuple[Trust, ...] = of_model("trusts", "The declared trusts.")
+    loss_: str = of_model("link.loss", "The loss that was minimised.")
+    certificate_: Certificate = of_model("certificate", "What `verify` found after fitting.")
+    history_: list[dict[str, float]] = of_model(
+        "record.history", "``epoch``, ``loss`` and ``validation_loss`` of every epoch."
+    )
+    best_epoch_: int = of_model("record.best_epoch", "The epoch whose parameters were kept.")
+    interrupted_: bool = of_model("record.interrupted", "Whether an interrupt (Ctrl-C) ended training early.")
 
     @property
     def n_iter_(self) -> int:
         """Epochs run."""
         return len(self.history_)
-
-    @property
-    def best_epoch_(self) -> int:
-        """The epoch whose parameters were kept."""
-        return self.as_model().record.best_epoch
-
-    @property
-    def interrupted_(self) -> bool:
-        """Whether an interrupt (Ctrl-C) ended training early."""
-        return self.as_model().record.interrupted
 
     def phi(self, X: Any) -> TokenScores:
         """Score every token; the mean over a set's tokens is what rho turns into the output.
@@ -220,11 +188,7 @@ class FittedModel(GivesOutputs):
         PartialDependence
             The curve, and those of single sets.
         """
-        model, n = self.as_model(), check_steps(n)
-        model.binning.slots_of(feature)  # refuses an unknown feature, before any work
-        label = label_of_dependence(model.link.classes, label)
-        pieces = [model.drawn(label)] if X is None else model.read(self._input(X)).scored(label)
-        return dependence_of(pieces, feature, label, model.binning, n, made_up=X is None)
+        return dependence_of(self.as_model(), feature, self._input_if_any(X), n, label)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Return the curves of phi's calibrators, by feature.

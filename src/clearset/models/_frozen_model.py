@@ -13,13 +13,12 @@ from scipy import sparse
 from clearset.engines import engine
 from clearset.functions import Link, Rho
 from clearset.models import _frozen_storage
+from clearset.models._arrays import FloatArray
 from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.tokens import OWN, Found, Occurrences, TokenTable
 
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

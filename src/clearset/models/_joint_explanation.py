@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from clearset import display
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
 from clearset.models._explanation_sequence import ExplanationSequence
 
 Column = str | tuple[str, ...]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +65,7 @@ class JointExplanation(ExplanationSequence):
     def __len__(self) -> int:
         return len(self.follow_on)
 
-    def take(self, places: npt.NDArray[np.int64]) -> "JointExplanation":
+    def take(self, places: IntArray) -> "JointExplanation":
         engines = {column: part.take(places) for column, part in self.engines.items()}
         return JointExplanation(self.follow_on.take(places), engines)
 

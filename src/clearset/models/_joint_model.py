@@ -10,14 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.functions import Certificate, Link
+from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation, joined
 from clearset.models._joint_explanation import Column, JointExplanation, columns_of
 from clearset.models._predicting import PredictsLabels
 from clearset.models._semantic_model import SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.sets import count_examples, library_of, take_examples
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,13 @@ import numpy.typing as npt
 from clearset import display
 from clearset.engines import engine
 from clearset.functions import Certificate, Link, SetFunction
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record
 from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.models._scored_sets import ScoredSets
 from clearset.models.documents import ShownExamples
 from clearset.sets import Binning, Feature, Positions, Trust, check_weights, count_threads
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class _OfEstimator:
@@ -57,7 +56,7 @@ class Reading(ABC):
         """Return the outputs, ``(B, C)``."""
 
     @abstractmethod
-    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    def scores(self) -> tuple[FloatArray, IntArray]:
         """Return phi of every token, ``(T, C, K)``, and where the tokens of each set begin."""
 
     @abstractmethod

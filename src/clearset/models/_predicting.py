@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import Link
-
-FloatArray = npt.NDArray[np.float64]
+from clearset.models._arrays import FloatArray
 
 
 class only_if:  # noqa: N801

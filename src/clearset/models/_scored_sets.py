@@ -14,13 +14,12 @@ import pyarrow.compute as pc
 
 from clearset.engines import engine
 from clearset.functions import SetFunction
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.sets import CrossedPositions, Positions
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 # A prediction has to change by more than rounding does.
 _ROUNDING = 1e-12
@@ -54,17 +53,15 @@ class ScoredSets(ABC):
         The output that is looked at.
     """
 
+    positions: Positions | CrossedPositions
+
     def __init__(
-        self,
-        model: Model,
-        positions: Positions | CrossedPositions,
-        counts: IntArray,
-        per_set: Sequence[bool],
-        label: Any,
+        self, model: Model, positions: Any, counts: IntArray, per_set: Sequence[bool], label: Any
     ) -> None:
+        self.positions = positions
         self.model, self.binning, self.link = model, model.binning, model.link
         self.function, self.per_set = model.refined_function, per_set
-        self.offsets, self.counts = positions.offsets, counts
+        self.offsets, self.counts = self.positions.offsets, counts
         self.present = np.repeat(counts > 0, self.sizes)
         outputs = self._with_prior(self.outputs(self.means), np.arange(len(counts)))
         self.columns = self.link.columns(outputs, label)
@@ -227,11 +224,7 @@ class ScoredSets(ABC):
 class ScoredPlainSets(ScoredSets):
     """Sets whose tokens have one value of each feature."""
 
-    def __init__(
-        self, model: Model, positions: Positions, counts: IntArray, per_set: Sequence[bool], label: Any
-    ) -> None:
-        self.positions = positions
-        super().__init__(model, positions, counts, per_set, label)
+    positions: Positions
 
     def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
         positions = self.positions

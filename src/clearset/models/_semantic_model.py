@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import SetFunction
+from clearset.models._arrays import FloatArray
 from clearset.models._dependence import DRAWN, drawn_slots
-from clearset.models._fitted import FittedModel
+from clearset.models._fitted import FittedModel, of_model
 from clearset.models._frozen_model import FrozenModel, freeze
 from clearset.models._model import Model
 from clearset.models._scored_tokens import ScoredTokens
@@ -27,8 +28,6 @@ from clearset.models.documents import (
 from clearset.sets import CrossedPositions, Feature, class_places, read_labels
 from clearset.tokens import PER_SET, Setting, TokenPlacer, TokenReader, TokenTable
 
-FloatArray = npt.NDArray[np.float64]
-
 
 class SemanticMethods(FittedModel):
     """What fitted models over sets of strings and texts offer beside what all models do."""
@@ -37,20 +36,13 @@ class SemanticMethods(FittedModel):
 
         def as_model(self) -> "SemanticModel": ...
 
-    @property
-    def token_table_(self) -> TokenTable:
-        """The tokens and what is known of them, learned corrections included."""
-        return self.as_model().table
-
-    @property
-    def setting_(self) -> Setting:
-        """What was chosen: tokens, filters, cover, width and refinement."""
-        return self.as_model().setting
-
-    @property
-    def choices_(self) -> list[dict[str, Any]]:
-        """Every setting that was tried, and its validation loss."""
-        return self.as_model().choices
+    token_table_: TokenTable = of_model(
+        "table", "The tokens and what is known of them, learned corrections included."
+    )
+    setting_: Setting = of_model("setting", "What was chosen: tokens, filters, cover, width and refinement.")
+    choices_: list[dict[str, Any]] = of_model(
+        "choices", "Every setting that was tried, and its validation loss."
+    )
 
     def freeze(self) -> FrozenModel:
         """Store phi of every token, so that sets are scored by looking tokens up.

@@ -11,6 +11,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from clearset.engines import engine
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
@@ -31,8 +32,6 @@ from clearset.sets import (
     read_more_sets,
 )
 from clearset.tokens import TokenLimitError
-
-FloatArray = npt.NDArray[np.float64]
 
 # Sets are scored in pieces of about this many tokens, so that memory stays bounded.
 PIECE_TOKENS = 100_000
@@ -164,7 +163,7 @@ class SetReading(Reading):
         pieces = [engine().outputs(model.function, positions, model.threads) for positions in self._placed()]
         return np.concatenate(pieces) if pieces else np.empty((0, model.function.outputs))
 
-    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    def scores(self) -> tuple[FloatArray, IntArray]:
         model, sizes, scores = self.model, [np.zeros(1, np.int64)], []
         for positions in self._placed():
             scores.append(engine().scores(model.function, positions, model.threads))

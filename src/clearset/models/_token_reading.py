@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.engines import engine
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
 from clearset.models._explanation_columns import column_names, numbers
@@ -20,7 +21,6 @@ from clearset.tokens import PER_SET, Occurrences, TokenTable, covered, read_deta
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
 
-FloatArray = npt.NDArray[np.float64]
 
 # Scores are kept of about this many tokens x classes at a time, so that memory stays bounded.
 PIECE_SCORES = 2_000_000
@@ -53,7 +53,7 @@ class TokenReading(Reading):
         outputs = engine().outputs(model.refined_function, self.positions, model.threads)
         return model.link.with_prior(outputs, self.found.counts == 0, model.table.prior)
 
-    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    def scores(self) -> tuple[FloatArray, IntArray]:
         model = self.model
         scores = engine().scores(model.refined_function, self.positions, model.threads)
         return scores, self.positions.offsets
@@ -113,7 +113,7 @@ class TokenReading(Reading):
         return own[name][piece.rows] if name in own else piece.of_tokens(name)
 
 
-def _statistics(table: TokenTable, tokens: npt.NDArray[Any], columns: npt.NDArray[np.int64]) -> pa.Array:
+def _statistics(table: TokenTable, tokens: npt.NDArray[Any], columns: IntArray) -> pa.Array:
     """Return what the table knows of tokens: examples, mean label or share of the class, and its 95% interval."""
     stated = {"count": pa.array(table.counts[tokens])}
     for name, values in zip(("mean", "low", "high"), (table.means, *table.intervals), strict=True):

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from clearset.display._shown import FloatArray
 from clearset.display._spelling import shown
-from clearset.display.plots._figure import DATA, LINE, MUTED, FloatArray, fit
+from clearset.display.plots._figure import DATA, LINE, MUTED, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

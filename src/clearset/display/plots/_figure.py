@@ -4,14 +4,9 @@ from bisect import bisect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FloatArray = npt.NDArray[np.float64]
 
 # Colours that people with any kind of colour vision can tell apart; the first marks what matters most.
 ACCENT, OPPOSITE = "#0072B2", "#D55E00"

@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.display._shown import Fitted, ShownModel
+from clearset.display._shown import Fitted, FloatArray, ShownModel
 from clearset.display._spelling import said, shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
 from clearset.display.plots._figure import (
     ACCENT,
     INK,
     MUTED,
-    FloatArray,
     fit,
     name_axes,
     need_matplotlib,

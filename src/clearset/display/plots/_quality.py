@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.display._shown import FloatArray
 from clearset.display._spelling import shown
 from clearset.display.plots._figure import (
     ACCENT,
     DATA,
     MUTED,
-    FloatArray,
     add_grid,
     add_legend,
     colour_of,

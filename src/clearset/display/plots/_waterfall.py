@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearset.display._shown import ShownExplanation
+from clearset.display._shown import FloatArray, ShownExplanation
 from clearset.display._spelling import said, shown, token_texts
 from clearset.display.plots._figure import (
     ACCENT,
@@ -12,7 +12,6 @@ from clearset.display.plots._figure import (
     LINE,
     MUTED,
     OPPOSITE,
-    FloatArray,
     clean,
     fit,
     inches_of,

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from clearset.display import reliability
 from clearset.functions import Link
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import number, numbers
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
-FloatArray = npt.NDArray[np.float64]
 
 _MOST_POINTS = 400
 
@@ -51,7 +51,7 @@ def _of_numbers(labels: FloatArray, predicted: FloatArray) -> dict[str, Any]:
     return {"n": len(labels), "metrics": metrics, "points": points, "reliability": []}
 
 
-def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) -> dict[str, Any]:
+def _of_classes(labels: IntArray, outputs: FloatArray, link: Link) -> dict[str, Any]:
     n_classes = len(np.asarray(link.classes))
     counts = np.bincount(labels, minlength=n_classes)
     two = outputs.shape[1] == 1
@@ -84,7 +84,7 @@ def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
     return float(above / (n_positive * (len(positive) - n_positive)))
 
 
-def _log_loss(labels: npt.NDArray[np.int64], shares: FloatArray) -> float:
+def _log_loss(labels: IntArray, shares: FloatArray) -> float:
     eps = np.finfo(np.float64).eps
     return float(-np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps)).mean())
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._histogram import histogram
-from clearset.models.documents._shown_examples import FloatArray, IntArray, ShownExamples
+from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import SIZE, Category, Feature, number, numbers
 
 if TYPE_CHECKING:

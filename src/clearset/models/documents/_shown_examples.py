@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.sets import Feature, number
 
 if TYPE_CHECKING:
     from clearset.models._model import Model, Reading
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 MOST_EXAMPLES = 50
 MOST_VALUES = 20_000

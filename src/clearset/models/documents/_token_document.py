@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._histogram import histogram
 from clearset.sets import number, numbers
 from clearset.tokens import OWN, OwnTokenizer, Statistics, TokenTable
@@ -16,7 +16,6 @@ from clearset.tokens import OWN, OwnTokenizer, Statistics, TokenTable
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
 
-IntArray = npt.NDArray[np.int64]
 
 MOST_BYTES = 2_300_000
 """The largest size of the tokens in a document, so that the page stays under 3 MB."""
@@ -77,7 +76,7 @@ def _order(model: SemanticModel, wanted: IntArray) -> IntArray:
     return np.argsort(places, kind="stable")
 
 
-def _places(keys: npt.NDArray[np.float64]) -> IntArray:
+def _places(keys: FloatArray) -> IntArray:
     places = np.empty(len(keys), np.int64)
     places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return places
