@@ -84,7 +84,6 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
         "rho": Rho(calibrators, vertices[None], output[None]),
         "cover": document["cover"],
         "link": Link(
-            document["loss"],
-            None if classes is None else np.array(classes, np.dtype(document["class_type"])),
+            document["loss"], None if classes is None else np.array(classes, np.dtype(document["class_type"]))
         ),
     }

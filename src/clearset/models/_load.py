@@ -7,12 +7,7 @@ import pyarrow as pa
 
 from clearset.artifact import ArtifactError, read_artifact
 from clearset.models._semantic_model import SemanticModel
-from clearset.models._semantic_storage import (
-    SEMANTIC_KIND,
-    OtherCodeError,
-    check_table,
-    semantic_model_parts,
-)
+from clearset.models._semantic_storage import SEMANTIC_KIND, OtherCodeError, check_table, semantic_model_parts
 from clearset.models._set_model import SetModel
 from clearset.models._set_storage import SET_KIND, set_model_parts
 

@@ -23,10 +23,7 @@ _Places = tuple[np.ndarray, np.ndarray]  # slots and fractions
 
 
 def certify(
-    function: SetFunction,
-    binning: Binning,
-    trusts: Sequence[Trust],
-    positions: Positions | None = None,
+    function: SetFunction, binning: Binning, trusts: Sequence[Trust], positions: Positions | None = None
 ) -> Certificate:
     """Check every constraint in the parameters, and by probing.
 

@@ -32,13 +32,7 @@ from clearset.display.plots._figure import (
     new_panels,
     title,
 )
-from clearset.display.plots._model_parts import (
-    NamedScores,
-    columns_of,
-    counts_in,
-    named_scores,
-    numbers_in,
-)
+from clearset.display.plots._model_parts import NamedScores, columns_of, counts_in, named_scores, numbers_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,13 +19,7 @@ from clearset.display.plots._figure import (
     new_panels,
     title,
 )
-from clearset.display.plots._model_parts import (
-    chosen_class,
-    columns_of,
-    counts_in,
-    numbers_in,
-    output_of,
-)
+from clearset.display.plots._model_parts import chosen_class, columns_of, counts_in, numbers_in, output_of
 from clearset.sets import Binning, Positions
 
 if TYPE_CHECKING:

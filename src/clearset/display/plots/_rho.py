@@ -6,14 +6,7 @@ import numpy as np
 
 from clearset.display._shown import Fitted
 from clearset.display.plots._axis import draw_bars
-from clearset.display.plots._figure import (
-    ACCENT,
-    add_grid,
-    name_axes,
-    need_matplotlib,
-    new_panels,
-    title,
-)
+from clearset.display.plots._figure import ACCENT, add_grid, name_axes, need_matplotlib, new_panels, title
 from clearset.display.plots._model_parts import (
     chosen_class,
     output_of,
