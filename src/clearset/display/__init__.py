@@ -1,6 +1,5 @@
 """What draws: pages of documents, plots, and what notebooks show. It knows what it draws by its attributes only."""
 
-from clearset.display._explanations import dependence_html, explanation_html, joint_explanation_html
 from clearset.display._html_fragments import write_page
 from clearset.display._notebook import (
     certificate_html,
@@ -10,8 +9,9 @@ from clearset.display._notebook import (
     token_table_html,
     tuning_html,
 )
+from clearset.display._notebook_explanations import dependence_html, explanation_html, joint_explanation_html
 from clearset.display._report_page import render_report, write_report
-from clearset.display._spelling import counted, token_texts
+from clearset.display._short_text import counted, token_texts
 from clearset.display.plots._calibrators import plot_calibrators
 from clearset.display.plots._dependence import plot_partial_dependence
 from clearset.display.plots._history import plot_history

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from clearset.artifact import write_file
-from clearset.display._shown import ShownCurve
-from clearset.display._spelling import counted, shown
+from clearset.display._protocols import ShownCurve
+from clearset.display._short_text import counted, shown
 from clearset.display.plots._axis import Scale
 
 # Colours are between light and dark, and text keeps the page's own, so that both themes are readable.

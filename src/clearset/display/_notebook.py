@@ -12,8 +12,14 @@ from clearset.display._html_fragments import (
     sparkline_svg,
     table_html,
 )
-from clearset.display._shown import ShownCertificate, ShownCurve, ShownJointModel, ShownModel, ShownTokenTable
-from clearset.display._spelling import counted, said, shortened, shown
+from clearset.display._protocols import (
+    ShownCertificate,
+    ShownCurve,
+    ShownJointModel,
+    ShownModel,
+    ShownTokenTable,
+)
+from clearset.display._short_text import counted, said, shortened, shown
 from clearset.sets import Feature
 
 _MOST_FEATURES, _MOST_CHECKS, _MOST_TOKENS, _MOST_TRIALS = 30, 50, 10, 10

@@ -1,7 +1,7 @@
 """Fitted models as plain data: what serving, reports, export and commands need, without torch and scikit-learn."""
 
+from clearset.models._calibrator_curve import CalibratorCurve
 from clearset.models._churn import Churn, churn
-from clearset.models._curves import CalibratorCurve
 from clearset.models._dependence import PartialDependence
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record, TokenScores

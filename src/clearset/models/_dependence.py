@@ -118,11 +118,11 @@ def _chosen_label(classes: npt.NDArray[Any] | None, label: Any) -> Any:
     return classes.tolist()[1]
 
 
-def drawn_slots(binning: Binning, rows: int) -> npt.NDArray[np.int32]:
-    """Draw each feature by itself, ``(D, rows)``: one of its keypoints, which are where the data are, or categories."""
+def drawn_slots(binning: Binning) -> npt.NDArray[np.int32]:
+    """Draw each feature by itself, ``(D, DRAWN)``: one of its keypoints, which stand where data are, or categories."""
     rng = np.random.default_rng(0)
     slots = [binning.slots_of(feature.name) for feature in binning.features]
     # A feature that was never seen has no category: only its slot for a missing value.
     ends = [max(each.stop, each.start + 1) for each in slots]
-    drawn = [rng.integers(each.start, end, rows) for each, end in zip(slots, ends, strict=True)]
+    drawn = [rng.integers(each.start, end, DRAWN) for each, end in zip(slots, ends, strict=True)]
     return np.array(drawn, dtype=np.int32)

@@ -15,6 +15,9 @@ from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation_columns import renumbered, rows_of_sets
 from clearset.models._explanation_sequence import ExplanationSequence
 
+# The fields of an explanation that tell of each set.
+_OF_SETS = ("prediction", "label", "output", "aggregate", "tokens", "effects")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(ExplanationSequence):
@@ -84,15 +87,15 @@ class Explanation(ExplanationSequence):
         return len(self.prediction)
 
     def take(self, places: IntArray) -> "Explanation":
-        return replace(
-            self,
-            prediction=self.prediction[places],
-            label=None if self.label is None else self.label[places],
-            output=self.output[places],
-            aggregate=self.aggregate[places],
-            tokens=rows_of_sets(self.tokens, places),
-            effects=None if self.effects is None else rows_of_sets(self.effects, places),
-        )
+        def chosen(part: Any) -> Any:
+            return rows_of_sets(part, places) if isinstance(part, pa.Table) else part[places]
+
+        return replace(self, **{name: chosen(part) for name, part in self._parts().items()})
+
+    def _parts(self) -> dict[str, Any]:
+        """Return the fields that tell of each set, but for those that are None."""
+        parts = {name: getattr(self, name) for name in _OF_SETS}
+        return {name: part for name, part in parts.items() if part is not None}
 
     def __repr__(self) -> str:
         column = self.tokens["token"]
@@ -181,31 +184,19 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
     """Put the explanations of sets that follow each other together; each counts its sets from 0."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+    starts = np.cumsum([0, *(len(part) for part in parts[:-1])]).tolist()
     curves: dict[Any, FloatArray] = {}
     for part in parts:
         curves |= part.rho
-
-    def put_together(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    def one_table(name: str) -> pa.Table:
-        tables = [getattr(part, name) for part in parts]
-        return pa.concat_tables(
-            [renumbered(table, start) for table, start in zip(tables, starts, strict=False)]
-        ).combine_chunks()
-
-    return Explanation(
-        put_together("prediction"),
-        None if parts[0].label is None else put_together("label"),
-        put_together("output"),
-        put_together("aggregate"),
-        one_table("tokens"),
-        parts[0].features,
-        {label: curves[label] for label in sorted(curves)},
-        None if parts[0].effects is None else one_table("effects"),
-        parts[0].frames,
-    )
+    fields: dict[str, Any] = {"rho": {label: curves[label] for label in sorted(curves)}}
+    for name in parts[0]._parts():
+        pieces = [getattr(part, name) for part in parts]
+        if isinstance(pieces[0], pa.Table):
+            tables = [renumbered(table, start) for table, start in zip(pieces, starts, strict=True)]
+            fields[name] = pa.concat_tables(tables).combine_chunks()
+        else:
+            fields[name] = np.concatenate(pieces)
+    return replace(parts[0], **fields)
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from clearset import display
 from clearset.artifact import check_target
 from clearset.functions import Certificate, Link, SetFunction
 from clearset.models._arrays import FloatArray
-from clearset.models._curves import CalibratorCurve, calibrator_curves
+from clearset.models._calibrator_curve import CalibratorCurve, calibrator_curves
 from clearset.models._dependence import PartialDependence, dependence_of
 from clearset.models._explanation import Explanation
 from clearset.models._predicting import GivesOutputs

@@ -60,8 +60,16 @@ class Reading(ABC):
         """Return phi of every token, ``(T, C, K)``, and where the tokens of each set begin."""
 
     @abstractmethod
+    def _pieces(self) -> Iterator[Any]:
+        """Cut the sets into pieces that take a bounded amount of memory once they are scored."""
+
+    @abstractmethod
+    def _scored(self, piece: Any, label: Any) -> ScoredSets:
+        """Return the sets of a piece, whose features can be changed."""
+
     def scored(self, label: Any) -> Iterator[ScoredSets]:
         """Return the sets in pieces whose features can be changed."""
+        return (self._scored(piece, label) for piece in self._pieces())
 
     @abstractmethod
     def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:

@@ -153,7 +153,7 @@ class SemanticModel(SemanticMethods, Model):
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
 
     def drawn(self, label: Any) -> ScoredTokens:
-        slots, first = drawn_slots(self.binning, DRAWN), self.placer.first
+        slots, first = drawn_slots(self.binning), self.placer.first
         rng, n_classes = np.random.default_rng(1), self.reader.rows.values.shape[1]
         keypoints = np.asarray(self.binning.keypoints[0]) - first
         values = rng.choice(keypoints, (DRAWN, n_classes))

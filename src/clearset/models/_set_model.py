@@ -124,7 +124,7 @@ class SetModel(Model):
         return array
 
     def drawn(self, label: Any) -> ScoredPlainSets:
-        slots = drawn_slots(self.binning, DRAWN)
+        slots = drawn_slots(self.binning)
         positions = Positions(slots, np.zeros(slots.shape), np.arange(DRAWN + 1))
         return ScoredPlainSets(self, positions, np.ones(DRAWN, np.int64), [True] * len(slots), label)
 
@@ -182,14 +182,11 @@ class SetReading(Reading):
             yield sets[start:stop]
             start = stop
 
-    def scored(self, label: Any) -> Iterator[ScoredPlainSets]:
-        return (self._scored(piece, label) for piece in self._pieces())
-
-    def _scored(self, data: SetData, label: Any) -> ScoredPlainSets:
+    def _scored(self, piece: SetData, label: Any) -> ScoredPlainSets:
         binning = self.model.binning
-        per_set = [data.column(feature.name)[1] for feature in binning.features]
-        positions = binning.positions(data, np.float64)
-        return ScoredPlainSets(self.model, positions, data.sizes, per_set, label)
+        per_set = [piece.column(feature.name)[1] for feature in binning.features]
+        positions = binning.positions(piece, np.float64)
+        return ScoredPlainSets(self.model, positions, piece.sizes, per_set, label)
 
     def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
         parts = [self._explained(piece, label, effects, frames) for piece in self._pieces()]

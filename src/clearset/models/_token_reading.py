@@ -27,13 +27,7 @@ PIECE_SCORES = 2_000_000
 
 
 class TokenReading(Reading):
-    """Examples that a `SemanticModel` has read.
-
-    Attributes
-    ----------
-    found
-        Their tokens.
-    """
+    """Examples that a `SemanticModel` has read, and the tokens found in them."""
 
     def __init__(self, model: "SemanticModel", X: Any, most_tokens: int | None = None) -> None:
         self.model, self.X = model, X
@@ -57,9 +51,6 @@ class TokenReading(Reading):
         model = self.model
         scores = engine().scores(model.refined_function, self.positions, model.threads)
         return scores, self.positions.offsets
-
-    def scored(self, label: Any) -> Iterator[ScoredTokens]:
-        return (self._scored(piece, label) for piece in self._pieces())
 
     def _pieces(self) -> Iterator[Occurrences]:
         return self.found.pieces(PIECE_SCORES // self.model.reader.rows.values.shape[1])

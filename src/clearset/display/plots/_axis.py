@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.display._shown import FloatArray
-from clearset.display._spelling import shown
+from clearset.display._protocols import FloatArray
+from clearset.display._short_text import shown
 from clearset.display.plots._figure import DATA, LINE, MUTED, fit
 
 if TYPE_CHECKING:

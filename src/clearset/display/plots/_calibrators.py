@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from clearset.display._shown import Fitted, FloatArray, ShownCurve
-from clearset.display._spelling import shown
+from clearset.display._protocols import Fitted, FloatArray, ShownCurve
+from clearset.display._short_text import shown
 from clearset.display.plots._axis import (
     MOST_SLANTED,
     Scale,

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearset.display._shown import ShownDependence
-from clearset.display._spelling import shown
+from clearset.display._protocols import ShownDependence
+from clearset.display._short_text import shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
 from clearset.display.plots._figure import (
     ACCENT,

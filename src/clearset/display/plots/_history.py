@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from clearset.display._shown import Trained
+from clearset.display._protocols import Trained
 from clearset.display.plots._figure import (
     ACCENT,
     MUTED,

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.display._shown import Fitted, FloatArray, ShownModel
-from clearset.display._spelling import said, shown
+from clearset.display._protocols import Fitted, FloatArray, ShownModel
+from clearset.display._short_text import said, shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
 from clearset.display.plots._figure import (
     ACCENT,
@@ -85,8 +85,11 @@ def plot_lattice(model: Fitted, x: str, y: str, X: Any = None, *, label: Any = N
         _draw(figure, axes, across, up, scores[..., k])
         if across.scale is not None and up.scale is not None and columns:
             _draw_points(axes, numbers_in(columns[x]), numbers_in(columns[y]))
-        _set_axis(axes, "x", across)
-        _set_axis(axes, "y", up)
+        for which, side in (("x", across), ("y", up)):
+            if side.scale is None:
+                name_categories(axes, list(side.values), which)
+            else:
+                side.scale.set_on(axes, which, side.values, margin=0.0)
         name_axes(axes, across.title, up.title)
         if len(panels) > 1:
             title(axes, f"score {k + 1}")
@@ -180,10 +183,3 @@ def _draw_points(axes: "Axes", x: FloatArray, y: FloatArray) -> None:
     present = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
     chosen = np.random.default_rng(0).permutation(present)[:_MOST_POINTS]
     axes.plot(x[chosen], y[chosen], "o", ms=2.6, mfc="white", mec=INK, mew=0.4, alpha=0.6)
-
-
-def _set_axis(axes: "Axes", which: str, side: _Side) -> None:
-    if side.scale is None:
-        name_categories(axes, list(side.values), which)
-    else:
-        side.scale.set_on(axes, which, side.values, margin=0.0)

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.display._shown import FloatArray, ShownExplanation, ShownModel
-from clearset.display._spelling import shown
+from clearset.display._protocols import FloatArray, ShownExplanation, ShownModel
+from clearset.display._short_text import shown
 
 
 class NamedScores(NamedTuple):

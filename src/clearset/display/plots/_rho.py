@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearset.display._shown import Fitted
+from clearset.display._protocols import Fitted
 from clearset.display.plots._axis import draw_bars
 from clearset.display.plots._figure import ACCENT, add_grid, name_axes, need_matplotlib, new_panels, title
 from clearset.display.plots._model_parts import (

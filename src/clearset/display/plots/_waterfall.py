@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearset.display._shown import FloatArray, ShownExplanation
-from clearset.display._spelling import said, shown, token_texts
+from clearset.display._protocols import FloatArray, ShownExplanation
+from clearset.display._short_text import said, shown, token_texts
 from clearset.display.plots._figure import (
     ACCENT,
     INK,

@@ -97,7 +97,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "history": [entries(epoch) for epoch in model.record.history],
         "best_epoch": int(model.record.best_epoch),
         "parameters": {name: _shown(value) for name, value in model.parameters.items()},
-        "examples": [] if data is None else data.examples(),
+        "examples": [] if data is None else data.at(data.chosen),
         "n_sets": None if data is None else len(data),
         "quality": None if data is None or data.labels is None else quality(model, data),
     }

@@ -29,7 +29,7 @@ def quality(model: Model, data: ShownExamples) -> dict[str, Any]:
         ``metrics``, each with a ``name``, the model's ``value`` and ``constant``, that of always saying the same;
         ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of probabilities.
     """
-    labels, outputs = data.labels, data.outputs()
+    labels, outputs = data.labels, data.reading.outputs()
     assert labels is not None  # noqa: S101
     if not len(labels):
         return {"n": 0, "metrics": [], "points": [], "reliability": []}

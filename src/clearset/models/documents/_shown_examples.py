@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.models._arrays import FloatArray, IntArray
+from clearset.models._arrays import IntArray
 from clearset.sets import Feature, number
 
 if TYPE_CHECKING:
@@ -77,22 +77,14 @@ class ShownExamples(ABC):
     def histogram(self, d: int) -> dict[str, Any]:
         """Count the values of a feature."""
 
-    def examples(self) -> list[dict[str, Any]]:
-        """Return some of the sets, chosen at random."""
-        return self.at(self.chosen)
-
     @cached_property
     def chosen(self) -> IntArray:
-        """The rows of the sets that `examples` returns."""
+        """The rows of some sets to begin with, chosen at random."""
         return choose_rows(self.sizes)
 
     @abstractmethod
     def at(self, rows: IntArray) -> list[dict[str, Any]]:
         """Return the sets of some rows."""
-
-    def outputs(self) -> FloatArray:
-        """Return the model's outputs, ``(B, C)``."""
-        return self.reading.outputs()
 
     def tokens_shown(self) -> IntArray:
         """Return the numbers, in the token table, of the tokens that the chosen sets have."""
@@ -100,13 +92,10 @@ class ShownExamples(ABC):
 
     def _about(self, row: int) -> dict[str, Any]:
         """Return the entries that all kinds of sets have."""
-        return {"row": row, "name": self.name(row), "label": self._label(row)}
-
-    def _label(self, row: int) -> Any:
-        if self.labels is None:
-            return None
-        classes = self._model.link.classes
-        return number(self.labels[row]) if classes is None else str(classes[int(self.labels[row])])
+        label, classes = None, self._model.link.classes
+        if self.labels is not None:
+            label = number(self.labels[row]) if classes is None else str(classes[int(self.labels[row])])
+        return {"row": row, "name": self.name(row), "label": label}
 
 
 def choose_rows(sizes: npt.NDArray[Any]) -> IntArray:

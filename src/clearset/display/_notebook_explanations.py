@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from clearset.display._html_fragments import UP, bar_svg, block_html, more_html, name_html, table_html
-from clearset.display._shown import ShownDependence, ShownExplanation, ShownJointExplanation
-from clearset.display._spelling import said, shown, token_texts
+from clearset.display._protocols import ShownDependence, ShownExplanation, ShownJointExplanation
+from clearset.display._short_text import said, shown, token_texts
 from clearset.display.plots._axis import Scale
 from clearset.display.plots._waterfall import contributions_of
 
