@@ -16,7 +16,6 @@ from clearset.sets import Binning
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
-
 # Sets that are drawn where no data are given.
 DRAWN = 500
 

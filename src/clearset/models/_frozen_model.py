@@ -113,8 +113,7 @@ class FrozenModel(PredictsLabels, Estimates):
         outputs = engine().rho(self.rho, means.reshape(-1, 1, width)).reshape(len(sizes), n_classes)
         return self.link.with_prior(outputs, sizes == 0, self.table.prior)
 
-    def _outputs(self, X: Any) -> FloatArray:
-        return self.outputs(X)
+    _outputs = outputs
 
     def _link(self) -> Link:
         return self.link

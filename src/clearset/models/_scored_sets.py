@@ -20,7 +20,6 @@ from clearset.sets import CrossedPositions, Positions
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
-
 # A prediction has to change by more than rounding does.
 _ROUNDING = 1e-12
 

@@ -1,6 +1,5 @@
 """Fitted models over sets of strings and texts: a token table, and a set function that aggregates what it knows."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -100,6 +99,8 @@ class SemanticModel(SemanticMethods, Model):
 
     semantic: ClassVar[bool] = True
     counter: ClassVar[str] = "tokens"
+    write = write_semantic_model
+    histogram = table_histogram
 
     table: TokenTable
     setting: Setting
@@ -165,9 +166,6 @@ class SemanticModel(SemanticMethods, Model):
     def scope(self, feature: Feature) -> str:
         return "set" if feature.name in PER_SET else "token"
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        write_semantic_model(self, path)
-
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
         return ItemExamples(self, X, y, names)
 
@@ -183,7 +181,3 @@ class SemanticModel(SemanticMethods, Model):
         """Describe the token table, with as many of its tokens as fit if they are wanted."""
         wanted = data.tokens_shown() if with_tokens and data is not None else None
         return token_document(self, wanted, MOST_BYTES if with_tokens else 0)
-
-    def histogram(self, d: int) -> dict[str, Any] | None:
-        """Count a feature over all tokens, as often as they were seen."""
-        return table_histogram(self, d)

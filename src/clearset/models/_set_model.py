@@ -1,6 +1,5 @@
 """Fitted models over sets whose tokens have features."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -84,6 +83,7 @@ class SetModel(Model):
     """
 
     counter: ClassVar[str] = SIZE
+    write = write_set_model
 
     sets_of_one: bool = False
     n_features_in: int = 0
@@ -134,9 +134,6 @@ class SetModel(Model):
     def scope(self, feature: Feature) -> str:
         # Only data tell what belongs to whole sets.
         return "size" if feature.name == SIZE else "token"
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        write_set_model(self, path)
 
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
         return SetExamples(self, X, y, names)

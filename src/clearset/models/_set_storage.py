@@ -49,7 +49,7 @@ def common_to_json(model: Model) -> dict[str, Any]:
     layout, record, classes = model.function.layout, model.record, model.link.classes
     labels = None
     if classes is not None:
-        labels = {"labels": plain(classes.tolist()), "dtype": classes.dtype.str}
+        labels = {"labels": plain(classes), "dtype": classes.dtype.str}
     return {
         "estimator": model.estimator,
         "binning": model.binning.to_json(),
@@ -198,10 +198,10 @@ def _set_function(artifact: Artifact, binning: Binning) -> SetFunction:
 
 def plain(value: Any) -> Any:
     """Turn a parameter into JSON's types."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if value is None or isinstance(value, str | bool):
         return value
-    if isinstance(value, np.bool_):
-        return bool(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
@@ -210,7 +210,7 @@ def plain(value: Any) -> Any:
         return plain(asdict(value))
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
+    if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None  # a generator has moved on since; a seed is kept

@@ -21,7 +21,6 @@ from clearset.tokens import PER_SET, Occurrences, TokenTable, covered, read_deta
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
 
-
 # Scores are kept of about this many tokens x classes at a time, so that memory stays bounded.
 PIECE_SCORES = 2_000_000
 

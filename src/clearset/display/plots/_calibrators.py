@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from clearset.display._protocols import Fitted, FloatArray, ShownCurve
+from clearset.display._protocols import Fitted, ShownCurve
 from clearset.display._short_text import shown
 from clearset.display.plots._axis import (
     MOST_SLANTED,
@@ -77,11 +77,8 @@ def plot_calibrators(
     upright = any(len(curves[name].categories or ()) >= MOST_SLANTED for name in names)
     figure, panels = new_panels(len(names), height=3.7 if upright else 2.7)
     for place, (axes, name) in enumerate(zip(panels, names, strict=True)):
-        curve = curves[name]
-        if curve.keypoints is not None:
-            _draw_numeric(axes, curve, curve.keypoints, scores, columns.get(name))
-        else:
-            _draw_categories(axes, curve, curve.categories or (), scores, columns.get(name))
+        draw = _draw_categories if curves[name].keypoints is None else _draw_numeric
+        draw(axes, curves[name], scores, columns.get(name))
         title(axes, shown(name))
         axes.set_ylim(*_LIMITS)
         axes.set_yticks([0, 0.5, 1])
@@ -112,12 +109,9 @@ def _add_legend(figure: "Figure", scores: NamedScores, *, with_data: bool) -> No
 
 
 def _draw_numeric(
-    axes: "Axes",
-    curve: ShownCurve,
-    keypoints: FloatArray,
-    scores: NamedScores,
-    column: pa.ChunkedArray | None,
+    axes: "Axes", curve: ShownCurve, scores: NamedScores, column: pa.ChunkedArray | None
 ) -> None:
+    keypoints = np.asarray(curve.keypoints)
     scale = Scale.of(keypoints)
     scale.set_on(axes, "x", keypoints)
     places = keypoints
@@ -135,16 +129,12 @@ def _draw_numeric(
 
 
 def _draw_categories(
-    axes: "Axes",
-    curve: ShownCurve,
-    categories: tuple[Any, ...],
-    scores: NamedScores,
-    column: pa.ChunkedArray | None,
+    axes: "Axes", curve: ShownCurve, scores: NamedScores, column: pa.ChunkedArray | None
 ) -> None:
+    categories = curve.categories or ()
     counts = None if column is None else counts_in(column, categories)
-    kept = choose_categories(
-        categories, None if counts is None else counts[:-1], curve.values[scores.rows[0]]
-    )
+    known = None if counts is None else counts[:-1]
+    kept = choose_categories(categories, known, curve.values[scores.rows[0]])
     n, n_rows = len(kept), len(scores.rows)
     places = np.arange(n + 1)
     if counts is not None:

@@ -21,17 +21,14 @@ class NamedScores(NamedTuple):
 def named_scores(model: ShownModel, label: Any) -> NamedScores:
     """Return the scores of one class, or (None) of all classes that have their own."""
     function, classes = model.function, model.link.classes
-    chosen = [output_of(model, label)]
-    if label is None:
-        chosen = list(range(function.outputs))
+    chosen = list(range(function.outputs)) if label is None else [output_of(model, label)]
     rows, names = [], []
     for output in chosen:
         for score in range(function.width):
-            rows.append(output * function.width + score)
             parts = [f"class {shown(classes[output])}"] if classes is not None and len(chosen) > 1 else []
-            names.append(
-                ", ".join([*parts, f"score {score + 1}"] if function.width > 1 else parts) or "score"
-            )
+            parts += [f"score {score + 1}"] if function.width > 1 else []
+            rows.append(output * function.width + score)
+            names.append(", ".join(parts) or "score")
     return NamedScores(rows, names)
 
 

@@ -16,7 +16,6 @@ from clearset.sets import number, numbers
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
-
 _MOST_POINTS = 400
 
 
@@ -68,7 +67,9 @@ def _of_classes(labels: IntArray, outputs: FloatArray, link: Link) -> dict[str, 
         shares = link.probabilities(outputs)
         prior = counts[counts > 0] / len(labels)
         constant = -(prior * np.log(prior)).sum()
-        metrics.append(_metric("log loss", _log_loss(labels, shares), constant))
+        eps = np.finfo(np.float64).eps
+        losses = -np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps))
+        metrics.append(_metric("log loss", losses.mean(), constant))
         said = shares[:, 1] if two else shares.max(axis=1)
         true = labels == 1 if two else chosen == labels
         points = numbers(np.stack(reliability(said, true), axis=1), 5)
@@ -82,11 +83,6 @@ def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
     n_positive = int(positive.sum())
     above = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
     return float(above / (n_positive * (len(positive) - n_positive)))
-
-
-def _log_loss(labels: IntArray, shares: FloatArray) -> float:
-    eps = np.finfo(np.float64).eps
-    return float(-np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps)).mean())
 
 
 def _root(errors: FloatArray) -> float:

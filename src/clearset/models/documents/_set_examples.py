@@ -61,18 +61,17 @@ class SetExamples(ShownExamples):
 
     @cached_property
     def _columns(self) -> list[tuple[FloatArray, bool]]:
-        return [self._column(d) for d in range(len(self._model.binning.features))]
-
-    def _column(self, d: int) -> tuple[FloatArray, bool]:
-        """Return a feature's values, categories as places of the model's, and whether there is one per set."""
-        name = self._model.binning.features[d].name
-        values, per_set = self._sets.column(name)
-        if name == SIZE:
-            return np.full(len(values), np.nan), True  # the page counts
-        if self._model.binning.categories[d] is None:
-            return values, per_set
-        places = self._places(d, values).astype(np.float64)
-        return np.where(places == len(self._known(d)), np.nan, places), per_set
+        """The values of every feature, categories as places of the model's, and whether there is one per set."""
+        columns = []
+        for d, feature in enumerate(self._model.binning.features):
+            values, per_set = self._sets.column(feature.name)
+            if feature.name == SIZE:
+                values, per_set = np.full(len(values), np.nan), True  # the page counts
+            elif self._model.binning.categories[d] is not None:
+                places = self._places(d, values).astype(np.float64)
+                values = np.where(places == len(self._known(d)), np.nan, places)
+            columns.append((values, per_set))
+        return columns
 
     def _known(self, d: int) -> tuple[Category, ...]:
         """Return the categories of a feature that the model knows."""

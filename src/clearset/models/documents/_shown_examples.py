@@ -15,7 +15,6 @@ from clearset.sets import Feature, number
 if TYPE_CHECKING:
     from clearset.models._model import Model, Reading
 
-
 MOST_EXAMPLES = 50
 MOST_VALUES = 20_000
 """Numbers or items of all examples together; sets that would exceed it are left out."""

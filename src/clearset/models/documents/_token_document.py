@@ -16,7 +16,6 @@ from clearset.tokens import OWN, OwnTokenizer, Statistics, TokenTable
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
 
-
 MOST_BYTES = 2_300_000
 """The largest size of the tokens in a document, so that the page stays under 3 MB."""
 
@@ -28,14 +27,7 @@ def token_document(
 ) -> dict[str, Any]:
     """Describe tokens and their statistics, from which values follow as in `clearset.tokens.token_values`.
 
-    Parameters
-    ----------
-    model : SemanticModel
-        The model.
-    wanted : ndarray of int64, optional
-        The numbers of tokens that come first.
-    most_bytes : int, default=MOST_BYTES
-        The largest size of the description as JSON.
+    Wanted tokens, by their numbers, come first; others follow as long as the description is not too large as JSON.
     """
     table = model.table
     order = _order(model, np.empty(0, np.int64) if wanted is None else wanted)
