@@ -32,7 +32,7 @@ from clearset.display.plots._figure import (
     new_panels,
     title,
 )
-from clearset.display.plots._model_parts import NamedScores, columns_of, counts_in, named_scores, numbers_in
+from clearset.display.plots._model_parts import columns_of, counts_in, named_scores, numbers_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,18 +89,18 @@ def plot_calibrators(
     return figure
 
 
-def _add_legend(figure: "Figure", scores: NamedScores, *, with_data: bool) -> None:
+def _add_legend(figure: "Figure", scores: dict[int, str], *, with_data: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
     names: list[str] = []
-    if 1 < len(scores.names) <= _MOST_IN_LEGEND:
-        names = list(scores.names)
+    if 1 < len(scores) <= _MOST_IN_LEGEND:
+        names = list(scores.values())
         handles = [Line2D([], [], color=colour_of(n), ls=dashes_of(n), lw=2) for n in range(len(names))]
-    elif len(scores.names) > 1:
+    elif len(scores) > 1:
         handles = [Line2D([], [], color=MUTED, lw=2)]
-        names = [f"{len(scores.names)} curves; name a class: label=…"]
+        names = [f"{len(scores)} curves; name a class: label=…"]
     if with_data:
         handles.append(Patch(color=DATA))
         names.append("distribution of the tokens")
@@ -109,7 +109,7 @@ def _add_legend(figure: "Figure", scores: NamedScores, *, with_data: bool) -> No
 
 
 def _draw_numeric(
-    axes: "Axes", curve: ShownCurve, scores: NamedScores, column: pa.ChunkedArray | None
+    axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None
 ) -> None:
     keypoints = np.asarray(curve.keypoints)
     scale = Scale.of(keypoints)
@@ -118,24 +118,24 @@ def _draw_numeric(
     if scale.kind != "linear":
         # What is straight between two keypoints is bent on another scale.
         places = np.unique(np.concatenate([keypoints, scale.between(keypoints[0], keypoints[-1], 200)]))
-    for number, row in enumerate(scores.rows):
+    for number, row in enumerate(scores):
         heights, colour = np.interp(places, keypoints, curve.values[row]), colour_of(number)
         axes.plot(places, heights, color=colour, ls=dashes_of(number), lw=2, zorder=3, gid="curve")
-        if len(scores.rows) == 1:
+        if len(scores) == 1:
             axes.plot(keypoints, curve.values[row], "o", ms=3.5, color=colour, zorder=3)
     if column is not None:
         draw_numbers(axes, numbers_in(column), keypoints, scale, _HEIGHT)
-    mark_missing(axes, curve.missing[scores.rows], [colour_of(n) for n in range(len(scores.rows))])
+    mark_missing(axes, curve.missing[list(scores)], [colour_of(n) for n in range(len(scores))])
 
 
 def _draw_categories(
-    axes: "Axes", curve: ShownCurve, scores: NamedScores, column: pa.ChunkedArray | None
+    axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None
 ) -> None:
     categories = curve.categories or ()
     counts = None if column is None else counts_in(column, categories)
     known = None if counts is None else counts[:-1]
-    kept = choose_categories(categories, known, curve.values[scores.rows[0]])
-    n, n_rows = len(kept), len(scores.rows)
+    kept = choose_categories(categories, known, curve.values[min(scores)])
+    n, n_rows = len(kept), len(scores)
     places = np.arange(n + 1)
     if counts is not None:
         heights = np.append(counts[:-1][kept], counts[-1])
@@ -143,7 +143,7 @@ def _draw_categories(
         heights = _HEIGHT * (high - low) * heights / max(heights.max(), 1)
         axes.bar(places, heights, 0.8, bottom=low, color=DATA, zorder=0)
     spread = np.linspace(-0.25, 0.25, n_rows) if n_rows > 1 else [0.0]
-    for number, (row, shift) in enumerate(zip(scores.rows, spread, strict=True)):
+    for number, (row, shift) in enumerate(zip(scores, spread, strict=True)):
         colour = colour_of(number)
         heights = curve.values[row][kept]
         axes.plot(places[:-1] + shift, heights, "o", ms=6, color=colour, zorder=3, gid="curve")
