@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.display._spelling import said, shortened, shown
+from clearset.display._short_text import said, shortened, shown
 
 pytest.importorskip("matplotlib")
 from matplotlib.text import Text

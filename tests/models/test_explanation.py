@@ -403,16 +403,18 @@ def test_a_label_that_cannot_be_explained(case, label, message):
 def test_drawing_is_left_to_what_draws(monkeypatch):
     drawn = {
         "plot_waterfall": lambda explanation, **options: ("waterfall", len(explanation), options),
-        "plot_partial_dependence": lambda dependence, **options: ("curve", dependence.feature, options),
-        "explanation_html": lambda explanation, path: f"<p>{len(explanation)} {path}</p>",
+        "explanation_html": lambda explanation: f"<p>{len(explanation)}</p>",
+        "write_page": lambda title, html, path: written.update({path: (title, html)}),
     }
+    written = {}
     for name, draw in drawn.items():
         monkeypatch.setattr(display, name, draw)
     explanation = explained("number")
     assert explanation.plot(3, top=5) == ("waterfall", 1, {"top": 5})
-    assert explanation.to_html("page.html") == "<p>1000 page.html</p>"
+    assert explanation.to_html("page.html") == "<p>1000</p>"
+    assert written == {"page.html": ("Explanation", "<p>1000</p>")}
     dependence = model_of("number").partial_dependence("stars", pa.table(DATA).slice(0, 5))
-    assert dependence.plot() == ("curve", "stars", {})
+    assert dependence.plot.__func__ is display.plot_partial_dependence
 
 
 def test_frames_are_of_the_library_that_x_came_from() -> None:

@@ -10,12 +10,10 @@ from scipy.special import expit, softmax
 import clearset as cs
 from clearset.models import _token_reading
 
-RNG = np.random.default_rng(0)
+from .item_sets import item_sets
+
 ITEMS = [f"i{k}" for k in range(10)]
-SETS = [RNG.choice(ITEMS, RNG.integers(1, 6), replace=False).tolist() for _ in range(400)]
-WORTH = {item: RNG.normal() for item in ITEMS}
-SUMS = np.array([sum(WORTH[item] for item in row) for row in SETS])
-CUISINES = np.array(["greek", "irish", "thai"])[np.digitize(SUMS, [-0.7, 0.7])]
+SETS, SUMS, CUISINES = item_sets(ITEMS, smallest=1)
 SEEN = [*SETS[:20], [], ["unknown"], ["i3", "i3", "unknown"]]
 QUICK = {"epochs": 1, "random_state": 0, "n_jobs": 1, "cross_fit": None}
 CASES = {

@@ -7,12 +7,10 @@ import pytest
 
 import clearset as cs
 
-RNG = np.random.default_rng(0)
+from .item_sets import item_sets
+
 ITEMS = [f"i{k}" for k in range(12)]
-SETS = [RNG.choice(ITEMS, RNG.integers(0, 6), replace=False).tolist() for _ in range(400)]
-WORTH = {item: RNG.normal() for item in ITEMS}
-SUMS = np.array([sum(WORTH[item] for item in row) for row in SETS])
-CUISINES = np.array(["greek", "irish", "thai"])[np.digitize(SUMS, [-0.7, 0.7])]
+SETS, SUMS, CUISINES = item_sets(ITEMS, smallest=0)
 SEEN = [*SETS[:50], [], ["unknown"], ["i3", "i3", "unknown"]]
 QUICK = {"epochs": 3, "random_state": 0, "n_jobs": 1}
 

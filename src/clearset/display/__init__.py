@@ -1,6 +1,6 @@
 """What draws: pages of documents, plots, and what notebooks show. It knows what it draws by its attributes only."""
 
-from clearset.display._explanations import dependence_html, explanation_html, joint_explanation_html
+from clearset.display._html_fragments import write_page
 from clearset.display._notebook import (
     certificate_html,
     churn_html,
@@ -9,21 +9,21 @@ from clearset.display._notebook import (
     token_table_html,
     tuning_html,
 )
+from clearset.display._notebook_explanations import dependence_html, explanation_html, joint_explanation_html
 from clearset.display._report_page import render_report, write_report
-from clearset.display._spelling import token_texts
-from clearset.display.plots import (
-    plot_calibrators,
-    plot_history,
-    plot_lattice,
-    plot_partial_dependence,
-    plot_quality,
-    plot_rho,
-    plot_waterfall,
-)
+from clearset.display._short_text import counted, token_texts
+from clearset.display.plots._calibrators import plot_calibrators
+from clearset.display.plots._dependence import plot_partial_dependence
+from clearset.display.plots._history import plot_history
+from clearset.display.plots._lattice import plot_lattice
+from clearset.display.plots._quality import plot_quality, reliability
+from clearset.display.plots._rho import plot_rho
+from clearset.display.plots._waterfall import plot_waterfall
 
 __all__ = [
     "certificate_html",
     "churn_html",
+    "counted",
     "dependence_html",
     "explanation_html",
     "joint_explanation_html",
@@ -36,9 +36,11 @@ __all__ = [
     "plot_quality",
     "plot_rho",
     "plot_waterfall",
+    "reliability",
     "render_report",
     "token_table_html",
     "token_texts",
     "tuning_html",
+    "write_page",
     "write_report",
 ]

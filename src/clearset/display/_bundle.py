@@ -17,38 +17,23 @@ _IMPORT = re.compile(
     r'^import (\{\s*[\w$]+(?:,\s*[\w$]+)*,?\s*\}|\* as [\w$]+) from "(\.[^"\n]+)";$', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export ((?:const|(?:async )?function\*?|class) ([\w$]+))", re.MULTILINE)
-_OTHER = re.compile(
-    r"^(?:import|export)\b.*", re.MULTILINE
-)  # statements begin lines, which the formatter sees to
+# Statements begin lines, which the formatter sees to.
+_OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module as its source says.
+    """A module as its source says."""
 
-    Attributes
-    ----------
-    body : str
-        The source without imports, and without the word ``export``.
-    imports : tuple of (Path, str)
-        Where from, and what: the name of the whole module, or names in braces.
-    exports : tuple of str
-        What others may import.
-    """
-
-    body: str
-    imports: tuple[tuple[Path, str], ...]
+    body: str  # without imports, and without the word ``export``
+    imports: tuple[
+        tuple[Path, str], ...
+    ]  # where from, and what: the name of the whole module, or names in braces
     exports: tuple[str, ...]
 
 
 def read_module(path: Path) -> Module:
-    """Read one module.
-
-    Raises
-    ------
-    ValueError
-        If an import or an export is written in a way that is not read here.
-    """
+    """Read one module; raise a ValueError if it imports or exports in a way that is not read here."""
     source = path.read_text(encoding="utf-8")
     imports = [
         ((path.parent / where).resolve(), what.removeprefix("* as "))
@@ -66,13 +51,7 @@ def read_module(path: Path) -> Module:
 
 
 def read_modules(entry: Path) -> dict[Path, Module]:
-    """Read a module and all that it needs, each after what it imports.
-
-    Raises
-    ------
-    ValueError
-        If modules import each other, or a name that is not exported.
-    """
+    """Read a module and all that it needs, each after what it imports; check that all imports are exported."""
     found: dict[Path, Module] = {}
 
     def visit(path: Path, importers: tuple[Path, ...]) -> None:

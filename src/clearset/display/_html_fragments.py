@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from clearset.artifact import write_file
-from clearset.display._shown import ShownCurve
-from clearset.display._spelling import counted, shown
+from clearset.display._protocols import ShownCurve
+from clearset.display._short_text import counted, shown
 from clearset.display.plots._axis import Scale
 
 # Colours are between light and dark, and text keeps the page's own, so that both themes are readable.
@@ -30,11 +30,6 @@ UP, DOWN = "#3a8fc7", "#d9722e"
 def name_html(name: Any, most: int = 40) -> str:
     """Return a name as text that is not read as HTML and does not change the direction of the text around it."""
     return f"<bdi>{html.escape(shown(name, most))}</bdi>"
-
-
-def shown_block(text: str, most: int = 2000) -> str:
-    """Return a text of several lines, shortened to `most` characters."""
-    return text if len(text) <= most else text[:most] + "…"
 
 
 def facts_html(facts: Iterable[str]) -> str:

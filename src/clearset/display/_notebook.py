@@ -9,18 +9,17 @@ from clearset.display._html_fragments import (
     facts_html,
     more_html,
     name_html,
-    shown_block,
     sparkline_svg,
     table_html,
 )
-from clearset.display._shown import (
+from clearset.display._protocols import (
     ShownCertificate,
     ShownCurve,
     ShownJointModel,
     ShownModel,
     ShownTokenTable,
 )
-from clearset.display._spelling import counted, said, shown
+from clearset.display._short_text import counted, said, shortened, shown
 from clearset.sets import Feature
 
 _MOST_FEATURES, _MOST_CHECKS, _MOST_TOKENS, _MOST_TRIALS = 30, 50, 10, 10
@@ -37,15 +36,14 @@ def joint_model_html(model: ShownJointModel, parameters: str) -> str:
 
 
 def _shown_model(name: str, body: str, certificate: ShownCertificate, parameters: str) -> str:
-    lines = [f"<h4>{name}</h4>", body]
-    lines.append(details_html("Certificate", certificate_body(certificate)))
-    lines.append(details_html("Parameters", f"<pre>{html.escape(shown_block(parameters))}</pre>"))
-    return block_html(lines)
+    checks = details_html("Certificate", _checks(certificate))
+    given = details_html("Parameters", f"<pre>{html.escape(shortened(parameters, 2000))}</pre>")
+    return block_html([f"<h4>{name}</h4>", body, checks, given])
 
 
 def certificate_html(certificate: ShownCertificate) -> str:
     """Return a certificate as HTML."""
-    return block_html([certificate_body(certificate)])
+    return block_html([_checks(certificate)])
 
 
 def token_table_html(table: ShownTokenTable) -> str:
@@ -101,28 +99,20 @@ def tuning_html(tuning: Any) -> str:
     facts.append(counted(len(tuning.trials), "trial") + (f", {failed:,} failed" if failed else ""))
     if tuning.interrupted_:
         facts.append('<span class="bad">interrupted</span>')
-    rows = [
-        [
-            str(trial["number"]),
-            said(trial["score"]),
-            *(name_html(_value(trial["params"][name])) for name in names),
-            f"{trial['seconds']:.1f}",
-        ]
-        for trial in ranked[:_MOST_TRIALS]
-    ]
+    rows = []
+    for trial in ranked[:_MOST_TRIALS]:
+        values = [trial["params"][name] for name in names]
+        cells = [name_html(said(value) if isinstance(value, float) else value) for value in values]
+        rows.append([str(trial["number"]), said(trial["score"]), *cells, f"{trial['seconds']:.1f}"])
     head = ["trial", name_html(tuning.metric), *map(name_html, names), "seconds"]
     table = table_html(head, rows, right={0, 1, len(names) + 2})
     lines = [f"<h4>Tuning of {type(tuning.best_estimator_).__name__}</h4>", facts_html(facts), table]
     return block_html([*lines, more_html(len(ranked) - len(rows), "trial")])
 
 
-def _value(value: Any) -> str:
-    return said(value) if isinstance(value, float) else str(value)
-
-
 def _features(model: ShownModel) -> str:
     """Return the features of a set function with their curves."""
-    function, curves = model.function, model.curves()
+    function, curves = model.function, model.calibrators()
     rows = [
         [
             name_html(feature.name),
@@ -149,16 +139,15 @@ def _parts(model: ShownJointModel) -> str:
     return facts_html([counted(len(rows), "engine"), trained]) + engines + follow_on
 
 
-def certificate_body(certificate: ShownCertificate) -> str:
+def _checks(certificate: ShownCertificate) -> str:
     """Return the checks as a table, with one row for each of them."""
-    if not certificate.checks:
+    checks, total = certificate.checks, len(certificate.checks)
+    if not checks:
         return "<p>No constraints are declared.</p>"
-    failed = sum(not check.holds for check in certificate.checks)
-    total = len(certificate.checks)
+    failed = sum(not check.holds for check in checks)
     head = "The one check holds." if total == 1 else f"All {total:,} checks hold."
     if failed:
         head = f'<span class="bad">{failed:,} of {total:,} checks fail.</span>'
-    shown_checks = certificate.checks[:_MOST_CHECKS]
     rows = [
         [
             "yes" if check.holds else '<span class="bad">no</span>',
@@ -167,10 +156,10 @@ def certificate_body(certificate: ShownCertificate) -> str:
             html.escape(shown(check.evidence, 60)),
             f"{check.violation:.3g}",
         ]
-        for check in shown_checks
+        for check in checks[:_MOST_CHECKS]
     ]
     table = table_html(["holds", "constraint", "of", "seen in", "largest violation"], rows, right={4})
-    return f"<p>{head}</p>{table}{more_html(len(certificate.checks) - len(rows), 'check')}"
+    return f"<p>{head}</p>{table}{more_html(total - len(rows), 'check')}"
 
 
 def _facts(model: ShownModel) -> list[str]:
@@ -190,13 +179,12 @@ def _facts(model: ShownModel) -> list[str]:
 
 
 def _declared(feature: Feature) -> str:
-    parts = [] if feature.monotonic is None else [_direction(feature.monotonic)]
-    parts += [feature.shape] if feature.shape else []
+    parts: list[str] = [feature.shape] if feature.shape else []
+    if isinstance(feature.monotonic, str):
+        parts.insert(0, feature.monotonic)
+    elif feature.monotonic is not None:
+        parts.insert(0, counted(len(feature.monotonic), "ordered pair"))
     return ", ".join(parts) or "-"
-
-
-def _direction(monotonic: Any) -> str:
-    return monotonic if isinstance(monotonic, str) else counted(len(monotonic), "ordered pair")
 
 
 def _range(curve: ShownCurve) -> str:

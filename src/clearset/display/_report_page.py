@@ -52,8 +52,9 @@ def render_report(document: dict[str, Any], *, script: Path | None = None, conne
     --------
     >>> import clearset as cs
     >>> from clearset.display import render_report
+    >>> from clearset.models import report_document
     >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
-    >>> render_report(model.as_model().document()).startswith("<!doctype html>")
+    >>> render_report(report_document(model)).startswith("<!doctype html>")
     True
     """
     code = bundle(script or TEMPLATES / "page.js")

@@ -82,4 +82,4 @@ def train_together(
 def _with_function(model: AnyModel, function: SetFunction) -> AnyModel:
     """Return a model with another set function, verified."""
     model = replace(model, function=function)
-    return replace(model, certificate=model.certified())
+    return replace(model, certificate=model.verify())

@@ -1,7 +1,7 @@
 """Fitted models as plain data: what serving, reports, export and commands need, without torch and scikit-learn."""
 
+from clearset.models._calibrator_curve import CalibratorCurve
 from clearset.models._churn import Churn, churn
-from clearset.models._curves import CalibratorCurve
 from clearset.models._dependence import PartialDependence
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record, TokenScores
@@ -15,7 +15,6 @@ from clearset.models._semantic_model import SemanticMethods, SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.models._set_storage import MAX_WIDTH
 from clearset.models._verify import certify
-from clearset.models._words import counted
 from clearset.models.documents import report_document
 
 # The former name of explanations of items.
@@ -45,7 +44,6 @@ __all__ = [
     "certify",
     "churn",
     "columns_of",
-    "counted",
     "estimates_table",
     "load",
     "names_of",

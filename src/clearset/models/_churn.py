@@ -7,24 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset import display
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.sets import check_numbers, label_column
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # By how much the same number may differ, relative to the largest, where sums are taken in another order.
 _ROUNDING = 1e-12
 
+# In the order that they are shown in.
 _SHOWN = (
-    "wins",
-    "losses",
-    "unnecessary",
-    "probability_difference",
-    "mean_difference",
-    "rms_difference",
-    "relative_difference",
-    "tolerance",
-)
+    "accuracies", "errors", "wins", "losses", "unnecessary",
+    "probability_difference", "mean_difference", "rms_difference", "relative_difference", "tolerance",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +59,7 @@ class Churn:
 
     n: int
     changed: float
-    rows: Ints
+    rows: IntArray
     wins: float | None = None
     losses: float | None = None
     accuracies: tuple[float, float] | None = None
@@ -93,16 +86,15 @@ class Churn:
 
     def __repr__(self) -> str:
         parts = [f"changed={self.changed:.4g} ({len(self.rows):,} of {self.n:,})"]
-        pairs = {"accuracies": self.accuracies, "errors": self.errors}
-        numbers = {name: getattr(self, name) for name in _SHOWN}
-        parts += [
-            f"{name}=({pair[0]:.4g}, {pair[1]:.4g})" for name, pair in pairs.items() if pair is not None
-        ]
-        parts += [f"{name}={number:.4g}" for name, number in numbers.items() if number is not None]
+        known = {name: getattr(self, name) for name in _SHOWN}
+        parts += [f"{name}={_in_digits(value)}" for name, value in known.items() if value is not None]
         return f"Churn({', '.join(parts)})"
 
-    def _repr_html_(self) -> str:
-        return display.churn_html(self)
+    _repr_html_ = display.churn_html
+
+
+def _in_digits(value: float | tuple[float, float]) -> str:
+    return f"({value[0]:.4g}, {value[1]:.4g})" if isinstance(value, tuple) else f"{value:.4g}"
 
 
 def churn(a: Any, b: Any, X: Any, y: Any = None, *, tolerance: float | None = None) -> Churn:
@@ -218,7 +210,7 @@ def _churn_of_classes(a: _Predicted, b: _Predicted, X: Any, y: npt.NDArray[Any] 
     )
 
 
-def _probability_distances(a: _Predicted, b: _Predicted, X: Any) -> Floats | None:
+def _probability_distances(a: _Predicted, b: _Predicted, X: Any) -> FloatArray | None:
     """Half the sum of the differences, for each example; None if a model gives no probabilities."""
     if a.classes is None or b.classes is None:
         return None
@@ -226,8 +218,7 @@ def _probability_distances(a: _Predicted, b: _Predicted, X: Any) -> Floats | Non
         return None
     order = [b.classes.index(label) for label in a.classes]
     gap = np.asarray(a.model.predict_proba(X)) - np.asarray(b.model.predict_proba(X))[:, order]
-    distances: Floats = np.abs(gap).sum(axis=1) / 2
-    return distances
+    return np.asarray(np.abs(gap).sum(axis=1) / 2)
 
 
 def _churn_of_numbers(

@@ -1,19 +1,20 @@
 """Partial dependence: what predictions become as one feature goes through its values."""
 
+from __future__ import annotations
+
 import reprlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset import display
-from clearset.models._scored_sets import ScoredSets
-from clearset.models._words import counted
+from clearset.models._arrays import FloatArray
 from clearset.sets import Binning
 
-FloatArray = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from clearset.models._model import Model
 
 # Sets that are drawn where no data are given.
 DRAWN = 500
@@ -63,38 +64,27 @@ class PartialDependence:
     made_up: bool = False
 
     def __repr__(self) -> str:
-        return f"PartialDependence({reprlib.repr(self.feature)}, {counted(len(self.values), 'value')}, {self.said_of})"
+        values = display.counted(len(self.values), "value")
+        return f"PartialDependence({reprlib.repr(self.feature)}, {values}, {self.said_of})"
 
     @property
     def said_of(self) -> str:
         """What the mean is taken over, in words."""
         made_up = "made-up set" if self.made_up else "set"
-        return counted(len(self.sets), made_up) + (" of one token" if self.made_up else "")
+        return display.counted(len(self.sets), made_up) + (" of one token" if self.made_up else "")
 
-    def _repr_html_(self) -> str:
-        return str(display.dependence_html(self))
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the curve over those of single sets, as a matplotlib figure.
-
-        Parameters
-        ----------
-        **options : object
-            As for `clearset.display.plot_partial_dependence`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_partial_dependence(self, **options)
+    # These functions take the curve as their first argument.
+    plot = display.plot_partial_dependence
+    _repr_html_ = display.dependence_html
 
 
-def dependence_of(
-    pieces: Iterable[ScoredSets], feature: str, label: Any, binning: Binning, n: int, *, made_up: bool
-) -> PartialDependence:
-    """Let one feature go through its values, for sets in pieces."""
-    slots = binning.slots_of(feature)
+def dependence_of(model: Model, feature: str, X: Any, n: int, label: Any) -> PartialDependence:
+    """Let one feature go through its values, for given sets or, without X, for sets that are drawn."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
+        raise ValueError(f"n is {n!r}; a curve needs a whole number of at least 2 values.")
+    binning = model.binning
+    slots = binning.slots_of(feature)  # refuses an unknown feature, before any work
+    label = _chosen_label(model.link.classes, label)
     place = [each.name for each in binning.features].index(feature)
     keypoints, categories = binning.keypoints[place], binning.categories[place]
     values: npt.NDArray[Any]
@@ -103,18 +93,19 @@ def dependence_of(
         places, fractions = np.arange(slots.start, slots.stop), np.zeros(slots.stop - slots.start)
     else:
         # Between each two keypoints alike, so that values stand where the data do.
-        steps = np.linspace(0, len(keypoints) - 1, n)
+        steps = np.linspace(0, len(keypoints) - 1, int(n))
         values = np.interp(steps, np.arange(len(keypoints)), keypoints)
         places, fractions = binning.place(feature, values, np.float64)
+    pieces = [model.drawn(label)] if X is None else model.read(X).scored(label)
     curves = np.concatenate([piece.dependence(place, places, fractions) for piece in pieces])
     if not len(curves):
         raise ValueError(
             "X holds no sets, and there is no mean of nothing. Give at least one, or leave X out."
         )
-    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, made_up)
+    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, X is None)
 
 
-def label_of_dependence(classes: npt.NDArray[Any] | None, label: Any) -> Any:
+def _chosen_label(classes: npt.NDArray[Any] | None, label: Any) -> Any:
     """Settle the class whose probability is told: of two the second, of more one that is named."""
     if classes is None or label is not None:
         return label
@@ -126,18 +117,11 @@ def label_of_dependence(classes: npt.NDArray[Any] | None, label: Any) -> Any:
     return classes.tolist()[1]
 
 
-def check_steps(n: Any) -> int:
-    """Check the number of values of a curve."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
-        raise ValueError(f"n is {n!r}; a curve needs a whole number of at least 2 values.")
-    return int(n)
-
-
-def drawn_slots(binning: Binning, rows: int) -> npt.NDArray[np.int32]:
-    """Draw each feature by itself, ``(D, rows)``: one of its keypoints, which are where the data are, or categories."""
+def drawn_slots(binning: Binning) -> npt.NDArray[np.int32]:
+    """Draw each feature by itself, ``(D, DRAWN)``: one of its keypoints, which stand where data are, or categories."""
     rng = np.random.default_rng(0)
     slots = [binning.slots_of(feature.name) for feature in binning.features]
     # A feature that was never seen has no category: only its slot for a missing value.
     ends = [max(each.stop, each.start + 1) for each in slots]
-    drawn = [rng.integers(each.start, end, rows) for each, end in zip(slots, ends, strict=True)]
+    drawn = [rng.integers(each.start, end, DRAWN) for each, end in zip(slots, ends, strict=True)]
     return np.array(drawn, dtype=np.int32)

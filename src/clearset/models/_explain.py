@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation
 from clearset.models._explanation_columns import CALIBRATED, lists, numbers
 from clearset.models._scored_sets import ScoredSets
-
-FloatArray = npt.NDArray[np.float64]
 
 # Points of rho's curve between two keypoints of its calibrators.
 _FINENESS = 10
@@ -30,20 +29,18 @@ def assemble(
 
     Parameters
     ----------
-    sets
+    sets : ScoredSets
         The sets, scored.
-    tokens
+    tokens : pyarrow.Array
         What tokens are called.
-    values
-        The features of all tokens, by the name of the column.
-    further
-        More columns that come after the features.
-    effects
+    values, further : mapping of str to pyarrow.Array
+        The features of all tokens by the names of their columns, and more columns that come after them.
+    effects : bool
         Whether to find out what changes of features would do.
-    frames
+    frames : str
         The library of the frames that the explanation gives.
     """
-    labels = sets.labels
+    labels = sets.link.labels(sets.columns)
     everything, looked_at = np.arange(len(sets.sizes)), sets.columns[sets.set_of]
     outputs = sets.outputs(sets.means)
     scores = sets.as_they_are[np.arange(len(looked_at)), looked_at]
@@ -76,10 +73,7 @@ def _shares(sets: ScoredSets, contributions: FloatArray) -> FloatArray:
     """Return the share of each token in the absolute size of all contributions; of nothing, all have the same."""
     sizes = np.abs(contributions).sum(axis=1)
     totals = sets.total(sizes)[sets.set_of]
-    shares: FloatArray = np.where(
-        totals > 0, sizes / np.where(totals > 0, totals, 1.0), 1.0 / sets.sizes[sets.set_of]
-    )
-    return shares
+    return np.where(totals > 0, sizes / np.where(totals > 0, totals, 1.0), 1.0 / sets.sizes[sets.set_of])
 
 
 def _curves(sets: ScoredSets, labels: npt.NDArray[Any] | None) -> dict[Any, FloatArray]:
@@ -87,7 +81,7 @@ def _curves(sets: ScoredSets, labels: npt.NDArray[Any] | None) -> dict[Any, Floa
     n_outputs, width = sets.means.shape[1:]
     if width > 1:
         return {}
-    points = np.linspace(-1.0, 1.0, _FINENESS * (sets.rho_keypoints - 1) + 1)
+    points = np.linspace(-1.0, 1.0, _FINENESS * (sets.function.rho_keypoints - 1) + 1)
     outputs = sets.outputs(np.repeat(points, n_outputs).reshape(-1, n_outputs, 1))
     chosen, first = np.unique(sets.columns, return_index=True)
     names = [None] * len(chosen) if labels is None else labels[first].tolist()

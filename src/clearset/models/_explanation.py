@@ -1,25 +1,26 @@
 """Explanations: predictions taken apart into what each token adds."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from clearset import display
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation_columns import renumbered, rows_of_sets
-from clearset.models._words import chosen_places, counted
+from clearset.models._explanation_sequence import ExplanationSequence
 
-FloatArray = npt.NDArray[np.float64]
+# The fields of an explanation that tell of each set.
+_OF_SETS = ("prediction", "label", "output", "aggregate", "tokens", "effects")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(ExplanationSequence):
     """Predictions for B sets taken apart: f(x) = rho(sum of the tokens' contributions).
 
     ``len`` is the number of sets, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
@@ -70,6 +71,8 @@ class Explanation:
     Explanation(2 sets, 5 tokens)
     """
 
+    _counted: ClassVar[str] = "set"
+
     prediction: FloatArray
     label: npt.NDArray[Any] | None
     output: FloatArray
@@ -83,39 +86,24 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.prediction)
 
-    def __iter__(self) -> Iterator["Explanation"]:
-        return (self[number] for number in range(len(self)))
+    def take(self, places: IntArray) -> "Explanation":
+        def chosen(part: Any) -> Any:
+            return rows_of_sets(part, places) if isinstance(part, pa.Table) else part[places]
 
-    def __getitem__(self, number: int | slice) -> "Explanation":
-        return self.take(chosen_places(number, len(self), "set"))
+        return replace(self, **{name: chosen(part) for name, part in self._parts().items()})
 
-    def take(self, places: npt.NDArray[np.int64]) -> "Explanation":
-        """Return the explanation of some sets.
-
-        Parameters
-        ----------
-        places : ndarray of int64
-            The numbers of the sets, in the order wanted.
-
-        Returns
-        -------
-        Explanation
-            That of these sets, which are counted from 0 again.
-        """
-        return replace(
-            self,
-            prediction=self.prediction[places],
-            label=None if self.label is None else self.label[places],
-            output=self.output[places],
-            aggregate=self.aggregate[places],
-            tokens=rows_of_sets(self.tokens, places),
-            effects=None if self.effects is None else rows_of_sets(self.effects, places),
-        )
+    def _parts(self) -> dict[str, Any]:
+        """Return the fields that tell of each set, but for those that are None."""
+        parts = {name: getattr(self, name) for name in _OF_SETS}
+        return {name: part for name, part in parts.items() if part is not None}
 
     def __repr__(self) -> str:
         column = self.tokens["token"]
         n_tokens = len(column) - column.null_count
-        return f"Explanation({counted(len(self), 'set')}, {counted(n_tokens, 'token')})"
+        return f"Explanation({display.counted(len(self), 'set')}, {display.counted(n_tokens, 'token')})"
+
+    def _repr_html_(self) -> str:
+        return display.explanation_html(self)
 
     def to_frame(self) -> Any:
         """Return one row for each token, in a frame as X was: of pandas or polars; an Arrow table otherwise.
@@ -153,17 +141,14 @@ class Explanation:
         dict
             ``features``, ``rho``, and ``sets`` with their tokens and effects.
         """
-        labels = [None] * len(self) if self.label is None else self.label.tolist()
-        numbers = zip(
-            labels, self.prediction.tolist(), self.output.tolist(), self.aggregate.tolist(), strict=True
-        )
-        sets: list[dict[str, Any]] = [
-            {"label": label, "prediction": prediction, "output": output, "aggregate": aggregate, "tokens": []}
-            for label, prediction, output, aggregate in numbers
-        ]
-        for row in self.tokens.drop_columns(
-            [n for n in ("label",) if n in self.tokens.column_names]
-        ).to_pylist():
+        labels = np.full(len(self), None) if self.label is None else self.label
+        columns = {
+            "label": labels, "prediction": self.prediction, "output": self.output, "aggregate": self.aggregate
+        }  # fmt: skip
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        sets: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) | {"tokens": []} for row in rows]
+        for row in self.tokens.to_pylist():
+            row.pop("label", None)
             sets[row.pop("set")]["tokens"].append(row)
         if self.effects is not None:
             for one in sets:
@@ -194,55 +179,24 @@ class Explanation:
         """
         return display.plot_waterfall(self[number], **options)
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the explanation as HTML, and write it to a file if a path is given.
-
-        Parameters
-        ----------
-        path : path-like, optional
-            Where to; an existing file is replaced only once the new one is complete.
-
-        Returns
-        -------
-        str
-            The HTML.
-        """
-        html: str = display.explanation_html(self, path)
-        return html
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
 
 def joined(parts: Sequence[Explanation]) -> Explanation:
     """Put the explanations of sets that follow each other together; each counts its sets from 0."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+    starts = np.cumsum([0, *(len(part) for part in parts[:-1])]).tolist()
     curves: dict[Any, FloatArray] = {}
     for part in parts:
         curves |= part.rho
-
-    def put_together(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    def one_table(name: str) -> pa.Table:
-        tables = [getattr(part, name) for part in parts]
-        return pa.concat_tables(
-            [renumbered(table, start) for table, start in zip(tables, starts, strict=False)]
-        ).combine_chunks()
-
-    return Explanation(
-        put_together("prediction"),
-        None if parts[0].label is None else put_together("label"),
-        put_together("output"),
-        put_together("aggregate"),
-        one_table("tokens"),
-        parts[0].features,
-        {label: curves[label] for label in sorted(curves)},
-        None if parts[0].effects is None else one_table("effects"),
-        parts[0].frames,
-    )
+    fields: dict[str, Any] = {"rho": {label: curves[label] for label in sorted(curves)}}
+    for name in parts[0]._parts():
+        pieces = [getattr(part, name) for part in parts]
+        if isinstance(pieces[0], pa.Table):
+            tables = [renumbered(table, start) for table, start in zip(pieces, starts, strict=True)]
+            fields[name] = pa.concat_tables(tables).combine_chunks()
+        else:
+            fields[name] = np.concatenate(pieces)
+    return replace(parts[0], **fields)
 
 
 def _plain(value: Any) -> Any:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-FloatArray = npt.NDArray[np.float64]
+from clearset.models._arrays import FloatArray, IntArray
 
 # Further columns of an explanation's frame, which features have to give way to.
 RESERVED = (
@@ -40,16 +39,8 @@ def lists(values: FloatArray) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
 
 
-def rows_of_sets(table: pa.Table, places: npt.NDArray[np.int64]) -> pa.Table:
-    """Return the rows of some sets, which are counted from 0 again.
-
-    Parameters
-    ----------
-    table
-        Its first column, ``set``, is the number of each row's set; rows stand set after set.
-    places
-        The numbers of the sets to give, in the order to give them in.
-    """
+def rows_of_sets(table: pa.Table, places: IntArray) -> pa.Table:
+    """Return the rows of the sets at some places, which are counted from 0 again; rows stand set after set."""
     numbers = table["set"].to_numpy()
     starts, stops = (np.searchsorted(numbers, places, side) for side in ("left", "right"))
     sizes = stops - starts

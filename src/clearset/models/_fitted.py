@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,16 +14,18 @@ import numpy.typing as npt
 
 from clearset import display
 from clearset.artifact import check_target
-from clearset.functions import Certificate, SetFunction
-from clearset.models._curves import CalibratorCurve
-from clearset.models._dependence import PartialDependence
+from clearset.functions import Certificate, Link, SetFunction
+from clearset.models._arrays import FloatArray
+from clearset.models._calibrator_curve import CalibratorCurve, calibrator_curves
+from clearset.models._dependence import PartialDependence, dependence_of
 from clearset.models._explanation import Explanation
+from clearset.models._predicting import GivesOutputs
+from clearset.models._verify import certify
+from clearset.models.documents import report_document
 from clearset.sets import Binning, Feature, Trust, library_of
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,13 @@ class TokenScores(NamedTuple):
     offsets: npt.NDArray[Any]
 
 
-class FittedModel(ABC):
+def of_model(path: str, doc: str) -> Any:
+    """Return a property: what the fitted model has at a path such as ``"link.loss"``."""
+    part = attrgetter(path)
+    return property(lambda self: part(self.as_model()), doc=doc)
+
+
+class FittedModel(GivesOutputs):
     """What every fitted model offers: looking inside, checking, saving and drawing."""
 
     @abstractmethod
@@ -76,66 +85,31 @@ class FittedModel(ABC):
         """Return sets as the model reads them."""
         return X
 
-    def _data(self, X: Any) -> Any:
+    def _input_if_any(self, X: Any) -> Any:
         return None if X is None else self._input(X)
 
-    @property
-    def set_function_(self) -> SetFunction:
-        """The set function, as tables of numbers."""
-        return self.as_model().function
+    def _outputs(self, X: Any) -> FloatArray:
+        return self.as_model().read(self._input(X)).outputs()
 
-    @property
-    def binning_(self) -> Binning:
-        """Keypoints and categories of the features."""
-        return self.as_model().binning
+    def _link(self) -> Link:
+        return self.as_model().link
 
-    @property
-    def features_(self) -> tuple[Feature, ...]:
-        """The declared features in full."""
-        return self.as_model().binning.features
-
-    @property
-    def trusts_(self) -> tuple[Trust, ...]:
-        """The declared trusts."""
-        return self.as_model().trusts
-
-    @property
-    def loss_(self) -> str:
-        """The loss that was minimised."""
-        return self.as_model().link.loss
-
-    @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The classes, sorted; only where labels are classes."""
-        classes = self.as_model().link.classes
-        if classes is None:
-            raise AttributeError(f"{type(self).__name__} predicts numbers, so it has no classes.")
-        return classes
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What `verify` found after fitting."""
-        return self.as_model().certificate
-
-    @property
-    def history_(self) -> list[dict[str, float]]:
-        """``epoch``, ``loss`` and ``validation_loss`` of every epoch."""
-        return self.as_model().record.history
+    set_function_: SetFunction = of_model("function", "The set function, as tables of numbers.")
+    binning_: Binning = of_model("binning", "Keypoints and categories of the features.")
+    features_: tuple[Feature, ...] = of_model("binning.features", "The declared features in full.")
+    trusts_: tuple[Trust, ...] = of_model("trusts", "The declared trusts.")
+    loss_: str = of_model("link.loss", "The loss that was minimised.")
+    certificate_: Certificate = of_model("certificate", "What `verify` found after fitting.")
+    history_: list[dict[str, float]] = of_model(
+        "record.history", "``epoch``, ``loss`` and ``validation_loss`` of every epoch."
+    )
+    best_epoch_: int = of_model("record.best_epoch", "The epoch whose parameters were kept.")
+    interrupted_: bool = of_model("record.interrupted", "Whether an interrupt (Ctrl-C) ended training early.")
 
     @property
     def n_iter_(self) -> int:
         """Epochs run."""
         return len(self.history_)
-
-    @property
-    def best_epoch_(self) -> int:
-        """The epoch whose parameters were kept."""
-        return self.as_model().record.best_epoch
-
-    @property
-    def interrupted_(self) -> bool:
-        """Whether an interrupt (Ctrl-C) ended training early."""
-        return self.as_model().record.interrupted
 
     def phi(self, X: Any) -> TokenScores:
         """Score every token; the mean over a set's tokens is what rho turns into the output.
@@ -214,7 +188,7 @@ class FittedModel(ABC):
         PartialDependence
             The curve, and those of single sets.
         """
-        return self.as_model().dependence(feature, None if X is None else self._input(X), n, label)
+        return dependence_of(self.as_model(), feature, self._input_if_any(X), n, label)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Return the curves of phi's calibrators, by feature.
@@ -224,7 +198,8 @@ class FittedModel(ABC):
         dict of CalibratorCurve
             The curve of each feature, by its name.
         """
-        return self.as_model().curves()
+        model = self.as_model()
+        return calibrator_curves(model.binning, model.function)
 
     def verify(self, X: Any = None) -> Certificate:
         """Check every declared constraint, in the parameters and by probing.
@@ -239,7 +214,8 @@ class FittedModel(ABC):
         Certificate
             All checks; true if every one holds.
         """
-        return self.as_model().certified(None if X is None else self._input(X))
+        model = self.as_model()
+        return certify(model.function, model.binning, model.trusts, model.probed(self._input_if_any(X)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
@@ -251,91 +227,12 @@ class FittedModel(ABC):
         """
         self.as_model().write(path)
 
-    # What draws gets the model itself: it reads its attributes and asks it for predictions.
-
-    def plot_history(self) -> Any:
-        """Draw the losses of training and validation by epoch, as a matplotlib figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_history(self.as_model())
-
-    def plot_quality(self, X: Any, y: Any) -> Any:
-        """Draw how good predictions are, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame, SetData or array-like
-            The sets, as for `fit`; best are some that the model was not fitted on.
-        y : array-like of shape (n,)
-            Their labels.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The reliability of probabilities, or predicted against observed numbers.
-        """
-        return display.plot_quality(self.as_model(), self._input(X), y)
-
-    def plot_calibrators(
-        self, X: Any = None, features: Sequence[str] | str | None = None, *, label: Any = None
-    ) -> Any:
-        """Draw what phi makes of each feature, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame, SetData or array-like, optional
-            Sets, as for `fit`; the distribution of their tokens is drawn behind the curves.
-        features : str or sequence of str, optional
-            Names of the features to draw, all by default.
-        label : object, optional
-            Of several classes with curves of their own, the one to draw; by default all.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_calibrators(self.as_model(), self._data(X), features, label=label)
-
-    def plot_rho(self, X: Any = None, *, label: Any = None) -> Any:
-        """Draw what rho makes of a set's mean score, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame, SetData or array-like, optional
-            Sets, as for `fit`; the distribution of their mean scores is drawn behind the curve.
-        label : object, optional
-            Of several classes the one to draw, the first by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_rho(self.as_model(), self._data(X), label=label)
-
-    def plot_lattice(self, x: str, y: str, X: Any = None, *, label: Any = None) -> Any:
-        """Draw the score of a token as a surface over two of its features, as a matplotlib figure.
-
-        Parameters
-        ----------
-        x, y : str
-            Names of the two features. The others stand at their medians over X, or at their middle keypoints.
-        X : frame, SetData or array-like, optional
-            Sets, as for `fit`; some of their tokens are drawn as points.
-        label : object, optional
-            Of several classes the one whose score is drawn, the first by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_lattice(self.as_model(), x, y, self._data(X), label=label)
+    # These functions take the model as their first argument.
+    plot_history = display.plot_history
+    plot_quality = display.plot_quality
+    plot_calibrators = display.plot_calibrators
+    plot_rho = display.plot_rho
+    plot_lattice = display.plot_lattice
 
     def report(
         self,
@@ -362,4 +259,5 @@ class FittedModel(ABC):
             What stands above it, such as "Sales of puzzles"; by default the estimator's name.
         """
         check_target(path)
-        display.write_report(self.as_model().document(self._data(X), y, names=names, title=title), path)
+        document = report_document(self.as_model(), self._input_if_any(X), y, names=names, title=title)
+        display.write_report(document, path)

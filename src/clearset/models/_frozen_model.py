@@ -1,8 +1,10 @@
-"""A semantic estimator whose tokens are scored in advance."""
+"""Semantic models whose tokens are scored in advance."""
+
+from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,19 +13,16 @@ from scipy import sparse
 from clearset.engines import engine
 from clearset.functions import Link, Rho
 from clearset.models import _frozen_storage
-from clearset.models._predicting import only_if
-from clearset.tokens import TokenTable
+from clearset.models._arrays import FloatArray
+from clearset.models._predicting import Estimates, PredictsLabels
+from clearset.tokens import OWN, Found, Occurrences, TokenTable
 
-FloatArray = npt.NDArray[np.float64]
-
-
-def _check_classes(model: "FrozenModel") -> None:
-    if model.classes is None:
-        raise AttributeError("The labels are numbers, so there are no probabilities. Use predict.")
+if TYPE_CHECKING:
+    from clearset.models._semantic_model import SemanticModel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FrozenModel:
+class FrozenModel(PredictsLabels, Estimates):
     """A fitted semantic estimator as a table of scores: look tokens up, average, apply rho.
 
     Made by `SemanticClassifier.freeze`, `SemanticRegressor.freeze` and `SemanticFeatureEngine.freeze`.
@@ -68,13 +67,6 @@ class FrozenModel:
         return self.link.loss
 
     @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The classes; only where labels are classes."""
-        if self.link.classes is None:
-            raise AttributeError("The labels are numbers, so there are no classes.")
-        return self.link.classes
-
-    @property
     def classes(self) -> npt.NDArray[Any] | None:
         """The classes, or None for a number."""
         return self.link.classes
@@ -89,18 +81,10 @@ class FrozenModel:
         """Bytes in memory: scores, the tokens and their statistics."""
         index, statistics = self.table.index, self.table.statistics
         arrays = (
-            self.scores,
-            self.missing,
-            index.items,
-            index.parents,
-            index.masks,
-            index.child_offsets,
-            index.first,
-            statistics.held,
-            statistics.sums,
-            statistics.sizes,
-            statistics.passes,
-        )
+            self.scores, self.missing,
+            index.items, index.parents, index.masks, index.child_offsets, index.first,
+            statistics.held, statistics.sums, statistics.sizes, statistics.passes,
+        )  # fmt: skip
         return sum(array.nbytes for array in arrays) + self.rho.nbytes + int(self.table.vocabulary.nbytes)
 
     def outputs(self, X: Any) -> FloatArray:
@@ -129,51 +113,10 @@ class FrozenModel:
         outputs = engine().rho(self.rho, means.reshape(-1, 1, width)).reshape(len(sizes), n_classes)
         return self.link.with_prior(outputs, sizes == 0, self.table.prior)
 
-    def transform(self, X: Any) -> FloatArray:
-        """Estimate the label: ``(n, 1)`` for a number or the second of two classes, ``(n, classes)`` for more.
+    _outputs = outputs
 
-        Parameters
-        ----------
-        X : array-like of shape (n,), or frame
-            The examples, as the estimator takes them.
-
-        Returns
-        -------
-        ndarray of shape (n, 1) or (n, classes)
-            The estimates.
-        """
-        return self.link.estimates(self.outputs(X))
-
-    @only_if(_check_classes)
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return each class's probability, ``(n, classes)``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,), or frame
-            The examples, as the estimator takes them.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            The probabilities, in the order of `classes_`.
-        """
-        return self.link.probabilities(self.outputs(X))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the number or the most likely class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,), or frame
-            The examples, as the estimator takes them.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The predictions.
-        """
-        return self.link.predictions(self.outputs(X))
+    def _link(self) -> Link:
+        return self.link
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a Parquet file: the columns of the token table, and the scores beside them.
@@ -202,3 +145,35 @@ class FrozenModel:
             The model as it was saved.
         """
         return cls(**_frozen_storage.load(path, tokens))
+
+
+def freeze(model: SemanticModel) -> FrozenModel:
+    """Score every token of the table, and the missing one."""
+    value, *plain = [feature.name for feature in model.binning.features]
+    of_sets = [name for name in plain if name not in OWN]
+    if of_sets:
+        kept = [value, *(name for name in plain if name in OWN)]
+        raise ValueError(
+            f"The scores of tokens cannot be stored, for they depend on the set they stand in, by the features "
+            f"{', '.join(map(repr, of_sets))}. Fit with features={kept}, and freeze that."
+        )
+    table = model.table.without_examples()
+    n_tokens = len(table)
+    tokens = np.arange(n_tokens)
+    # One set for each token, and an empty one, whose token is the missing one.
+    alone = Occurrences(
+        Found(tokens.astype(np.int32), np.append(np.arange(n_tokens + 1), n_tokens)),
+        tokens,
+        table.sizes,
+        np.ones(n_tokens + 1, np.int64),
+        {},
+    )
+    scores = engine().scores(model.refined_function, model.placer.place(alone), model.threads)
+    return FrozenModel(
+        table=table,
+        scores=scores[:-1].copy(),
+        missing=scores[-1].copy(),
+        rho=model.function.rho,
+        cover=model.setting.cover,
+        link=model.link,
+    )

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from clearset.artifact import write_file
+from clearset.artifact import check_target, write_file
 from clearset.functions import Link, Rho
 from clearset.tokens import TokenTable
 
@@ -25,9 +25,7 @@ _VERSION = 1
 
 def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
     """Write a model to `path`, wholly or not at all."""
-    target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise OSError(f"Cannot save to '{target}': give the name of a file in a folder that exists.")
+    check_target(path)
     buffer = io.BytesIO()
     model.table.write_parquet(buffer)
     rows = pa.parquet.read_table(pa.BufferReader(buffer.getvalue()))
@@ -46,7 +44,7 @@ def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
     rows = rows.replace_schema_metadata({**rows.schema.metadata, _KEY: json.dumps(document)})
     buffer = io.BytesIO()
     pa.parquet.write_table(rows, buffer, compression="zstd")
-    write_file(target, buffer.getvalue())
+    write_file(path, buffer.getvalue())
 
 
 def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
@@ -56,7 +54,7 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
         raise FileNotFoundError(f"Cannot read '{target}': there is no such file.")
     content = target.read_bytes()
     try:
-        rows = pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
+        rows = pa.parquet.read_table(pa.BufferReader(content))
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
             f"'{target}' is no frozen model: {error}. Give a file that FrozenModel.save wrote."
@@ -73,9 +71,9 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
         )
     table = TokenTable.read_parquet(content, tokens)
     spelled = table.spelled(np.arange(len(table)))
-    column = _only_chunk(rows["score"])
+    column = rows["score"].combine_chunks()
     missing = np.array(document["missing"])
-    if column.type.list_size != missing.size or not spelled.equals(_only_chunk(rows["token"])):
+    if column.type.list_size != missing.size or not spelled.equals(rows["token"].combine_chunks()):
         raise ValueError(f"The scores of '{target}' are not those of its tokens: it was changed. Restore it.")
     classes = document["classes"]
     calibrators, vertices, output = map(np.array, document["rho"])
@@ -86,11 +84,6 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
         "rho": Rho(calibrators, vertices[None], output[None]),
         "cover": document["cover"],
         "link": Link(
-            document["loss"],
-            None if classes is None else np.array(classes, np.dtype(document["class_type"])),
+            document["loss"], None if classes is None else np.array(classes, np.dtype(document["class_type"]))
         ),
     }
-
-
-def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)

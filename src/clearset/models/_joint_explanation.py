@@ -1,24 +1,21 @@
 """Explanations of joint models: what the follow-on model makes of the estimates, and where each of them comes from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from clearset import display
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
-from clearset.models._words import chosen_places, counted
+from clearset.models._explanation_sequence import ExplanationSequence
 
 Column = str | tuple[str, ...]
 
-FloatArray = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointExplanation:
+class JointExplanation(ExplanationSequence):
     """Predictions of a joint model taken apart, one step after the other.
 
     ``len`` is the number of rows, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
@@ -50,6 +47,8 @@ class JointExplanation:
     ['oak', 'ripe']
     """
 
+    _counted: ClassVar[str] = "row"
+
     follow_on: Explanation
     engines: Mapping[Column, Explanation]
 
@@ -66,19 +65,16 @@ class JointExplanation:
     def __len__(self) -> int:
         return len(self.follow_on)
 
-    def __iter__(self) -> Iterator["JointExplanation"]:
-        return (self[number] for number in range(len(self)))
-
-    def __getitem__(self, number: int | slice) -> "JointExplanation":
-        places = chosen_places(number, len(self), "row")
+    def take(self, places: IntArray) -> "JointExplanation":
         engines = {column: part.take(places) for column, part in self.engines.items()}
         return JointExplanation(self.follow_on.take(places), engines)
 
     def __repr__(self) -> str:
-        names = ", ".join(self.names)
-        return (
-            f"JointExplanation({counted(len(self), 'row')}, engines: {names[:60]}{'…' * (len(names) > 60)})"
-        )
+        names, rows = ", ".join(self.names), display.counted(len(self), "row")
+        return f"JointExplanation({rows}, engines: {names[:60]}{'…' * (len(names) > 60)})"
+
+    def _repr_html_(self) -> str:
+        return display.joint_explanation_html(self)
 
     @property
     def names(self) -> list[str]:
@@ -95,25 +91,6 @@ class JointExplanation:
         """
         engines = dict(zip(self.names, (part.to_json() for part in self.engines.values()), strict=True))
         return {"follow_on": self.follow_on.to_json(), "engines": engines}
-
-    def to_html(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the explanation as HTML, and write it to a file if a path is given.
-
-        Parameters
-        ----------
-        path : path-like, optional
-            Where to; an existing file is replaced only once the new one is complete.
-
-        Returns
-        -------
-        str
-            The HTML.
-        """
-        html: str = display.joint_explanation_html(self, path)
-        return html
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 def columns_of(column: Column) -> tuple[str, ...]:

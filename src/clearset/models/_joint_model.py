@@ -9,25 +9,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.functions import Certificate
+from clearset.functions import Certificate, Link
+from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation, joined
 from clearset.models._joint_explanation import Column, JointExplanation, columns_of
-from clearset.models._predicting import only_if
+from clearset.models._predicting import PredictsLabels
 from clearset.models._semantic_model import SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.sets import count_examples, library_of, take_examples
 
-FloatArray = npt.NDArray[np.float64]
-
-
-def _check_probabilities(model: "FittedJointModel") -> None:
-    if not hasattr(model.follow_on, "predict_proba"):
-        raise AttributeError("The follow-on model gives no probabilities. Use predict.")
-
 
 @dataclass(frozen=True, eq=False)
-class FittedJointModel:
+class FittedJointModel(PredictsLabels):
     """A fitted joint model as plain data, as `JointModel` fits it.
+
+    It reads frames with the columns of the engines and those of dense features.
 
     Parameters
     ----------
@@ -64,37 +60,11 @@ class FittedJointModel:
         names = [feature.name for feature in self.follow_on.binning.features]
         return estimates_table(self.engines, known, frame, names)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the label of each row.
+    def _outputs(self, X: Any) -> FloatArray:
+        return self.follow_on.read(self.estimates(X)).outputs()
 
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The predictions.
-        """
-        return self.follow_on.predict(self.estimates(X))
-
-    @only_if(_check_probabilities)
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            The probabilities, in the order of the follow-on model's `classes_`.
-        """
-        probabilities: FloatArray = self.follow_on.predict_proba(self.estimates(X))
-        return probabilities
+    def _link(self) -> Link:
+        return self.follow_on.link
 
     def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> JointExplanation:
         """Return what the follow-on model makes of each row's estimates, and what made the estimates.

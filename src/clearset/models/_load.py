@@ -3,12 +3,19 @@
 from os import PathLike
 from typing import Any
 
+import pyarrow as pa
+
 from clearset.artifact import ArtifactError, read_artifact
 from clearset.models._semantic_model import SemanticModel
-from clearset.models._semantic_storage import KIND as SEMANTIC_KIND
-from clearset.models._semantic_storage import restore_semantic_model
+from clearset.models._semantic_storage import SEMANTIC_KIND, OtherCodeError, check_table, semantic_model_parts
 from clearset.models._set_model import SetModel
-from clearset.models._set_storage import KIND, restore_set_model
+from clearset.models._set_storage import SET_KIND, set_model_parts
+
+# What content of a wrong form leads to, when something is made of it.
+_UNMAKEABLE = (
+    LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, AttributeError,
+    OSError, MemoryError, pa.ArrowException,
+)  # fmt: skip
 
 
 def load(path: str | PathLike[str], tokens: Any = None, filters: Any = None) -> SetModel | SemanticModel:
@@ -41,12 +48,22 @@ def load(path: str | PathLike[str], tokens: Any = None, filters: Any = None) -> 
     True
     """
     artifact = read_artifact(path)
-    if artifact.kind == SEMANTIC_KIND:
-        return restore_semantic_model(artifact, path, SemanticModel, tokens, filters)
-    if artifact.kind != KIND:
+    if artifact.kind not in (SET_KIND, SEMANTIC_KIND):
         raise ArtifactError(
             f"{path} holds a {artifact.kind!r}, which this version of clearset does not know. Upgrade clearset."
         )
-    if tokens is not None or filters is not None:
+    if artifact.kind == SET_KIND and not (tokens is None and filters is None):
         raise ValueError(f"{path} holds a model without a token table. Leave tokens and filters out.")
-    return restore_set_model(artifact, path, SetModel)
+    try:
+        if artifact.kind == SET_KIND:
+            return SetModel(**set_model_parts(artifact))
+        model = SemanticModel(**semantic_model_parts(artifact, tokens, filters))
+        check_table(model)
+        return model
+    except OtherCodeError as error:
+        raise ArtifactError(f"Cannot load '{path}': {error}") from None
+    except _UNMAKEABLE as error:
+        raise ArtifactError(
+            f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
+            "Load it with the version that wrote it, or fit the model again."
+        ) from error

@@ -12,22 +12,13 @@ import numpy.typing as npt
 from clearset import display
 from clearset.engines import engine
 from clearset.functions import Certificate, Link, SetFunction
-from clearset.models._curves import CalibratorCurve, calibrator_curves
-from clearset.models._dependence import (
-    PartialDependence,
-    check_steps,
-    dependence_of,
-    label_of_dependence,
-)
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
-from clearset.models._fitted import Record
-from clearset.models._predicting import Classifies, Estimates
-from clearset.models._scored_sets import ScoredSets, Scoring
-from clearset.models._verify import certify
-from clearset.models.documents import ShownExamples, report_document
+from clearset.models._fitted import FittedModel, Record
+from clearset.models._predicting import Estimates, PredictsLabels
+from clearset.models._scored_sets import ScoredSets
+from clearset.models.documents import ShownExamples
 from clearset.sets import Binning, Feature, Positions, Trust, check_weights, count_threads
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class _OfEstimator:
@@ -65,42 +56,32 @@ class Reading(ABC):
         """Return the outputs, ``(B, C)``."""
 
     @abstractmethod
-    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    def scores(self) -> tuple[FloatArray, IntArray]:
         """Return phi of every token, ``(T, C, K)``, and where the tokens of each set begin."""
 
     @abstractmethod
+    def _pieces(self) -> Iterator[Any]:
+        """Cut the sets into pieces that take a bounded amount of memory once they are scored."""
+
+    @abstractmethod
+    def _scored(self, piece: Any, label: Any) -> ScoredSets:
+        """Return the sets of a piece, whose features can be changed."""
+
     def scored(self, label: Any) -> Iterator[ScoredSets]:
         """Return the sets in pieces whose features can be changed."""
+        return (self._scored(piece, label) for piece in self._pieces())
 
     @abstractmethod
     def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
         """Return what each token adds to the prediction."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Model(Classifies, Estimates):
+# Only its subclasses are made, so only they have a constructor.
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Model(FittedModel, PredictsLabels, Estimates):
     """A fitted set function with all that is needed to predict, explain, verify, show and save it.
 
-    Parameters
-    ----------
-    estimator : str
-        The name of the estimator that fitted it.
-    parameters : mapping
-        The parameters of that estimator.
-    function : SetFunction
-        The set function.
-    binning : Binning
-        Its features, keypoints and categories.
-    trusts : tuple of Trust
-        The declared trusts.
-    link : Link
-        From outputs to predictions.
-    certificate : Certificate
-        What was verified after fitting.
-    record : Record
-        How training went.
-    feature_names_in : tuple of str or None
-        The columns that it was fitted on, where these had names.
+    Its fields are documented with `SetModel`.
     """
 
     fit = _OfEstimator()
@@ -111,6 +92,8 @@ class Model(Classifies, Estimates):
 
     semantic: ClassVar[bool] = False
     """Whether it reads strings and texts by a token table."""
+    counter: ClassVar[str]
+    """The name of the feature that counts the tokens of a set."""
 
     estimator: str
     parameters: Mapping[str, Any]
@@ -181,17 +164,6 @@ class Model(Classifies, Estimates):
     def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
         """Return the labels of n sets as numbers, or as places of classes."""
 
-    def document(
-        self,
-        X: Any = None,
-        y: Any = None,
-        *,
-        names: Sequence[str | None] | None = None,
-        title: str | None = None,
-    ) -> dict[str, Any]:
-        """Describe the model as plain data, ready for `json`; see `report_document`."""
-        return report_document(self, X, y, names=names, title=title)
-
     def token_document(self, data: ShownExamples | None, *, with_tokens: bool) -> dict[str, Any] | None:  # noqa: ARG002
         """Describe the token table, where there is one."""
         return None
@@ -203,6 +175,16 @@ class Model(Classifies, Estimates):
     @abstractmethod
     def scope(self, feature: Feature) -> str:
         """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
+
+    @property
+    def refined_function(self) -> SetFunction:
+        """The set function with the corrections of a token table, where there is one."""
+        return self.function
+
+    @property
+    def prior(self) -> FloatArray | float | None:
+        """The shares of classes, which the outputs of empty sets are replaced by; None where they are not."""
+        return None
 
     @property
     def predicts(self) -> bool:
@@ -257,31 +239,6 @@ class Model(Classifies, Estimates):
         function = self.function
         return engine().rho(function.rho, means.reshape(-1, function.outputs, function.width))
 
-    def dependence(self, feature: str, X: Any, n: int, label: Any) -> PartialDependence:
-        """Return how predictions depend on one feature; see `FittedModel.partial_dependence`."""
-        n = check_steps(n)
-        self.binning.slots_of(feature)  # refuses an unknown feature, before any work
-        label = label_of_dependence(self.link.classes, label)
-        pieces = [self.drawn(label)] if X is None else self.read(X).scored(label)
-        return dependence_of(pieces, feature, label, self.binning, n, made_up=X is None)
-
-    def curves(self) -> dict[str, CalibratorCurve]:
-        """Return the curves of phi's calibrators, by feature."""
-        return calibrator_curves(self.binning, self.function)
-
-    def certified(self, X: Any = None) -> Certificate:
-        """Check every declared constraint, in the parameters and by probing."""
-        return certify(self.function, self.binning, self.trusts, self.probed(X))
-
     def probed(self, X: Any) -> Positions | None:  # noqa: ARG002
         """Return the positions to probe with; None for random ones."""
         return None
-
-    def scoring(self, per_set: Sequence[bool], counter: str, label: Any, prior: Any = None) -> Scoring:
-        """Return what scores sets; ``counter`` is the name of the feature that counts a set's tokens."""
-        names = [feature.name for feature in self.binning.features]
-        place = names.index(counter) if counter in names else None
-        return Scoring(self.function, self.binning, per_set, place, self.link, prior, label, self.threads)
-
-    def _predicts_classes(self) -> bool:
-        return self.link.classes is not None

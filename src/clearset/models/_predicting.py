@@ -1,5 +1,6 @@
 """Predictions: numbers, classes, probabilities and estimates, all made by the link of the model."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
@@ -7,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.models._fitted import FittedModel
-
-FloatArray = npt.NDArray[np.float64]
+from clearset.functions import Link
+from clearset.models._arrays import FloatArray
 
 
 class only_if:  # noqa: N801
@@ -42,11 +42,28 @@ class only_if:  # noqa: N801
         return MethodType(self._method, owner)
 
 
-class Predicts(FittedModel):
-    """A model that predicts numbers or classes."""
+class GivesOutputs(ABC):
+    """A model that gives outputs for sets, with a link from outputs to predictions."""
 
+    @abstractmethod
     def _outputs(self, X: Any) -> FloatArray:
-        return self.as_model().read(self._input(X)).outputs()
+        """Return the outputs, ``(B, C)``."""
+
+    @abstractmethod
+    def _link(self) -> Link:
+        """Return what makes predictions of outputs."""
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The classes, sorted; only where labels are classes."""
+        classes = self._link().classes
+        if classes is None:
+            raise AttributeError(f"{type(self).__name__} predicts numbers, so it has no classes.")
+        return classes
+
+
+class Predicts(GivesOutputs):
+    """A model that predicts numbers or classes."""
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the number or the most likely class of each set.
@@ -61,7 +78,7 @@ class Predicts(FittedModel):
         ndarray of shape (n,)
             The predictions.
         """
-        return self.as_model().link.predictions(self._outputs(X))
+        return self._link().predictions(self._outputs(X))
 
 
 def _check_classes(model: Any) -> None:
@@ -84,7 +101,7 @@ class Classifies(Predicts):
         return True
 
     def _loss_name(self) -> str:
-        return self.as_model().link.loss
+        return self._link().loss
 
     @only_if(_check_classes)
     def decision_function(self, X: Any) -> FloatArray:
@@ -117,7 +134,7 @@ class Classifies(Predicts):
         ndarray of shape (n, classes)
             The probabilities, in the order of `classes_`.
         """
-        return self.as_model().link.probabilities(self._outputs(X))
+        return self._link().probabilities(self._outputs(X))
 
     @only_if(_check_classes)
     def predict_top(self, X: Any, k: int | None = None) -> npt.NDArray[Any]:
@@ -139,10 +156,17 @@ class Classifies(Predicts):
         k = min(3, n_classes) if k is None else k
         if not isinstance(k, int | np.integer) or not 1 <= k <= n_classes:
             raise ValueError(f"k is {k!r}; there are {n_classes} classes, so give 1 to {n_classes}.")
-        return self.as_model().link.top(self._outputs(X), int(k))
+        return self._link().top(self._outputs(X), int(k))
 
 
-class Estimates(FittedModel):
+class PredictsLabels(Classifies):
+    """A model whose link says whether labels are classes or numbers."""
+
+    def _predicts_classes(self) -> bool:
+        return self._link().classes is not None
+
+
+class Estimates(GivesOutputs):
     """A model that estimates labels for other models."""
 
     def transform(self, X: Any) -> FloatArray:
@@ -158,5 +182,4 @@ class Estimates(FittedModel):
         ndarray of shape (n, 1) or (n, classes)
             One column for a number or the second of two classes, one for each of several classes.
         """
-        model = self.as_model()
-        return model.link.estimates(model.read(self._input(X)).outputs())
+        return self._link().estimates(self._outputs(X))

@@ -1,10 +1,11 @@
-"""Sets that a set function has scored: what predictions become without a token, or with a feature changed."""
+"""Sets that a model has scored: what predictions become without a token, or with a feature changed."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,90 +13,57 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.engines import engine
-from clearset.functions import Link, SetFunction
-from clearset.sets import Binning, CrossedPositions, Positions
+from clearset.functions import SetFunction
+from clearset.models._arrays import FloatArray, IntArray
+from clearset.sets import CrossedPositions, Positions
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from clearset.models._model import Model
 
 # A prediction has to change by more than rounding does.
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Scoring:
-    """What scores sets, and makes predictions of the scores.
-
-    Attributes
-    ----------
-    function
-        The set function.
-    binning
-        Its features.
-    per_set
-        For each feature, whether it belongs to whole sets.
-    counter
-        The place of the feature that counts a set's tokens, if there is one.
-    link
-        From outputs to predictions.
-    prior
-        The classes' shares, which the outputs of empty sets are replaced by; None where they are not.
-    label
-        The class to explain; None for each set's predicted one.
-    threads
-        Of the engine.
-    """
-
-    function: SetFunction
-    binning: Binning
-    per_set: Sequence[bool]
-    counter: int | None
-    link: Link
-    prior: npt.NDArray[np.float64] | float | None
-    label: Any
-    threads: int
-
-
 class ScoredSets(ABC):
-    """B sets of T tokens that a set function has scored, one of whose features may be changed.
+    """B sets of T tokens that a model has scored, one of whose features may be changed.
 
     C outputs of width K belong to each set, of which one is looked at: that of the class explained.
 
     Parameters
     ----------
-    scoring
+    model : Model
         What scores them.
-    positions
+    positions : Positions or CrossedPositions
         Where the tokens stand.
-    counts
-        ``(B,)``: the tokens of each set, 0 for one without any.
+    counts : ndarray of shape (B,)
+        The tokens of each set, 0 for one without any.
+    per_set : sequence of bool
+        For each feature, whether it belongs to whole sets.
+    label : object
+        The class to explain; None for each set's predicted one.
 
     Attributes
     ----------
-    offsets
-        ``(B + 1,)``: where the tokens of each set begin. Each has at least one.
-    present
-        ``(T,)``: False for what stands in for the tokens of a set without any.
-    columns
-        ``(B,)``: the output that is looked at.
+    offsets : ndarray of shape (B + 1,)
+        Where the tokens of each set begin. Each has at least one.
+    present : ndarray of shape (T,)
+        False for what stands in for the tokens of a set without any.
+    columns : ndarray of shape (B,)
+        The output that is looked at.
     """
 
-    def __init__(self, scoring: Scoring, positions: Positions | CrossedPositions, counts: IntArray) -> None:
-        self.scoring, self.binning, self.per_set = scoring, scoring.binning, scoring.per_set
-        self.offsets, self.counts = positions.offsets, counts
+    positions: Positions | CrossedPositions
+
+    def __init__(
+        self, model: Model, positions: Any, counts: IntArray, per_set: Sequence[bool], label: Any
+    ) -> None:
+        self.positions = positions
+        self.model, self.binning, self.link = model, model.binning, model.link
+        self.function, self.per_set = model.refined_function, per_set
+        self.offsets, self.counts = self.positions.offsets, counts
         self.present = np.repeat(counts > 0, self.sizes)
         outputs = self._with_prior(self.outputs(self.means), np.arange(len(counts)))
-        self.columns = scoring.link.columns(outputs, scoring.label)
-
-    @property
-    def rho_keypoints(self) -> int:
-        """Keypoints of rho's calibrators."""
-        return self.scoring.function.rho_keypoints
-
-    @property
-    def labels(self) -> npt.NDArray[Any] | None:
-        """``(B,)``: the class that is looked at; None where labels are numbers."""
-        return self.scoring.link.labels(self.columns)
+        self.columns = self.link.columns(outputs, label)
 
     @abstractmethod
     def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
@@ -107,20 +75,21 @@ class ScoredSets(ABC):
 
     def outputs(self, means: FloatArray) -> FloatArray:
         """Apply rho to ``(N, C, K)`` mean scores: ``(N, C)``."""
-        return engine().rho(self.scoring.function.rho, means)
+        return engine().rho(self.function.rho, means)
 
     def predictions(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
         """Turn ``(N, C)`` outputs of the given sets into predictions of the class explained, ``(N,)``."""
-        estimates = self.scoring.link.estimates(self._with_prior(outputs, sets))
+        estimates = self.link.estimates(self._with_prior(outputs, sets))
         return np.asarray(estimates[np.arange(len(sets)), self.columns[sets]])
 
     def _with_prior(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
-        if self.scoring.prior is None:
+        prior = self.model.prior
+        if prior is None:
             return outputs
-        return self.scoring.link.with_prior(outputs.copy(), self.counts[sets] == 0, self.scoring.prior)
+        return self.link.with_prior(outputs.copy(), self.counts[sets] == 0, prior)
 
     def _scored(self, positions: Positions | CrossedPositions, function: SetFunction) -> FloatArray:
-        return engine().scores(function, positions, self.scoring.threads)
+        return engine().scores(function, positions, self.model.threads)
 
     @property
     def sizes(self) -> IntArray:
@@ -157,11 +126,11 @@ class ScoredSets(ABC):
         Where a feature counts tokens, it falls by one for all that are left, whichever token goes: two scores for each
         token are enough.
         """
-        sizes, scores = self.sizes, self.as_they_are
-        if self.scoring.counter is not None:
-            name = self.binning.features[self.scoring.counter].name
-            slots, fractions = self.binning.place(name, (sizes - 1).astype(np.float64), np.float64)
-            scores = self.scores(self.scoring.counter, slots[self.set_of], fractions[self.set_of])
+        sizes, scores, counter = self.sizes, self.as_they_are, self.model.counter
+        names = [feature.name for feature in self.binning.features]
+        if counter in names:
+            slots, fractions = self.binning.place(counter, (sizes - 1).astype(np.float64), np.float64)
+            scores = self.scores(names.index(counter), slots[self.set_of], fractions[self.set_of])
         several = np.flatnonzero(sizes[self.set_of] > 1)
         sets = self.set_of[several]
         means = (self.total(scores)[sets] - scores[several]) / (sizes[sets] - 1).reshape(-1, 1, 1)
@@ -197,12 +166,7 @@ class ScoredSets(ABC):
     def effects(self, prediction: FloatArray, values: Sequence[pa.Array]) -> pa.Table:
         """Find the best and the worst that each feature of each token could be, as `Explanation.effects` tells.
 
-        Parameters
-        ----------
-        prediction
-            ``(B,)``: with nothing changed.
-        values
-            ``(T,)`` for each feature: what it is now.
+        The predictions ``(B,)`` are those with nothing changed; the values ``(T,)`` are what each feature is now.
         """
         features, tables = self.binning.features, []
         categorical = any(feature.kind == "categorical" for feature in features)
@@ -259,21 +223,17 @@ class ScoredSets(ABC):
 class ScoredPlainSets(ScoredSets):
     """Sets whose tokens have one value of each feature."""
 
-    def __init__(self, scoring: Scoring, positions: Positions, counts: IntArray) -> None:
-        self.positions = positions
-        super().__init__(scoring, positions, counts)
+    positions: Positions
 
     def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
-        """Score all tokens."""
         positions = self.positions
         if place is not None:
             positions = Positions(positions.slots.copy(), positions.fractions.copy(), positions.offsets)
             positions.slots[place], positions.fractions[place] = slots, fractions
-        return self._scored(positions, self.scoring.function)
+        return self._scored(positions, self.function)
 
     def calibrated(self) -> FloatArray:
-        """Return the calibrated values of all features, ``(D, T, K)``, for the class explained."""
-        function, positions = self.scoring.function, self.positions
+        function, positions = self.function, self.positions
         tables = function.calibration.reshape(function.outputs, function.width, -1)
         return read_calibrators(tables, self.columns[self.set_of], positions.slots, positions.fractions)
 
@@ -281,21 +241,9 @@ class ScoredPlainSets(ScoredSets):
 def read_calibrators(
     tables: FloatArray, rows: IntArray, slots: npt.NDArray[Any], fractions: npt.NDArray[Any]
 ) -> FloatArray:
-    """Read calibrators off their tables.
+    """Read the calibrators ``(C, K, S)`` of tokens at slots and fractions ``(D, T)``: ``(D, T, K)``.
 
-    Parameters
-    ----------
-    tables
-        ``(C, K, S)``: the calibrators' outputs at all slots.
-    rows
-        ``(T,)``: which of the C tables a token is read by.
-    slots, fractions
-        ``(D, T)``: where it stands.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``(D, T, K)``.
+    The rows ``(T,)`` say which of the C tables a token is read by.
     """
     padded = np.concatenate([tables, tables[..., -1:]], axis=2)
     low, high = (padded[rows[None], :, places] for places in (slots, slots + 1))

@@ -1,61 +1,41 @@
 """Fitted models over sets of strings and texts: a token table, and a set function that aggregates what it knows."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import SetFunction
+from clearset.models._arrays import FloatArray
 from clearset.models._dependence import DRAWN, drawn_slots
-from clearset.models._fitted import FittedModel
-from clearset.models._freeze import freeze
-from clearset.models._frozen_model import FrozenModel
+from clearset.models._fitted import FittedModel, of_model
+from clearset.models._frozen_model import FrozenModel, freeze
 from clearset.models._model import Model
 from clearset.models._scored_tokens import ScoredTokens
 from clearset.models._semantic_storage import write_semantic_model
 from clearset.models._token_reading import TokenReading
-from clearset.models.documents import (
-    MOST_BYTES,
-    ItemExamples,
-    ShownExamples,
-    table_histogram,
-    token_document,
-)
+from clearset.models.documents import MOST_BYTES, ItemExamples, ShownExamples, table_histogram, token_document
 from clearset.sets import CrossedPositions, Feature, class_places, read_labels
 from clearset.tokens import PER_SET, Setting, TokenPlacer, TokenReader, TokenTable
-
-FloatArray = npt.NDArray[np.float64]
-
-COUNTER = "tokens"
 
 
 class SemanticMethods(FittedModel):
     """What fitted models over sets of strings and texts offer beside what all models do."""
 
-    def _semantic(self) -> Any:
-        return self.as_model()
+    if TYPE_CHECKING:
 
-    @property
-    def token_table_(self) -> TokenTable:
-        """The tokens and what is known of them, learned corrections included."""
-        table: TokenTable = self._semantic().table
-        return table
+        def as_model(self) -> "SemanticModel": ...
 
-    @property
-    def setting_(self) -> Setting:
-        """What was chosen: tokens, filters, cover, width and refinement."""
-        setting: Setting = self._semantic().setting
-        return setting
-
-    @property
-    def choices_(self) -> list[dict[str, Any]]:
-        """Every setting that was tried, and its validation loss."""
-        choices: list[dict[str, Any]] = self._semantic().choices
-        return choices
+    token_table_: TokenTable = of_model(
+        "table", "The tokens and what is known of them, learned corrections included."
+    )
+    setting_: Setting = of_model("setting", "What was chosen: tokens, filters, cover, width and refinement.")
+    choices_: list[dict[str, Any]] = of_model(
+        "choices", "Every setting that was tried, and its validation loss."
+    )
 
     def freeze(self) -> FrozenModel:
         """Store phi of every token, so that sets are scored by looking tokens up.
@@ -67,7 +47,7 @@ class SemanticMethods(FittedModel):
         FrozenModel
             The tokens with their scores.
         """
-        return freeze(self._semantic())
+        return freeze(self.as_model())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,6 +98,9 @@ class SemanticModel(SemanticMethods, Model):
     """
 
     semantic: ClassVar[bool] = True
+    counter: ClassVar[str] = "tokens"
+    write = write_semantic_model
+    histogram = table_histogram
 
     table: TokenTable
     setting: Setting
@@ -125,7 +108,6 @@ class SemanticModel(SemanticMethods, Model):
 
     @property
     def n_known_tokens(self) -> int:
-        """The number of tokens in its token table."""
         return len(self.table)
 
     @cached_property
@@ -142,12 +124,14 @@ class SemanticModel(SemanticMethods, Model):
 
     @cached_property
     def refined_function(self) -> SetFunction:
-        """The set function with the corrections of the token table."""
         corrections = self.table.corrections
         return replace(self.function, corrections=None if corrections is None else corrections.amounts)
 
+    @property
+    def prior(self) -> FloatArray | float:
+        return self.table.prior
+
     def read(self, X: Any, most_tokens: int | None = None) -> TokenReading:
-        """Read examples once, for whatever is asked of them."""
         return TokenReading(self, X, most_tokens)
 
     def get_feature_names_out(self, input_features: Sequence[Any] | None = None) -> npt.NDArray[Any]:
@@ -169,39 +153,23 @@ class SemanticModel(SemanticMethods, Model):
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
 
-    def scored(
-        self, positions: CrossedPositions, counts: Any, values: FloatArray, label: Any
-    ) -> ScoredTokens:
-        """Return sets of tokens whose features can be changed; values are in the value's own unit."""
-        per_set = [feature.name in PER_SET for feature in self.binning.features]
-        scoring = self.scoring(per_set, COUNTER, label, self.table.prior)
-        return ScoredTokens(replace(scoring, function=self.refined_function), positions, counts, values)
-
     def drawn(self, label: Any) -> ScoredTokens:
-        """Draw sets of one token, their features each by itself."""
-        slots, first = drawn_slots(self.binning, DRAWN), self.placer.first
+        slots, first = drawn_slots(self.binning), self.placer.first
         rng, n_classes = np.random.default_rng(1), self.reader.rows.values.shape[1]
         keypoints = np.asarray(self.binning.keypoints[0]) - first
         values = rng.choice(keypoints, (DRAWN, n_classes))
         rows, corrected = np.arange(DRAWN, dtype=np.int32), np.full(DRAWN, -1, np.int32)
         fractions, offsets = np.zeros(slots[1:].shape), np.arange(DRAWN + 1)
         positions = CrossedPositions(slots[1:], fractions, offsets, rows, corrected, values, keypoints)
-        return self.scored(positions, np.ones(DRAWN, np.int64), values + first, label)
+        return ScoredTokens(self, positions, np.ones(DRAWN, np.int64), values + first, label)
 
     def scope(self, feature: Feature) -> str:
-        """Return what a feature's value belongs to: each token, or the whole set."""
         return "set" if feature.name in PER_SET else "token"
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as an artifact."""
-        write_semantic_model(self, path)
-
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
-        """Read examples, their labels and names, as documents show them."""
         return ItemExamples(self, X, y, names)
 
     def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
-        """Return the labels of n examples as numbers, or as places of classes."""
         classes = self.link.classes
         labels = read_labels(y, n, "number" if classes is None else "classes")
         if classes is None or labels.classes is None:
@@ -213,7 +181,3 @@ class SemanticModel(SemanticMethods, Model):
         """Describe the token table, with as many of its tokens as fit if they are wanted."""
         wanted = data.tokens_shown() if with_tokens and data is not None else None
         return token_document(self, wanted, MOST_BYTES if with_tokens else 0)
-
-    def histogram(self, d: int) -> dict[str, Any] | None:
-        """Count a feature over all tokens, as often as they were seen."""
-        return table_histogram(self, d)

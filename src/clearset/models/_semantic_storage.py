@@ -8,18 +8,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from clearset.artifact import Artifact, ArtifactError, write_artifact
-from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Layout
+from clearset.artifact import Artifact, write_artifact
+from clearset.functions import CROSSED_LOSSES, Layout
 from clearset.models._set_storage import (
-    UNMAKEABLE,
+    check_link,
     check_types,
     common_from_json,
     common_to_json,
     parameters_from_json,
     plain,
-    unmakeable,
 )
 from clearset.sets import Binning
 from clearset.tokens import (
@@ -39,18 +37,13 @@ if TYPE_CHECKING:
     from clearset.functions import SetFunction
     from clearset.models._semantic_model import SemanticModel
 
-KIND = "semantic estimator"
+SEMANTIC_KIND = "semantic estimator"
 TABLE = "tokens.parquet"
 
 # What a setting says beside tokens and filters, and values of the right types.
 _CHOICES = {field.name: field.default for field in fields(Setting) if field.name not in ("tokens", "filters")}
-_TYPES: dict[str, Any] = {
-    "best_epoch": int,
-    "interrupted": bool,
-    "history": list,
-    "choices": list,
-    "feature_names_in": list | None,
-}
+# Which estimators predict classes; an engine estimates either.
+_ESTIMATORS = {"SemanticClassifier": True, "SemanticRegressor": False, "SemanticFeatureEngine": None}
 
 
 def write_semantic_model(model: SemanticModel, path: str | PathLike[str]) -> None:
@@ -59,43 +52,17 @@ def write_semantic_model(model: SemanticModel, path: str | PathLike[str]) -> Non
     tokens, filters = parameters.pop("tokens"), parameters.pop("filters")
     document = {
         "parameters": {
-            **{name: plain(value) for name, value in parameters.items()},
+            **plain(parameters),
             "tokens": tokens if _is_open(tokens) else as_tokenizer(tokens).to_json(),
             "filters": filters if _is_open(filters) else _filters_to_json(filters),
         },
         **common_to_json(model),
         "setting": _setting_to_json(model.setting),
-        "choices": [{name: plain(value) for name, value in choice.items()} for choice in model.choices],
+        "choices": plain(model.choices),
     }
     table = io.BytesIO()
     model.table.write_parquet(table)
-    write_artifact(path, KIND, document, model.function.tables, {TABLE: table.getvalue()})
-
-
-def restore_semantic_model(
-    artifact: Artifact, path: str | PathLike[str], make: type[SemanticModel], tokens: Any, filters: Any
-) -> SemanticModel:
-    """Make a model from an artifact.
-
-    Parameters
-    ----------
-    artifact
-        What the file holds.
-    path
-        The file, to be named in errors.
-    make
-        The class of the model.
-    tokens, filters
-        The user's own tokenizer and filters, or None: files hold no code.
-    """
-    try:
-        model = make(**_parts(artifact, tokens, filters))
-        _check_table(model)
-        return model
-    except _OtherCodeError as error:
-        raise ArtifactError(f"Cannot load '{path}': {error}") from None
-    except (*UNMAKEABLE, OSError, MemoryError, pa.ArrowException) as error:
-        raise unmakeable(path, error) from error
+    write_artifact(path, SEMANTIC_KIND, document, model.function.tables, {TABLE: table.getvalue()})
 
 
 def _is_open(value: Any) -> bool:
@@ -103,18 +70,19 @@ def _is_open(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value == "auto")
 
 
-class _OtherCodeError(Exception):
+class OtherCodeError(Exception):
     """The user's own code is missing, or is not that of the file."""
 
 
-def _parts(artifact: Artifact, tokens: Any, filters: Any) -> dict[str, Any]:
+def semantic_model_parts(artifact: Artifact, tokens: Any, filters: Any) -> dict[str, Any]:
+    """Make the fields of a model from an artifact, with the user's own tokenizer and filters, or None."""
     document = artifact.document
-    check_types(document, _TYPES)
+    check_types(document, {"choices": list})
     if not all(isinstance(choice, dict) for choice in document["choices"]):
         raise TypeError("choices holds something else than settings")
     parameters = _parameters(document["parameters"], tokens, filters)
-    parts = common_from_json(document, artifact.arrays)
-    _check_labels(document["estimator"], parts["link"].classes, parts["link"].loss)
+    parts = common_from_json(artifact)
+    check_link(parts["link"], document["estimator"], _ESTIMATORS, CROSSED_LOSSES)
     _check_function(parts["function"], parts["binning"], parameters["details"])
     setting = _setting(document["setting"], tokens, filters)
     if setting.width != parts["function"].width:
@@ -126,16 +94,6 @@ def _parts(artifact: Artifact, tokens: Any, filters: Any) -> dict[str, Any]:
         "setting": setting,
         "choices": document["choices"],
     }
-
-
-def _check_labels(estimator: str, classes: Any, loss: str) -> None:
-    several = classes is not None
-    if estimator not in ("SemanticClassifier", "SemanticFeatureEngine", "SemanticRegressor"):
-        raise ValueError(f"the estimator is {estimator!r}")
-    if several is (estimator == "SemanticRegressor") and estimator != "SemanticFeatureEngine":
-        raise ValueError("classes belong to a classifier, and numbers to a regressor")
-    if loss not in (CROSSED_LOSSES if several else REGRESSION_LOSSES):
-        raise ValueError(f"the loss is {loss!r}")
 
 
 def _check_function(function: SetFunction, binning: Binning, details: Any) -> None:
@@ -150,7 +108,7 @@ def _check_function(function: SetFunction, binning: Binning, details: Any) -> No
         raise ValueError("the set function is not that of crossed tokens")
 
 
-def _check_table(model: SemanticModel) -> None:
+def check_table(model: SemanticModel) -> None:
     """Raise an error unless the set function can read the table, for reading trusts it."""
     table = model.table
     classes = np.empty(0) if model.link.classes is None else model.link.classes
@@ -212,7 +170,7 @@ def _tokenizer(document: dict[str, Any], tokens: Any) -> Any:
     try:
         return tokenizer_from_json(document, tokens)
     except ValueError as error:
-        raise _OtherCodeError(str(error)) from None
+        raise OtherCodeError(str(error)) from None
 
 
 def _filters_to_json(filters: Any) -> Any:
@@ -228,5 +186,5 @@ def _filters(document: Any, filters: Any) -> Any:
         return filter_from_json(document) if one else [filter_from_json(part) for part in document]
     described = document if isinstance(document, list) else [document]
     if [filter_to_json(part) for part in check_filters(filters)] != described:
-        raise _OtherCodeError(f"It was made with the filters {described}, but filters={filters!r} was given.")
+        raise OtherCodeError(f"It was made with the filters {described}, but filters={filters!r} was given.")
     return filters

@@ -1,9 +1,8 @@
 """Fitted models over sets whose tokens have features."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from clearset.engines import engine
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
@@ -31,8 +31,6 @@ from clearset.sets import (
     read_more_sets,
 )
 from clearset.tokens import TokenLimitError
-
-FloatArray = npt.NDArray[np.float64]
 
 # Sets are scored in pieces of about this many tokens, so that memory stays bounded.
 PIECE_TOKENS = 100_000
@@ -84,6 +82,9 @@ class SetModel(Model):
     True
     """
 
+    counter: ClassVar[str] = SIZE
+    write = write_set_model
+
     sets_of_one: bool = False
     n_features_in: int = 0
 
@@ -93,7 +94,6 @@ class SetModel(Model):
         return self.n_features_in
 
     def read(self, X: Any, most_tokens: int | None = None) -> "SetReading":
-        """Read sets once, for whatever is asked of them."""
         if not isinstance(X, SetData) and not is_frame(X):
             X = self._array(X)
         sets = read_more_sets(X, self.binning.features, sets_of_one=self.sets_of_one)
@@ -124,30 +124,21 @@ class SetModel(Model):
         return array
 
     def drawn(self, label: Any) -> ScoredPlainSets:
-        """Draw sets of one token, their features each by itself."""
-        slots = drawn_slots(self.binning, DRAWN)
+        slots = drawn_slots(self.binning)
         positions = Positions(slots, np.zeros(slots.shape), np.arange(DRAWN + 1))
-        scoring = self.scoring([True] * len(slots), SIZE, label)
-        return ScoredPlainSets(scoring, positions, np.ones(DRAWN, np.int64))
+        return ScoredPlainSets(self, positions, np.ones(DRAWN, np.int64), [True] * len(slots), label)
 
     def probed(self, X: Any) -> Positions | None:
-        """Return the positions to probe with; None for random ones."""
         return None if X is None else self.binning.positions(self.read(X).sets, np.float64)
 
     def scope(self, feature: Feature) -> str:
-        """Return what a feature's value belongs to; only data tell what belongs to whole sets."""
+        # Only data tell what belongs to whole sets.
         return "size" if feature.name == SIZE else "token"
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as an artifact."""
-        write_set_model(self, path)
-
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
-        """Read sets, their labels and names, as documents show them."""
         return SetExamples(self, X, y, names)
 
     def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
-        """Return the labels of n sets as numbers, or as places of classes."""
         column = label_column(y, n)
         if self.link.classes is None:
             return check_numbers(column)
@@ -165,13 +156,11 @@ class SetReading(Reading):
         return len(self.sets)
 
     def outputs(self) -> FloatArray:
-        """Return the outputs, ``(B, C)``."""
         model = self.model
         pieces = [engine().outputs(model.function, positions, model.threads) for positions in self._placed()]
         return np.concatenate(pieces) if pieces else np.empty((0, model.function.outputs))
 
-    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """Return phi of every token, ``(T, C, K)``, and where the tokens of each set begin."""
+    def scores(self) -> tuple[FloatArray, IntArray]:
         model, sizes, scores = self.model, [np.zeros(1, np.int64)], []
         for positions in self._placed():
             scores.append(engine().scores(model.function, positions, model.threads))
@@ -190,18 +179,13 @@ class SetReading(Reading):
             yield sets[start:stop]
             start = stop
 
-    def scored(self, label: Any) -> Iterator[ScoredPlainSets]:
-        """Return the sets in pieces whose features can be changed."""
-        return (self._scored(piece, label) for piece in self._pieces())
-
-    def _scored(self, data: SetData, label: Any) -> ScoredPlainSets:
+    def _scored(self, piece: SetData, label: Any) -> ScoredPlainSets:
         binning = self.model.binning
-        per_set = [data.column(feature.name)[1] for feature in binning.features]
-        positions = binning.positions(data, np.float64)
-        return ScoredPlainSets(self.model.scoring(per_set, SIZE, label), positions, data.sizes)
+        per_set = [piece.column(feature.name)[1] for feature in binning.features]
+        positions = binning.positions(piece, np.float64)
+        return ScoredPlainSets(self.model, positions, piece.sizes, per_set, label)
 
     def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
-        """Return what each token adds to the prediction."""
         parts = [self._explained(piece, label, effects, frames) for piece in self._pieces()]
         return joined(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from numbers import Integral, Real
 from operator import index
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearset.artifact import Artifact, ArtifactError, write_artifact
+from clearset.artifact import Artifact, write_artifact
 from clearset.functions import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
@@ -26,29 +27,29 @@ if TYPE_CHECKING:
     from clearset.models._model import Model
     from clearset.models._set_model import SetModel
 
-KIND = "set estimator"
+SET_KIND = "set estimator"
 
 # Rho's lattice has 2 ** width vertices.
 MAX_WIDTH = 12
-
-# What content of a wrong form leads to, when something is made of it.
-UNMAKEABLE = (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, AttributeError)
 
 
 def write_set_model(model: SetModel, path: str | PathLike[str]) -> None:
     """Write a model as an artifact."""
     document = {
-        "parameters": {name: plain(value) for name, value in model.parameters.items()},
+        "parameters": plain(model.parameters),
         **common_to_json(model),
         "sets_of_one": model.sets_of_one,
         "n_features_in": int(model.n_features_in),
     }
-    write_artifact(path, KIND, document, model.function.tables)
+    write_artifact(path, SET_KIND, document, model.function.tables)
 
 
 def common_to_json(model: Model) -> dict[str, Any]:
     """Describe what all models have, but for the parameters."""
     layout, record, classes = model.function.layout, model.record, model.link.classes
+    labels = None
+    if classes is not None:
+        labels = {"labels": plain(classes), "dtype": classes.dtype.str}
     return {
         "estimator": model.estimator,
         "binning": model.binning.to_json(),
@@ -57,49 +58,48 @@ def common_to_json(model: Model) -> dict[str, Any]:
         "width": model.function.width,
         "outputs": model.function.outputs,
         "rho_keypoints": model.function.rho_keypoints,
-        "classes": None if classes is None else classes_to_json(classes),
+        "classes": labels,
         "loss": model.link.loss,
         "certificate": model.certificate.to_json(),
-        "history": [{name: plain(value) for name, value in epoch.items()} for epoch in record.history],
+        "history": plain(record.history),
         "best_epoch": record.best_epoch,
         "interrupted": record.interrupted,
         "feature_names_in": plain(model.feature_names_in),
     }
 
 
-def restore_set_model(artifact: Artifact, path: str | PathLike[str], make: type[SetModel]) -> SetModel:
-    """Make a model from an artifact."""
-    try:
-        return make(**_parts(artifact.document, artifact.arrays))
-    except UNMAKEABLE as error:
-        raise unmakeable(path, error) from error
-
-
-def unmakeable(path: str | PathLike[str], error: BaseException) -> ArtifactError:
-    """Return the error that a file is complete but describes no model."""
-    return ArtifactError(
-        f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
-        "Load it with the version that wrote it, or fit the model again."
+def set_model_parts(artifact: Artifact) -> dict[str, Any]:
+    """Make the fields of a model from an artifact."""
+    document = artifact.document
+    check_types(document, {"n_features_in": int, "sets_of_one": bool})
+    parts = common_from_json(artifact)
+    link, outputs = parts["link"], document["outputs"]
+    check_link(
+        link, document["estimator"], {"SetClassifier": True, "SetRegressor": False}, CLASSIFICATION_LOSSES
     )
-
-
-def _parts(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    check_types(document, _TYPES)
-    if document["estimator"] not in ("SetClassifier", "SetRegressor"):
-        raise ValueError(f"the estimator is {document['estimator']!r}")
-    parts = common_from_json(document, arrays)
-    classes = parts["link"].classes
-    if (classes is not None) != (document["estimator"] == "SetClassifier"):
-        raise ValueError("classes belong to a classifier, and to nothing else")
-    if parts["link"].loss not in (REGRESSION_LOSSES if classes is None else CLASSIFICATION_LOSSES):
-        raise ValueError(f"the loss is {parts['link'].loss!r}")
-    if parts["link"].n_outputs != document["outputs"]:
-        raise ValueError(f"{len(classes)} classes do not fit {document['outputs']} outputs")
+    if link.n_outputs != outputs:
+        raise ValueError(f"{len(link.classes)} classes do not fit {outputs} outputs")
     return parts | {
         "parameters": parameters_from_json(document["parameters"]),
         "sets_of_one": document["sets_of_one"],
         "n_features_in": document["n_features_in"],
     }
+
+
+def check_link(
+    link: Link, estimator: str, estimators: Mapping[str, bool | None], class_losses: Collection[str]
+) -> None:
+    """Raise a ValueError unless a link fits the estimator.
+
+    Of each estimator is said whether it predicts classes; None means that it may predict numbers as well.
+    """
+    classes = link.classes is not None
+    if estimator not in estimators:
+        raise ValueError(f"the estimator is {estimator!r}")
+    if estimators[estimator] not in (None, classes):
+        raise ValueError("classes belong to a classifier, and numbers to a regressor")
+    if link.loss not in (class_losses if classes else REGRESSION_LOSSES):
+        raise ValueError(f"the loss is {link.loss!r}")
 
 
 def parameters_from_json(document: dict[str, Any]) -> dict[str, Any]:
@@ -114,18 +114,19 @@ def parameters_from_json(document: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def common_from_json(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def common_from_json(artifact: Artifact) -> dict[str, Any]:
     """Make what all models have, but for the parameters."""
+    document = artifact.document
     binning = Binning.from_json(document["binning"])
     trusts = tuple(Trust(**trust) for trust in document["trusts"])
     check_trusts(trusts, binning.features)
     names, classes = document["feature_names_in"], document["classes"]
     return {
         "estimator": document["estimator"],
-        "function": set_function_from_json(document, arrays, binning),
+        "function": _set_function(artifact, binning),
         "binning": binning,
         "trusts": trusts,
-        "link": Link(document["loss"], None if classes is None else classes_from_json(classes)),
+        "link": Link(document["loss"], None if classes is None else _classes(classes)),
         "certificate": Certificate.from_json(document["certificate"]),
         "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
         "feature_names_in": None if names is None else tuple(names),
@@ -137,17 +138,15 @@ _TYPES: dict[str, Any] = {
     "outputs": int,
     "rho_keypoints": int,
     "best_epoch": int,
-    "n_features_in": int,
     "interrupted": bool,
-    "sets_of_one": bool,
     "history": list,
     "feature_names_in": list | None,
 }
 
 
-def check_types(document: dict[str, Any], types: dict[str, Any]) -> None:
-    """Raise a TypeError unless the entries are of these types; whole numbers are not negative."""
-    for name, wanted in types.items():
+def check_types(document: dict[str, Any], further: dict[str, Any]) -> None:
+    """Raise a TypeError unless all entries are of the right types; whole numbers are not negative."""
+    for name, wanted in (_TYPES | further).items():
         value = document[name]
         if not isinstance(value, wanted) or (wanted is int and (isinstance(value, bool) or value < 0)):
             raise TypeError(f"{name} is {value!r}")
@@ -157,23 +156,16 @@ def check_types(document: dict[str, Any], types: dict[str, Any]) -> None:
         raise TypeError("feature_names_in holds something else than names")
 
 
-def classes_to_json(classes: np.ndarray) -> dict[str, Any]:
-    """Return the classes of labels, and their type, as plain data."""
-    return {"labels": [plain(label) for label in classes.tolist()], "dtype": classes.dtype.str}
-
-
-def classes_from_json(document: dict[str, Any]) -> np.ndarray:
-    """Make the classes that `classes_to_json` wrote."""
+def _classes(document: dict[str, Any]) -> np.ndarray:
     classes = np.array(document["labels"], dtype=document["dtype"])
     if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
         raise ValueError("the classes are not at least two different labels in order")
     return classes
 
 
-def set_function_from_json(
-    document: dict[str, Any], arrays: dict[str, np.ndarray], binning: Binning
-) -> SetFunction:
+def _set_function(artifact: Artifact, binning: Binning) -> SetFunction:
     """Make the set function of a form, with its parameters."""
+    document, arrays = artifact.document, artifact.arrays
     layout = Layout(
         tuple(index(size) for size in document["layout"]["sizes"]),
         tuple(tuple(index(d) for d in subset) for subset in document["layout"]["subsets"]),
@@ -206,17 +198,19 @@ def set_function_from_json(
 
 def plain(value: Any) -> Any:
     """Turn a parameter into JSON's types."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if value is None or isinstance(value, str | bool):
         return value
-    if isinstance(value, np.bool_):
-        return bool(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
         return float(value)
     if isinstance(value, Feature | Trust):
-        return {name: plain(part) for name, part in asdict(value).items()}
-    if isinstance(value, list | tuple | np.ndarray):
+        return plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None  # a generator has moved on since; a seed is kept

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.engines import engine
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
 from clearset.models._explanation_columns import column_names, numbers
@@ -20,20 +21,12 @@ from clearset.tokens import PER_SET, Occurrences, TokenTable, covered, read_deta
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
 
-FloatArray = npt.NDArray[np.float64]
-
 # Scores are kept of about this many tokens x classes at a time, so that memory stays bounded.
 PIECE_SCORES = 2_000_000
 
 
 class TokenReading(Reading):
-    """Examples that a `SemanticModel` has read.
-
-    Attributes
-    ----------
-    found
-        Their tokens.
-    """
+    """Examples that a `SemanticModel` has read, and the tokens found in them."""
 
     def __init__(self, model: "SemanticModel", X: Any, most_tokens: int | None = None) -> None:
         self.model, self.X = model, X
@@ -49,20 +42,14 @@ class TokenReading(Reading):
         return self.model.placer.place(self.found)
 
     def outputs(self) -> FloatArray:
-        """Return the outputs, ``(B, C)``; of several classes the prior's where an example has no known token."""
         model = self.model
         outputs = engine().outputs(model.refined_function, self.positions, model.threads)
         return model.link.with_prior(outputs, self.found.counts == 0, model.table.prior)
 
-    def scores(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """Return phi of every token, ``(T, C, K)``, and where the tokens of each example begin."""
+    def scores(self) -> tuple[FloatArray, IntArray]:
         model = self.model
         scores = engine().scores(model.refined_function, self.positions, model.threads)
         return scores, self.positions.offsets
-
-    def scored(self, label: Any) -> Iterator[ScoredTokens]:
-        """Return the examples in pieces whose features can be changed."""
-        return (self._scored(piece, label) for piece in self._pieces())
 
     def _pieces(self) -> Iterator[Occurrences]:
         return self.found.pieces(PIECE_SCORES // self.model.reader.rows.values.shape[1])
@@ -70,10 +57,9 @@ class TokenReading(Reading):
     def _scored(self, piece: Occurrences, label: Any) -> ScoredTokens:
         model = self.model
         positions = model.placer.place(piece)
-        return model.scored(positions, piece.counts, model.reader.rows.values, label)
+        return ScoredTokens(model, positions, piece.counts, model.reader.rows.values, label)
 
     def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
-        """Return what is known of each token, and what it adds to the prediction."""
         if not len(self):
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
         model, found = self.model, self.found
@@ -117,7 +103,7 @@ class TokenReading(Reading):
         return own[name][piece.rows] if name in own else piece.of_tokens(name)
 
 
-def _statistics(table: TokenTable, tokens: npt.NDArray[Any], columns: npt.NDArray[np.int64]) -> pa.Array:
+def _statistics(table: TokenTable, tokens: npt.NDArray[Any], columns: IntArray) -> pa.Array:
     """Return what the table knows of tokens: examples, mean label or share of the class, and its 95% interval."""
     stated = {"count": pa.array(table.counts[tokens])}
     for name, values in zip(("mean", "low", "high"), (table.means, *table.intervals), strict=True):

@@ -14,17 +14,16 @@ from clearset.functions import (
     shape_name,
     trust_name,
 )
-from clearset.sets import Binning, Feature, Positions, Trust
+from clearset.sets import Binning, Positions, Trust
 
 PROBES = 2000
 PROBE_TOLERANCE = 1e-6  # of the range of what is probed
 
+_Places = tuple[np.ndarray, np.ndarray]  # slots and fractions
+
 
 def certify(
-    function: SetFunction,
-    binning: Binning,
-    trusts: Sequence[Trust],
-    positions: Positions | None = None,
+    function: SetFunction, binning: Binning, trusts: Sequence[Trust], positions: Positions | None = None
 ) -> Certificate:
     """Check every constraint in the parameters, and by probing.
 
@@ -57,16 +56,13 @@ def certify(
     if any(np.isnan(check.violation) for check in checks):
         return Certificate(tuple(checks))  # there is nothing to probe
     rng = np.random.default_rng(0)
-    probe = _Probe(
-        function, binning, _random_positions(binning, rng) if positions is None else positions, rng
-    )
-    for d, feature in enumerate(binning.features):
-        if feature.monotonic is not None:
-            checks.append(probe.monotonic(d, feature))
-    names = [feature.name for feature in binning.features]
-    for trust in trusts:
-        main, by = names.index(trust.feature), names.index(trust.by)
-        checks.append(probe.trust(trust, main, by, binning.features[main].direction))
+    if positions is None:
+        positions = _random_positions(binning, rng)
+    probe = _Probe(function, binning, positions, rng)
+    checks += [
+        probe.monotonic(d) for d, feature in enumerate(binning.features) if feature.monotonic is not None
+    ]
+    checks += [probe.trust(trust) for trust in trusts]
     return Certificate(tuple(checks))
 
 
@@ -90,38 +86,38 @@ class _Probe:
     def __init__(
         self, function: SetFunction, binning: Binning, positions: Positions, rng: np.random.Generator
     ) -> None:
-        self._function = function
-        self._binning = binning
-        self._rng = rng
+        self._function, self._binning, self._rng = function, binning, rng
         chosen = rng.integers(len(positions), size=min(PROBES, 20 * len(positions)))
         self._sets = positions.take(np.sort(chosen))
 
-    def monotonic(self, d: int, feature: Feature) -> Check:
+    def monotonic(self, d: int) -> Check:
         """Raise the feature of one token of each set and see whether the output goes the wrong way."""
-        sets = self._sets
+        sets, feature = self._sets, self._binning.features[d]
         tokens = self._rng.integers(sets.offsets[:-1], sets.offsets[1:])
-        low, high = self._lower_and_higher(d, feature, len(tokens))
-        before = self._outputs(_moved(sets, d, tokens, *low))
-        after = self._outputs(_moved(sets, d, tokens, *high))
+        before, after = (
+            engine().outputs(self._function, _moved(sets, d, tokens, *place))
+            for place in self._lower_and_higher(d, len(tokens))
+        )
         gain = feature.direction * (after - before)
         return self._check(monotonic_name(feature), "output", -gain, np.concatenate([before, after]))
 
-    def trust(self, trust: Trust, main: int, by: int, sign: int) -> Check:
+    def trust(self, trust: Trust) -> Check:
         """Look at the score of single tokens at two values of each of the two features."""
-        sets = self._sets
-        tokens = sets.offsets[:-1]
-        feature = self._binning.features[main]
-        low, high = self._lower_and_higher(main, feature, len(tokens))
+        names = [feature.name for feature in self._binning.features]
+        main, by = names.index(trust.feature), names.index(trust.by)
+        sign = self._binning.features[main].direction
+        sets, tokens = self._sets, self._sets.offsets[:-1]
+        low, high = self._lower_and_higher(main, len(tokens))
         if trust.shape == "trapezoid":
             first, last = self._ends(main)
             low = (np.full(len(tokens), first, dtype=np.int32), np.zeros(len(tokens)))
             high = (np.full(len(tokens), last, dtype=np.int32), np.zeros(len(tokens)))
-        less, more = self._lower_and_higher(by, self._binning.features[by], len(tokens))
-        score = {
-            (m, b): self._scores(_moved(_moved(sets, main, tokens, *place), by, tokens, *trusted), tokens)
-            for m, place in (("low", low), ("high", high))
-            for b, trusted in (("less", less), ("more", more))
-        }
+        less, more = self._lower_and_higher(by, len(tokens))
+        score = {}
+        for m, place in (("low", low), ("high", high)):
+            for b, trusted in (("less", less), ("more", more)):
+                moved = _moved(_moved(sets, main, tokens, *place), by, tokens, *trusted)
+                score[m, b] = engine().scores(self._function, moved)[tokens]
         if trust.shape == "trapezoid":
             upper = sign * (score["high", "more"] - score["high", "less"])
             lower = sign * (score["low", "less"] - score["low", "more"])
@@ -135,29 +131,19 @@ class _Probe:
         slots = self._binning.slots_of(self._binning.features[d].name)
         return slots.start, slots.stop - 1
 
-    def _lower_and_higher(
-        self, d: int, feature: Feature, n: int
-    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Draw n pairs of places (slot, fraction) of a feature, the first not above the second."""
+    def _lower_and_higher(self, d: int, n: int) -> tuple[_Places, _Places]:
+        """Draw n pairs of places of a feature, the first not above the second."""
         first, last = self._ends(d)
-        categories = self._binning.categories[d]
+        categories, pairs = self._binning.categories[d], self._binning.features[d].pairs
         if categories is not None:
             places = np.array(
-                [[first + categories.index(category) for category in pair] for pair in feature.pairs],
-                dtype=np.int32,
+                [[first + categories.index(category) for category in pair] for pair in pairs], dtype=np.int32
             )
             chosen = places[self._rng.integers(len(places), size=n)]
             return (chosen[:, 0], np.zeros(n)), (chosen[:, 1], np.zeros(n))
         ends = np.sort(self._rng.uniform(first, last, size=(2, n)), axis=0)
         slots = np.minimum(ends.astype(np.int32), last - 1)
         return (slots[0], ends[0] - slots[0]), (slots[1], ends[1] - slots[1])
-
-    def _outputs(self, positions: Positions) -> np.ndarray:
-        return engine().outputs(self._function, positions)
-
-    def _scores(self, positions: Positions, tokens: np.ndarray) -> np.ndarray:
-        scores: np.ndarray = engine().scores(self._function, positions)[tokens]
-        return scores
 
     def _check(self, constraint: str, scope: str, losses: np.ndarray, values: np.ndarray) -> Check:
         spread = float(np.ptp(values))

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.display._spelling import shown
-from clearset.display.plots._figure import DATA, LINE, MUTED, FloatArray, fit
+from clearset.display._protocols import FloatArray
+from clearset.display._short_text import shown
+from clearset.display.plots._figure import DATA, LINE, MUTED, fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,6 +90,14 @@ def _power(number: float, _: int | None = None) -> str:
     return f"{number:,g}".replace("e+", "e")
 
 
+def draw_bars(axes: "Axes", left: FloatArray, heights: npt.NDArray[Any], widths: FloatArray) -> None:
+    """Draw the distribution of data behind a curve; heights are shares of the panel's."""
+    axes.bar(
+        left, heights, widths, align="edge", color=DATA, edgecolor="white", linewidth=0.4,
+        transform=axes.get_xaxis_transform(), zorder=0,
+    )  # fmt: skip
+
+
 def draw_numbers(
     axes: "Axes", values: FloatArray, keypoints: FloatArray, scale: Scale, height: float
 ) -> None:
@@ -108,10 +117,7 @@ def draw_numbers(
         left, widths = edges[:-1], np.diff(edges)
     absent = len(values) - len(present)
     unit = height / max(int(counts.max(initial=0)), absent, 1)
-    axes.bar(
-        left, unit * counts, widths, align="edge", color=DATA, edgecolor="white", linewidth=0.4,
-        transform=axes.get_xaxis_transform(), zorder=0,
-    )  # fmt: skip
+    draw_bars(axes, left, unit * counts, widths)
     if absent:
         axes.bar(MISSING, unit * absent, 0.04, color=DATA, transform=axes.transAxes, clip_on=False, zorder=0)
 
@@ -123,22 +129,16 @@ def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
         [MISSING - 0.05] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False
     )
     for value, colour in zip(values.tolist(), colours, strict=True):
-        axes.plot(
-            [MISSING],
-            [value],
-            "o",
-            ms=5,
-            mfc="white",
-            mec=colour,
-            mew=1.4,
-            gid="missing",
-            transform=transform,
-            clip_on=False,
-        )
+        mark_missing_value(axes, MISSING, value, colour, transform=transform, clip_on=False)
     axes.text(
         MISSING, -0.03, "missing", rotation=90, ha="center", va="top", fontsize=7.5, color=MUTED,
         transform=axes.transAxes,
     )  # fmt: skip
+
+
+def mark_missing_value(axes: "Axes", x: float, y: float, colour: str, **options: Any) -> None:
+    """Mark the calibrated value of a missing value by a circle."""
+    axes.plot([x], [y], "o", ms=5, mfc="white", mec=colour, mew=1.4, gid="missing", **options)
 
 
 def choose_categories(

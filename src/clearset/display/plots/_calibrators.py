@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from clearset.display._shown import Fitted, FloatArray, ShownCurve
-from clearset.display._spelling import shown
+from clearset.display._protocols import Fitted, ShownCurve
+from clearset.display._short_text import shown
 from clearset.display.plots._axis import (
     MOST_SLANTED,
     Scale,
     choose_categories,
     draw_numbers,
     mark_missing,
+    mark_missing_value,
     name_categories,
 )
 from clearset.display.plots._figure import (
@@ -21,6 +22,7 @@ from clearset.display.plots._figure import (
     INK,
     LINE,
     MUTED,
+    add_grid,
     add_legend,
     colour_of,
     columns_for,
@@ -30,13 +32,7 @@ from clearset.display.plots._figure import (
     new_panels,
     title,
 )
-from clearset.display.plots._model_parts import (
-    NamedScores,
-    columns_of,
-    counts_in,
-    named_scores,
-    numbers_in,
-)
+from clearset.display.plots._model_parts import columns_of, counts_in, named_scores, numbers_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,46 +67,40 @@ def plot_calibrators(
     need_matplotlib()
     fitted = model.as_model()
     scores = named_scores(fitted, label)
-    curves = fitted.curves()
+    curves = fitted.calibrators()
     names = [features] if isinstance(features, str) else list(curves) if features is None else list(features)
     if not names:
         raise ValueError(f"features names none to draw; there are {list(curves)[:20]}.")
     for name in names:
         fitted.binning.slots_of(name)  # refuses an unknown feature, before any work
-    columns = {} if X is None else columns_of(fitted, fitted.explain(X, label))
+    columns = {} if X is None else columns_of(fitted, model.explain(X, label))
     upright = any(len(curves[name].categories or ()) >= MOST_SLANTED for name in names)
     figure, panels = new_panels(len(names), height=3.7 if upright else 2.7)
     for place, (axes, name) in enumerate(zip(panels, names, strict=True)):
-        curve = curves[name]
-        if curve.keypoints is not None:
-            _draw_numeric(axes, curve, curve.keypoints, scores, columns.get(name))
-        else:
-            _draw_categories(axes, curve, curve.categories or (), scores, columns.get(name))
+        draw = _draw_categories if curves[name].keypoints is None else _draw_numeric
+        draw(axes, curves[name], scores, columns.get(name))
         title(axes, shown(name))
         axes.set_ylim(*_LIMITS)
         axes.set_yticks([0, 0.5, 1])
-        axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
-        axes.set_ylabel(
-            "calibrated value" if place % columns_for(len(names)) == 0 else "", fontsize=9, color=INK
-        )
+        add_grid(axes, "y")
+        if place % columns_for(len(names)) == 0:
+            axes.set_ylabel("calibrated value", fontsize=9, color=INK)
     _add_legend(figure, scores, with_data=bool(columns))
     return figure
 
 
-def _add_legend(figure: "Figure", scores: NamedScores, *, with_data: bool) -> None:
+def _add_legend(figure: "Figure", scores: dict[int, str], *, with_data: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
     names: list[str] = []
-    if 1 < len(scores.names) <= _MOST_IN_LEGEND:
-        handles = [
-            Line2D([], [], color=colour_of(n), ls=dashes_of(n), lw=2) for n in range(len(scores.names))
-        ]
-        names = list(scores.names)
-    elif len(scores.names) > 1:
+    if 1 < len(scores) <= _MOST_IN_LEGEND:
+        names = list(scores.values())
+        handles = [Line2D([], [], color=colour_of(n), ls=dashes_of(n), lw=2) for n in range(len(names))]
+    elif len(scores) > 1:
         handles = [Line2D([], [], color=MUTED, lw=2)]
-        names = [f"{len(scores.names)} curves; name a class: label=…"]
+        names = [f"{len(scores)} curves; name a class: label=…"]
     if with_data:
         handles.append(Patch(color=DATA))
         names.append("distribution of the tokens")
@@ -119,47 +109,33 @@ def _add_legend(figure: "Figure", scores: NamedScores, *, with_data: bool) -> No
 
 
 def _draw_numeric(
-    axes: "Axes",
-    curve: ShownCurve,
-    keypoints: FloatArray,
-    scores: NamedScores,
-    column: pa.ChunkedArray | None,
+    axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None
 ) -> None:
+    keypoints = np.asarray(curve.keypoints)
     scale = Scale.of(keypoints)
     scale.set_on(axes, "x", keypoints)
     places = keypoints
     if scale.kind != "linear":
         # What is straight between two keypoints is bent on another scale.
         places = np.unique(np.concatenate([keypoints, scale.between(keypoints[0], keypoints[-1], 200)]))
-    for number, row in enumerate(scores.rows):
-        axes.plot(
-            places,
-            np.interp(places, keypoints, curve.values[row]),
-            color=colour_of(number),
-            ls=dashes_of(number),
-            lw=2,
-            zorder=3,
-            gid="curve",
-        )
-        if len(scores.rows) == 1:
-            axes.plot(keypoints, curve.values[row], "o", ms=3.5, color=colour_of(number), zorder=3)
+    for number, row in enumerate(scores):
+        heights, colour = np.interp(places, keypoints, curve.values[row]), colour_of(number)
+        axes.plot(places, heights, color=colour, ls=dashes_of(number), lw=2, zorder=3, gid="curve")
+        if len(scores) == 1:
+            axes.plot(keypoints, curve.values[row], "o", ms=3.5, color=colour, zorder=3)
     if column is not None:
         draw_numbers(axes, numbers_in(column), keypoints, scale, _HEIGHT)
-    mark_missing(axes, curve.missing[scores.rows], [colour_of(n) for n in range(len(scores.rows))])
+    mark_missing(axes, curve.missing[list(scores)], [colour_of(n) for n in range(len(scores))])
 
 
 def _draw_categories(
-    axes: "Axes",
-    curve: ShownCurve,
-    categories: tuple[Any, ...],
-    scores: NamedScores,
-    column: pa.ChunkedArray | None,
+    axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None
 ) -> None:
+    categories = curve.categories or ()
     counts = None if column is None else counts_in(column, categories)
-    kept = choose_categories(
-        categories, None if counts is None else counts[:-1], curve.values[scores.rows[0]]
-    )
-    n, n_rows = len(kept), len(scores.rows)
+    known = None if counts is None else counts[:-1]
+    kept = choose_categories(categories, known, curve.values[min(scores)])
+    n, n_rows = len(kept), len(scores)
     places = np.arange(n + 1)
     if counts is not None:
         heights = np.append(counts[:-1][kept], counts[-1])
@@ -167,22 +143,11 @@ def _draw_categories(
         heights = _HEIGHT * (high - low) * heights / max(heights.max(), 1)
         axes.bar(places, heights, 0.8, bottom=low, color=DATA, zorder=0)
     spread = np.linspace(-0.25, 0.25, n_rows) if n_rows > 1 else [0.0]
-    for number, (row, shift) in enumerate(zip(scores.rows, spread, strict=True)):
+    for number, (row, shift) in enumerate(zip(scores, spread, strict=True)):
         colour = colour_of(number)
-        axes.plot(
-            places[:-1] + shift, curve.values[row][kept], "o", ms=6, color=colour, zorder=3, gid="curve"
-        )
-        axes.plot(
-            n + shift,
-            curve.missing[row],
-            "o",
-            ms=5,
-            mfc="white",
-            mec=colour,
-            mew=1.4,
-            zorder=3,
-            gid="missing",
-        )
+        heights = curve.values[row][kept]
+        axes.plot(places[:-1] + shift, heights, "o", ms=6, color=colour, zorder=3, gid="curve")
+        mark_missing_value(axes, n + shift, curve.missing[row], colour, zorder=3)
     name_categories(axes, [*(str(categories[place]) for place in kept), "missing"])
     axes.axvline(n - 0.5, color=LINE, lw=0.8, ls=":")
     if n < len(categories):

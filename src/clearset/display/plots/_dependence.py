@@ -4,10 +4,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearset.display._shown import ShownDependence
-from clearset.display._spelling import shown
+from clearset.display._protocols import ShownDependence
+from clearset.display._short_text import shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
-from clearset.display.plots._figure import ACCENT, LINE, MUTED, name_axes, need_matplotlib, new_panels, title
+from clearset.display.plots._figure import (
+    ACCENT,
+    LINE,
+    MUTED,
+    add_grid,
+    name_axes,
+    need_matplotlib,
+    new_panels,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,14 +58,12 @@ def plot_partial_dependence(dependence: ShownDependence, *, sets: int = 50) -> "
         scale.set_on(axes, "x", dependence.values, margin=0.02)
         axes.plot(dependence.values, dependence.sets[chosen].T, color=LINE, lw=0.7, alpha=0.6, zorder=1)
         axes.plot(dependence.values, dependence.prediction, color=ACCENT, lw=2.4, zorder=3)
-    axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
+    add_grid(axes, "y")
     said = "prediction" if dependence.label is None else f"probability of {shown(dependence.label)}"
     name_axes(axes, feature, said)
-    drawn = (
-        ""
-        if not len(chosen)
-        else f", and {f'{len(chosen)} of them' if len(chosen) < n_sets else 'each of them'}"
-    )
+    drawn = ""
+    if len(chosen):
+        drawn = f", and {len(chosen) if len(chosen) < n_sets else 'each'} of them"
     title(axes, f"mean over {dependence.said_of}{drawn}" if n_sets > 1 else "one set")
     axes.title.set_color(MUTED)
     return figure

@@ -2,16 +2,11 @@
 
 from bisect import bisect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-FloatArray = npt.NDArray[np.float64]
 
 # Colours that people with any kind of colour vision can tell apart; the first marks what matters most.
 ACCENT, OPPOSITE = "#0072B2", "#D55E00"
@@ -45,11 +40,7 @@ def new_panels(
     columns = columns_for(n, columns)
     rows = -(-n // columns)
     figure = new_figure(width * columns, height * rows)
-    found: list[Axes] = []
-    for place in range(n):
-        axes = figure.add_subplot(rows, columns, place + 1)
-        found.append(clean(axes))
-    return figure, found
+    return figure, [clean(figure.add_subplot(rows, columns, place + 1)) for place in range(n)]
 
 
 def columns_for(n: int, most: int = 3) -> int:
@@ -67,6 +58,11 @@ def clean(axes: "Axes") -> "Axes":
         axis.get_offset_text().set(fontsize=8, color=MUTED)
     axes.set_axisbelow(True)
     return axes
+
+
+def add_grid(axes: "Axes", axis: Literal["both", "y"] = "both") -> None:
+    """Draw faint lines behind a panel."""
+    axes.grid(axis=axis, color=LINE, lw=0.5, alpha=0.5)
 
 
 def title(axes: "Axes", text: str) -> None:
@@ -113,14 +109,9 @@ def fit(text: str, inches: float, size: float) -> str:
 
 def add_legend(where: "Axes | Figure", handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
     """Add a legend; names must not begin with an underscore, which matplotlib would leave out."""
+    texts = [fit(name, 2.2, 8) for name in names]
     legend = where.legend(
-        handles,
-        [fit(name, 2.2, 8) for name in names],
-        fontsize=8,
-        frameon=False,
-        labelcolor=INK,
-        handlelength=1.6,
-        **options,
+        handles, texts, fontsize=8, frameon=False, labelcolor=INK, handlelength=1.6, **options
     )
     for text in legend.get_texts():
         text.set_parse_math(False)

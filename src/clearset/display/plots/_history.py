@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from clearset.display._shown import Trained
+from clearset.display._protocols import Trained
 from clearset.display.plots._figure import (
     ACCENT,
-    LINE,
     MUTED,
     OPPOSITE,
+    add_grid,
     add_legend,
     name_axes,
     need_matplotlib,
@@ -46,7 +46,7 @@ def plot_history(model: Trained) -> "Figure":
     if best is not None and len(names) == 2:
         lines.append(axes.axvline(best, color=MUTED, lw=1, ls=":"))
         names.append(f"best epoch, {best}")
-    axes.grid(axis="y", color=LINE, lw=0.5, alpha=0.5)
+    add_grid(axes, "y")
     axes.locator_params(axis="x", integer=True)
     name_axes(axes, "epoch", "loss")
     add_legend(axes, lines, names)

@@ -6,27 +6,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.display._shown import Fitted, ShownModel
-from clearset.display._spelling import said, shown
+from clearset.display._protocols import Fitted, FloatArray, ShownModel
+from clearset.display._short_text import said, shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
 from clearset.display.plots._figure import (
     ACCENT,
     INK,
     MUTED,
-    FloatArray,
     fit,
     name_axes,
     need_matplotlib,
     new_panels,
     title,
 )
-from clearset.display.plots._model_parts import (
-    chosen_class,
-    columns_of,
-    counts_in,
-    numbers_in,
-    output_of,
-)
+from clearset.display.plots._model_parts import chosen_class, columns_of, counts_in, numbers_in, output_of
 from clearset.sets import Binning, Positions
 
 if TYPE_CHECKING:
@@ -50,10 +43,8 @@ class _Side(NamedTuple):
     @property
     def title(self) -> str:
         """The name of the axis."""
-        some = (
-            f" ({len(self.values)} of {self.n_categories:,})" if self.n_categories > len(self.values) else ""
-        )
-        return shown(self.name) + some
+        n = len(self.values)
+        return shown(self.name) + (f" ({n} of {self.n_categories:,})" if self.n_categories > n else "")
 
 
 def plot_lattice(model: Fitted, x: str, y: str, X: Any = None, *, label: Any = None) -> "Figure":
@@ -85,7 +76,7 @@ def plot_lattice(model: Fitted, x: str, y: str, X: Any = None, *, label: Any = N
         fitted.binning.slots_of(name)  # refuses an unknown feature
     if x == y:
         raise ValueError(f"x and y are both {x!r}; a surface needs two features. Try plot_calibrators.")
-    columns = {} if X is None else columns_of(fitted, fitted.explain(X, chosen_class(fitted, label)))
+    columns = {} if X is None else columns_of(fitted, model.explain(X, chosen_class(fitted, label)))
     across, up = _side(fitted.binning, x, columns.get(x)), _side(fitted.binning, y, columns.get(y))
     scores, others = surface(fitted, across, up, columns, output)
     upright = across.scale is None and len(across.values) > MOST_SLANTED
@@ -94,8 +85,11 @@ def plot_lattice(model: Fitted, x: str, y: str, X: Any = None, *, label: Any = N
         _draw(figure, axes, across, up, scores[..., k])
         if across.scale is not None and up.scale is not None and columns:
             _draw_points(axes, numbers_in(columns[x]), numbers_in(columns[y]))
-        _set_axis(axes, "x", across)
-        _set_axis(axes, "y", up)
+        for which, side in (("x", across), ("y", up)):
+            if side.scale is None:
+                name_categories(axes, list(side.values), which)
+            else:
+                side.scale.set_on(axes, which, side.values, margin=0.0)
         name_axes(axes, across.title, up.title)
         if len(panels) > 1:
             title(axes, f"score {k + 1}")
@@ -110,22 +104,22 @@ def surface(
 ) -> tuple[FloatArray, list[str]]:
     """Return the score at every pair of values, ``(n_y, n_x, K)``, and the values of the other features as text."""
     binning, width = model.binning, model.function.width
-    n = len(up.values) * len(across.values)
+    n_x, n_y = len(across.values), len(up.values)
+    n = n_x * n_y
     slots, fractions = np.zeros((len(binning.features), n), np.int32), np.zeros((len(binning.features), n))
     others = []
+    drawn = {
+        across.name: (np.tile(across.slots, n_y), np.tile(across.fractions, n_y)),
+        up.name: (np.repeat(up.slots, n_x), np.repeat(up.fractions, n_x)),
+    }
     for place, feature in enumerate(binning.features):
-        if feature.name == across.name:
-            slots[place] = np.tile(across.slots, len(up.values))
-            fractions[place] = np.tile(across.fractions, len(up.values))
-        elif feature.name == up.name:
-            slots[place] = np.repeat(up.slots, len(across.values))
-            fractions[place] = np.repeat(up.fractions, len(across.values))
+        if feature.name in drawn:
+            slots[place], fractions[place] = drawn[feature.name]
         else:
             slots[place], fractions[place], text = _middle(binning, place, columns.get(feature.name))
             others.append(f"{shown(feature.name, 20)} = {text}")
     scores = model.score_positions(Positions(slots, fractions, np.arange(n + 1)))
-    scores = scores.reshape(len(up.values), len(across.values), -1, width)[:, :, output]
-    return np.asarray(scores), others
+    return scores.reshape(n_y, n_x, -1, width)[:, :, output], others
 
 
 def _side(binning: Binning, name: str, column: pa.ChunkedArray | None) -> _Side:
@@ -149,17 +143,12 @@ def _side(binning: Binning, name: str, column: pa.ChunkedArray | None) -> _Side:
 
 def _middle(binning: Binning, place: int, column: pa.ChunkedArray | None) -> tuple[int, float, str]:
     """Return the slot and fraction where a feature stands that is not drawn, and its value in words."""
-    name, keypoints, categories = (
-        binning.features[place].name, binning.keypoints[place], binning.categories[place] or ()
-    )  # fmt: skip
-    slots = binning.slots_of(name)
+    name, keypoints = binning.features[place].name, binning.keypoints[place]
     if keypoints is None:
+        categories = binning.categories[place] or ()
         common = 0 if column is None else int(np.argmax(counts_in(column, categories)))
-        return (
-            slots.start + common,
-            0.0,
-            shown(categories[common], 16) if common < len(categories) else "missing",
-        )
+        text = shown(categories[common], 16) if common < len(categories) else "missing"
+        return binning.slots_of(name).start + common, 0.0, text
     value = keypoints[len(keypoints) // 2]
     if column is not None:
         numbers = numbers_in(column)
@@ -194,10 +183,3 @@ def _draw_points(axes: "Axes", x: FloatArray, y: FloatArray) -> None:
     present = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
     chosen = np.random.default_rng(0).permutation(present)[:_MOST_POINTS]
     axes.plot(x[chosen], y[chosen], "o", ms=2.6, mfc="white", mec=INK, mew=0.4, alpha=0.6)
-
-
-def _set_axis(axes: "Axes", which: str, side: _Side) -> None:
-    if side.scale is None:
-        name_categories(axes, list(side.values), which)
-    else:
-        side.scale.set_on(axes, which, side.values, margin=0.0)

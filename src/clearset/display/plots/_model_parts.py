@@ -1,38 +1,27 @@
 """What plots read off fitted models of all kinds."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.display._shown import FloatArray, ShownExplanation, ShownModel
-from clearset.display._spelling import shown
+from clearset.display._protocols import FloatArray, ShownExplanation, ShownModel
+from clearset.display._short_text import shown
 
 
-class NamedScores(NamedTuple):
-    """Some of phi's scores: their rows in its tables, and names that tell them apart."""
-
-    rows: list[int]
-    names: list[str]
-
-
-def named_scores(model: ShownModel, label: Any) -> NamedScores:
-    """Return the scores of one class, or (None) of all classes that have their own."""
+def named_scores(model: ShownModel, label: Any) -> dict[int, str]:
+    """Name the scores of one class, or (None) of all classes that have their own, by their rows in phi's tables."""
     function, classes = model.function, model.link.classes
-    chosen = [output_of(model, label)]
-    if label is None:
-        chosen = list(range(function.outputs))
-    rows, names = [], []
+    chosen = list(range(function.outputs)) if label is None else [output_of(model, label)]
+    names = {}
     for output in chosen:
         for score in range(function.width):
-            rows.append(output * function.width + score)
             parts = [f"class {shown(classes[output])}"] if classes is not None and len(chosen) > 1 else []
-            names.append(
-                ", ".join([*parts, f"score {score + 1}"] if function.width > 1 else parts) or "score"
-            )
-    return NamedScores(rows, names)
+            parts += [f"score {score + 1}"] if function.width > 1 else []
+            names[output * function.width + score] = ", ".join(parts) or "score"
+    return names
 
 
 def output_of(model: ShownModel, label: Any) -> int:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.display._spelling import shown
+from clearset.display._protocols import FloatArray
+from clearset.display._short_text import shown
 from clearset.display.plots._figure import (
     ACCENT,
     DATA,
-    LINE,
     MUTED,
-    FloatArray,
+    add_grid,
     add_legend,
     colour_of,
     name_axes,
@@ -76,13 +76,10 @@ def plot_quality(model: Any, X: Any, y: Any) -> "Figure":
             f"y holds none of the classes: it has {labels.tolist()[0]!r}, the model {classes.tolist()[:10]}. Pass the "
             "labels as the model was fitted with them."
         )
-    if not _has_probabilities(model):
-        return _margins(labels, predicted, classes)
-    return _reliability(labels, predicted, classes)
-
-
-def _has_probabilities(model: Any) -> bool:
-    return hasattr(model, "predict_proba") or not hasattr(model, "predict")
+    # What does not predict is an engine, whose estimates are probabilities.
+    if hasattr(model, "predict_proba") or not hasattr(model, "predict"):
+        return _reliability(labels, predicted, classes)
+    return _margins(labels, predicted, classes)
 
 
 def _predicted(model: Any, X: Any) -> FloatArray:
@@ -103,25 +100,18 @@ def _numbers(labels: FloatArray, predicted: FloatArray) -> "Figure":
     figure, (left, right) = new_panels(2, width=4.4, height=3.6)
     chosen = np.random.default_rng(0).permutation(len(labels))[:_MOST_POINTS]
     x, residuals = predicted[chosen], labels[chosen] - predicted[chosen]
-    size = 3.2 if len(chosen) > 300 else 5.0
-    alpha = 0.35 if len(chosen) > 300 else 0.7
+    size, alpha = (3.2, 0.35) if len(chosen) > 300 else (5.0, 0.7)
     low, high = min(labels.min(), predicted.min()), max(labels.max(), predicted.max())
     left.plot([low, high], [low, high], color=MUTED, lw=1, ls="--", zorder=1)
-    left.plot(x, labels[chosen], "o", ms=size, mew=0, color=ACCENT, alpha=alpha, zorder=2)
-    name_axes(left, "predicted", "observed")
-    title(left, f"R² {_explained(labels, predicted):.3f}, {len(labels):,} sets")
     right.axhline(0, color=MUTED, lw=1, ls="--", zorder=1)
-    right.plot(x, residuals, "o", ms=size, mew=0, color=ACCENT, alpha=alpha, zorder=2)
-    name_axes(right, "predicted", "observed less predicted")
-    title(right, f"typical error {np.sqrt(np.mean((labels - predicted) ** 2)):.4g}")
-    for axes in (left, right):
-        axes.grid(color=LINE, lw=0.5, alpha=0.5)
+    for axes, y, name in ((left, labels[chosen], "observed"), (right, residuals, "observed less predicted")):
+        axes.plot(x, y, "o", ms=size, mew=0, color=ACCENT, alpha=alpha, zorder=2)
+        name_axes(axes, "predicted", name)
+        add_grid(axes)
+    error, spread = np.mean((labels - predicted) ** 2), np.var(labels)
+    title(left, f"R² {1 - error / spread if spread else np.nan:.3f}, {len(labels):,} sets")
+    title(right, f"typical error {np.sqrt(error):.4g}")
     return figure
-
-
-def _explained(labels: FloatArray, predicted: FloatArray) -> float:
-    spread = ((labels - labels.mean()) ** 2).sum()
-    return float(1 - ((labels - predicted) ** 2).sum() / spread) if spread else float("nan")
 
 
 def _reliability(labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDArray[Any]) -> "Figure":
@@ -138,13 +128,12 @@ def _reliability(labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDAr
     errors = 2 * np.sqrt(np.maximum(observed * (1 - observed), 0.25 / counts) / counts)
     left.errorbar(predicted, observed, errors, color=ACCENT, lw=2, elinewidth=1, fmt="o-", ms=5, zorder=2)
     left.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-    left.grid(color=LINE, lw=0.5, alpha=0.5)
+    add_grid(left)
     name_axes(left, *names)
     accuracy = float(np.mean(classes[shares.argmax(axis=1)] == labels))
     title(left, f"accuracy {accuracy:.3f}, {len(labels):,} sets")
-    right.hist(
-        chances, np.linspace(0, 1, 2 * _BINS + 1).tolist(), color=DATA, edgecolor=ACCENT, linewidth=0.8
-    )
+    edges = np.linspace(0, 1, 2 * _BINS + 1).tolist()
+    right.hist(chances, edges, color=DATA, edgecolor=ACCENT, linewidth=0.8)
     right.set_xlim(-0.03, 1.03)
     name_axes(right, names[0], "sets")
     title(right, "how often each was predicted")
@@ -175,11 +164,8 @@ def _margins(labels: npt.NDArray[Any], outputs: FloatArray, classes: npt.NDArray
     else:
         name = f"output for {shown(classes[1])}"
     figure, (axes,) = new_panels(1, width=6.4, height=3.4)
-    edges = (
-        np.linspace(outputs.min(), outputs.max(), 31)
-        if np.ptp(outputs)
-        else np.array([-0.5, 0.5]) + outputs[0]
-    )
+    same = not np.ptp(outputs)
+    edges = outputs[0] + np.array([-0.5, 0.5]) if same else np.linspace(outputs.min(), outputs.max(), 31)
     handles: list[Any] = []
     names = []
     for place, label in enumerate(classes[:_MOST_CLASSES]):

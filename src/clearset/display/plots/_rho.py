@@ -4,17 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearset.display._shown import Fitted
-from clearset.display.plots._figure import (
-    ACCENT,
-    DATA,
-    LINE,
-    FloatArray,
-    name_axes,
-    need_matplotlib,
-    new_panels,
-    title,
-)
+from clearset.display._protocols import Fitted
+from clearset.display.plots._axis import draw_bars
+from clearset.display.plots._figure import ACCENT, add_grid, name_axes, need_matplotlib, new_panels, title
 from clearset.display.plots._model_parts import (
     chosen_class,
     output_of,
@@ -53,25 +45,26 @@ def plot_rho(model: Fitted, X: Any = None, *, label: Any = None) -> "Figure":
     fitted = model.as_model()
     output, width = output_of(fitted, label), fitted.function.width  # refuses an unknown class
     label = chosen_class(fitted, label)
-    means = None if X is None else fitted.explain(X, label).aggregate
+    means = None if X is None else model.explain(X, label).aggregate
     centre = np.zeros(width) if means is None else np.median(means, axis=0)
     points = np.linspace(-1.0, 1.0, _FINENESS * (fitted.function.rho_keypoints - 1) + 1)
     figure, panels = new_panels(
         width, columns=2, width=5.0 if width == 1 else 4.2, height=3.4 if width == 1 else 2.9
     )
-    curves = [predictions_of_means(fitted, _slice(centre, k, points), output) for k in range(width)]
+    curves = []
+    for k in range(width):
+        means_of_k = np.repeat(centre[None], len(points), axis=0)  # the others stay at the centre
+        means_of_k[:, k] = points
+        curves.append(predictions_of_means(fitted, means_of_k, output))
     lowest, highest = min(curve.min() for curve in curves), max(curve.max() for curve in curves)
     margin = 0.06 * (highest - lowest) or 1.0
     for k, (axes, curve) in enumerate(zip(panels, curves, strict=True)):
         if means is not None:
             counts, edges = np.histogram(means[:, k], np.linspace(-1.0, 1.0, _BINS + 1))
-            axes.bar(
-                edges[:-1], 0.6 * counts / max(counts.max(), 1), np.diff(edges), align="edge", color=DATA,
-                edgecolor="white", linewidth=0.4, transform=axes.get_xaxis_transform(), zorder=0,
-            )  # fmt: skip
+            draw_bars(axes, edges[:-1], 0.6 * counts / max(counts.max(), 1), np.diff(edges))
         axes.plot(points, curve, color=ACCENT, lw=2.2, zorder=3)
         axes.set(xlim=(-1.03, 1.03), ylim=(lowest - margin, highest + margin))
-        axes.grid(color=LINE, lw=0.5, alpha=0.5)
+        add_grid(axes)
         name_axes(axes, "mean score of a set's tokens" if width == 1 else f"mean of score {k + 1}",
                   what_is_predicted(fitted, label))  # fmt: skip
     others = "their middle" if X is None else "their medians"
@@ -79,10 +72,3 @@ def plot_rho(model: Fitted, X: Any = None, *, label: Any = None) -> "Figure":
         panels[0], "rho: what the mean score becomes" if width == 1 else f"rho, the other scores at {others}"
     )
     return figure
-
-
-def _slice(centre: FloatArray, k: int, points: FloatArray) -> FloatArray:
-    """Return mean scores of which one goes through all points, while the others stay at the centre."""
-    means = np.repeat(centre[None], len(points), axis=0)
-    means[:, k] = points
-    return means

@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearset.display._shown import ShownExplanation
-from clearset.display._spelling import said, shown, token_texts
+from clearset.display._protocols import FloatArray, ShownExplanation
+from clearset.display._short_text import said, shown, token_texts
 from clearset.display.plots._figure import (
     ACCENT,
     INK,
     LINE,
     MUTED,
     OPPOSITE,
-    FloatArray,
     clean,
     fit,
     inches_of,
@@ -55,9 +54,8 @@ def plot_waterfall(explanation: ShownExplanation, *, tokens: int = 10) -> "Figur
     one = explanation[0]
     parts = contributions_of(one)
     names, bars = _most_important(token_texts(one, _MOST_CHARACTERS), parts, int(tokens))
-    width, curves = parts.shape[1], list(one.rho.values())
-    label = None if one.label is None else one.label[0]
-    curve = None if not curves else one.rho[label if label in one.rho else next(iter(one.rho))]
+    width, label = parts.shape[1], None if one.label is None else one.label[0]
+    curve = one.rho.get(label, next(iter(one.rho.values()), None))
     sizes = [3.2 if width == 1 else 2.8] * width + ([2.1] if curve is not None else [])
     names = [fit(name, _WIDEST_NAME, _SMALL) for name in names]
     beside = max(inches_of(name, _SMALL) for name in (*names, "mean score"))
@@ -71,14 +69,8 @@ def plot_waterfall(explanation: ShownExplanation, *, tokens: int = 10) -> "Figur
     if curve is not None:
         _draw_rho(clean(figure.add_subplot(grid[width])), curve, one)
     what = "Prediction:" if label is None else f"Prediction for class {shown(label)}:"
-    figure.suptitle(
-        fit(f"{what} {said(float(one.prediction[0]))}", figure.get_figwidth() - 0.2, 12),
-        x=0.01,
-        ha="left",
-        fontsize=12,
-        color=INK,
-        parse_math=False,
-    )
+    text = fit(f"{what} {said(float(one.prediction[0]))}", figure.get_figwidth() - 0.2, 12)
+    figure.suptitle(text, x=0.01, ha="left", fontsize=12, color=INK, parse_math=False)
     return figure
 
 
@@ -111,9 +103,8 @@ def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float, inches: float) 
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
     # Numbers stand to the left of what is taken away, and to the right of what is added.
     values = [*bars, aggregate]
-    left, right = (
-        _NUMBER if any(sided) else 0.12 for sided in ([v < 0 for v in values], [v >= 0 for v in values])
-    )
+    left = _NUMBER if min(values) < 0 else 0.12
+    right = _NUMBER if max(values) >= 0 else 0.12
     unit = ((high - low) or 1.0) / (inches - left - right)
     axes.set_xlim(low - left * unit, high + right * unit)
     axes.locator_params(axis="x", nbins=4)

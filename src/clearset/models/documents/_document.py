@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,14 +69,7 @@ def report_document(
 def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = True) -> dict[str, Any]:
     """Describe a fitted model, with examples that are read already, as `report_document` does.
 
-    Parameters
-    ----------
-    model : Model
-        The model.
-    data : ShownExamples or None
-        Sets that it has read.
-    tokens : bool, default=True
-        Whether to include tokens of the token table, as many as fit; a page that can ask a server needs none.
+    As many tokens of a token table are included as fit, unless they are not wanted: pages can ask a server for them.
     """
     certificate, classes = model.certificate, model.link.classes
     document: dict[str, Any] = {
@@ -87,9 +81,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "loss": model.link.loss,
         "link": model.link.name,
         "classes": None if classes is None else [str(label) for label in classes.tolist()],
-        "trusts": [
-            {"feature": trust.feature, "by": trust.by, "shape": trust.shape} for trust in model.trusts
-        ],
+        "trusts": [asdict(trust) for trust in model.trusts],
         "certificate": [
             entries(described) | {"holds": check.holds}
             for described, check in zip(certificate.to_json(), certificate.checks, strict=True)
@@ -97,7 +89,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "history": [entries(epoch) for epoch in model.record.history],
         "best_epoch": int(model.record.best_epoch),
         "parameters": {name: _shown(value) for name, value in model.parameters.items()},
-        "examples": [] if data is None else data.examples(),
+        "examples": [] if data is None else data.at(data.chosen),
         "n_sets": None if data is None else len(data),
         "quality": None if data is None or data.labels is None else quality(model, data),
     }

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from clearset.models._arrays import FloatArray
 from clearset.sets import numbers
-
-FloatArray = npt.NDArray[np.float64]
 
 _BINS = 30
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._histogram import histogram
-from clearset.models.documents._shown_examples import FloatArray, IntArray, ShownExamples
+from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import gather, number, take_examples
 from clearset.tokens import PER_SET, read_details, refined_values
 
@@ -24,13 +25,9 @@ class ItemExamples(ShownExamples):
     def __init__(
         self, model: SemanticModel, X: Any, y: Any, names: Sequence[str | None] | None = None
     ) -> None:
-        super().__init__(model, X, y, names)
         reading = model.read(X)
-        self.reading, self._tokens, self._found = reading, reading.of_tokens, reading.found
-        self._semantic = model
-        self.sizes = self._found.n_items
-        self.check_names()
-        self.labels = None if y is None else model.read_labels(y, len(self.reading))
+        self._semantic, self._tokens, self._found = model, reading.of_tokens, reading.found
+        super().__init__(model, reading, reading.found.n_items, X, y, names)
 
     def histogram(self, d: int) -> dict[str, Any]:
         """Count the values of a feature, over the tokens found or over examples."""
@@ -68,9 +65,7 @@ class ItemExamples(ShownExamples):
         ]
 
     def tokens_shown(self) -> IntArray:
-        """Return the tokens of the examples."""
         if not len(self.chosen):
             return np.empty(0, np.int64)
-        return np.unique(self._found.found.tokens[gather(self._found.found.offsets, self.chosen)[0]]).astype(
-            np.int64
-        )
+        found = self._found.found
+        return np.unique(found.tokens[gather(found.offsets, self.chosen)[0]]).astype(np.int64)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.display import reliability
 from clearset.functions import Link
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import number, numbers
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
-FloatArray = npt.NDArray[np.float64]
-
-_BINS = 10
 _MOST_POINTS = 400
 
 
@@ -29,7 +28,7 @@ def quality(model: Model, data: ShownExamples) -> dict[str, Any]:
         ``metrics``, each with a ``name``, the model's ``value`` and ``constant``, that of always saying the same;
         ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of probabilities.
     """
-    labels, outputs = data.labels, data.outputs()
+    labels, outputs = data.labels, data.reading.outputs()
     assert labels is not None  # noqa: S101
     if not len(labels):
         return {"n": 0, "metrics": [], "points": [], "reliability": []}
@@ -51,7 +50,7 @@ def _of_numbers(labels: FloatArray, predicted: FloatArray) -> dict[str, Any]:
     return {"n": len(labels), "metrics": metrics, "points": points, "reliability": []}
 
 
-def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) -> dict[str, Any]:
+def _of_classes(labels: IntArray, outputs: FloatArray, link: Link) -> dict[str, Any]:
     n_classes = len(np.asarray(link.classes))
     counts = np.bincount(labels, minlength=n_classes)
     two = outputs.shape[1] == 1
@@ -63,16 +62,18 @@ def _of_classes(labels: npt.NDArray[np.int64], outputs: FloatArray, link: Link) 
         metrics.append(_metric("among the best 3", (best == labels[:, None]).any(axis=1).mean(), often))
     if two and counts.all():
         metrics.append(_metric("AUC", _auc(labels == 1, outputs[:, 0]), 0.5))
-    reliability: list[Any] = []
+    points: list[Any] = []
     if link.has_probabilities:
         shares = link.probabilities(outputs)
         prior = counts[counts > 0] / len(labels)
         constant = -(prior * np.log(prior)).sum()
-        metrics.append(_metric("log loss", _log_loss(labels, shares), constant))
+        eps = np.finfo(np.float64).eps
+        losses = -np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps))
+        metrics.append(_metric("log loss", losses.mean(), constant))
         said = shares[:, 1] if two else shares.max(axis=1)
         true = labels == 1 if two else chosen == labels
-        reliability = _reliability(said, true)
-    return {"n": len(labels), "metrics": metrics, "points": [], "reliability": reliability}
+        points = numbers(np.stack(reliability(said, true), axis=1), 5)
+    return {"n": len(labels), "metrics": metrics, "points": [], "reliability": points}
 
 
 def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
@@ -82,21 +83,6 @@ def _auc(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
     n_positive = int(positive.sum())
     above = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
     return float(above / (n_positive * (len(positive) - n_positive)))
-
-
-def _log_loss(labels: npt.NDArray[np.int64], shares: FloatArray) -> float:
-    eps = np.finfo(np.float64).eps
-    return float(-np.log(np.clip(shares[np.arange(len(labels)), labels], eps, 1 - eps)).mean())
-
-
-def _reliability(said: FloatArray, true: npt.NDArray[np.bool_]) -> list[Any]:
-    """Compare what was said with what was, in bins of equal width."""
-    bins = np.minimum((said * _BINS).astype(np.int64), _BINS - 1)
-    counts = np.bincount(bins, minlength=_BINS)
-    filled = counts > 0
-    predicted = np.bincount(bins, said, _BINS)[filled] / counts[filled]
-    observed = np.bincount(bins, true.astype(np.float64), _BINS)[filled] / counts[filled]
-    return numbers(np.stack([predicted, observed, counts[filled]], axis=1), 5)
 
 
 def _root(errors: FloatArray) -> float:

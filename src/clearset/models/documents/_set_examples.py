@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._histogram import histogram
-from clearset.models.documents._shown_examples import FloatArray, IntArray, ShownExamples
+from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import SIZE, Category, Feature, number, numbers
 
 if TYPE_CHECKING:
@@ -20,15 +21,11 @@ class SetExamples(ShownExamples):
     """Sets of `SetRegressor` and `SetClassifier`."""
 
     def __init__(self, model: SetModel, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
-        super().__init__(model, X, y, names)
         reading = model.read(X)
-        self.reading, self._sets = reading, reading.sets
-        self.sizes = self._sets.sizes * len(self._sets.feature_names)
-        self.check_names()
-        self.labels = None if y is None else model.read_labels(y, len(self._sets))
+        self._sets = reading.sets
+        super().__init__(model, reading, self._sets.sizes * len(self._sets.feature_names), X, y, names)
 
     def scope(self, feature: Feature) -> str:
-        """Return what a feature's value belongs to: each token, or the whole set."""
         if feature.name == SIZE:
             return "size"
         return "set" if self._sets.column(feature.name)[1] else "token"
@@ -64,18 +61,17 @@ class SetExamples(ShownExamples):
 
     @cached_property
     def _columns(self) -> list[tuple[FloatArray, bool]]:
-        return [self._column(d) for d in range(len(self._model.binning.features))]
-
-    def _column(self, d: int) -> tuple[FloatArray, bool]:
-        """Return a feature's values, categories as places of the model's, and whether there is one per set."""
-        name = self._model.binning.features[d].name
-        values, per_set = self._sets.column(name)
-        if name == SIZE:
-            return np.full(len(values), np.nan), True  # the page counts
-        if self._model.binning.categories[d] is None:
-            return values, per_set
-        places = self._places(d, values).astype(np.float64)
-        return np.where(places == len(self._known(d)), np.nan, places), per_set
+        """The values of every feature, categories as places of the model's, and whether there is one per set."""
+        columns = []
+        for d, feature in enumerate(self._model.binning.features):
+            values, per_set = self._sets.column(feature.name)
+            if feature.name == SIZE:
+                values, per_set = np.full(len(values), np.nan), True  # the page counts
+            elif self._model.binning.categories[d] is not None:
+                places = self._places(d, values).astype(np.float64)
+                values = np.where(places == len(self._known(d)), np.nan, places)
+            columns.append((values, per_set))
+        return columns
 
     def _known(self, d: int) -> tuple[Category, ...]:
         """Return the categories of a feature that the model knows."""

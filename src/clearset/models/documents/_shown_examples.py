@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clearset.models._arrays import IntArray
 from clearset.sets import Feature, number
 
 if TYPE_CHECKING:
     from clearset.models._model import Model, Reading
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 MOST_EXAMPLES = 50
 MOST_VALUES = 20_000
@@ -30,8 +27,12 @@ class ShownExamples(ABC):
     ----------
     model : Model
         A fitted model.
-    X : sets, as for `fit`
-        The sets.
+    reading : Reading
+        The sets as the model has read them.
+    sizes : ndarray of shape (B,)
+        The number of values, or of items, of each set.
+    X : frame, SetData or array-like
+        The sets as they were given.
     y : array-like or None
         Their labels, if known.
     names : sequence of str, or None
@@ -39,26 +40,24 @@ class ShownExamples(ABC):
 
     Attributes
     ----------
-    reading : Reading
-        The sets as the model has read them.
-    sizes : ndarray of shape (B,)
-        The number of values, or of items, of each set.
     labels : ndarray of shape (B,), or None
         Numbers, or places of classes.
     """
 
-    reading: Reading
-    sizes: npt.NDArray[Any]
-    labels: npt.NDArray[Any] | None
-
-    def __init__(self, model: Model, X: Any, y: Any, names: Sequence[str | None] | None) -> None:
+    def __init__(
+        self, model: Model, reading: Reading, sizes: npt.NDArray[Any], X: Any, y: Any, names: Any
+    ) -> None:
         self.X, self.y = X, y
-        self._model = model
+        self._model, self.reading, self.sizes = model, reading, sizes
         # A pandas series would look up [row] by its index, and the elements of an Arrow array are no strings.
-        listed: Any = names
         self._names: list[Any] | None = None
         if names is not None:
-            self._names = listed.to_pylist() if hasattr(names, "to_pylist") else list(listed)
+            self._names = names.to_pylist() if hasattr(names, "to_pylist") else list(names)
+            if len(self._names) != len(self):
+                raise ValueError(
+                    f"There are {len(self._names):,} names for {len(self):,} sets. Give each set one, or none at all."
+                )
+        self.labels = None if y is None else model.read_labels(y, len(self))
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -69,13 +68,6 @@ class ShownExamples(ABC):
         known = name is not None and name == name and str(name).strip()
         return str(name) if known else f"Example {row}"
 
-    def check_names(self) -> None:
-        """Raise a ValueError unless there are as many names as sets."""
-        if self._names is not None and len(self._names) != len(self):
-            raise ValueError(
-                f"There are {len(self._names):,} names for {len(self):,} sets. Give each set one, or none at all."
-            )
-
     def scope(self, feature: Feature) -> str:
         """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
         return self._model.scope(feature)
@@ -84,23 +76,14 @@ class ShownExamples(ABC):
     def histogram(self, d: int) -> dict[str, Any]:
         """Count the values of a feature."""
 
-    def examples(self) -> list[dict[str, Any]]:
-        """Return some of the sets, chosen at random."""
-        return self.at(self.chosen)
-
     @cached_property
     def chosen(self) -> IntArray:
-        """The rows of the sets that `examples` returns."""
+        """The rows of some sets to begin with, chosen at random."""
         return choose_rows(self.sizes)
 
     @abstractmethod
     def at(self, rows: IntArray) -> list[dict[str, Any]]:
         """Return the sets of some rows."""
-
-    def outputs(self) -> FloatArray:
-        """Return the model's outputs, ``(B, C)``."""
-        outputs: FloatArray = self.reading.outputs()
-        return outputs
 
     def tokens_shown(self) -> IntArray:
         """Return the numbers, in the token table, of the tokens that the chosen sets have."""
@@ -108,13 +91,10 @@ class ShownExamples(ABC):
 
     def _about(self, row: int) -> dict[str, Any]:
         """Return the entries that all kinds of sets have."""
-        return {"row": row, "name": self.name(row), "label": self._label(row)}
-
-    def _label(self, row: int) -> Any:
-        if self.labels is None:
-            return None
-        classes = self._model.link.classes
-        return number(self.labels[row]) if classes is None else str(classes[int(self.labels[row])])
+        label, classes = None, self._model.link.classes
+        if self.labels is not None:
+            label = number(self.labels[row]) if classes is None else str(classes[int(self.labels[row])])
+        return {"row": row, "name": self.name(row), "label": label}
 
 
 def choose_rows(sizes: npt.NDArray[Any]) -> IntArray:

@@ -6,17 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._histogram import histogram
 from clearset.sets import number, numbers
 from clearset.tokens import OWN, OwnTokenizer, Statistics, TokenTable
 
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
-
-IntArray = npt.NDArray[np.int64]
 
 MOST_BYTES = 2_300_000
 """The largest size of the tokens in a document, so that the page stays under 3 MB."""
@@ -29,14 +27,7 @@ def token_document(
 ) -> dict[str, Any]:
     """Describe tokens and their statistics, from which values follow as in `clearset.tokens.token_values`.
 
-    Parameters
-    ----------
-    model : SemanticModel
-        The model.
-    wanted : ndarray of int64, optional
-        The numbers of tokens that come first.
-    most_bytes : int, default=MOST_BYTES
-        The largest size of the description as JSON.
+    Wanted tokens, by their numbers, come first; others follow as long as the description is not too large as JSON.
     """
     table = model.table
     order = _order(model, np.empty(0, np.int64) if wanted is None else wanted)
@@ -77,7 +68,7 @@ def _order(model: SemanticModel, wanted: IntArray) -> IntArray:
     return np.argsort(places, kind="stable")
 
 
-def _places(keys: npt.NDArray[np.float64]) -> IntArray:
+def _places(keys: FloatArray) -> IntArray:
     places = np.empty(len(keys), np.int64)
     places[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return places

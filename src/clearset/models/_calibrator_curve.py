@@ -36,16 +36,11 @@ class CalibratorCurve:
 
 def calibrator_curves(binning: Binning, function: SetFunction) -> dict[str, CalibratorCurve]:
     """Read the curves off a set function."""
-    calibration = function.calibration
-    return {
-        feature.name: CalibratorCurve(
-            feature.name,
-            keypoints,
-            categories,
-            calibration[:, binning.slots_of(feature.name)].copy(),
-            calibration[:, binning.slots_of(feature.name).stop].copy(),
+    curves = {}
+    for place, feature in enumerate(binning.features):
+        name, slots = feature.name, binning.slots_of(feature.name)
+        values, missing = (function.calibration[:, where].copy() for where in (slots, slots.stop))
+        curves[name] = CalibratorCurve(
+            name, binning.keypoints[place], binning.categories[place], values, missing
         )
-        for feature, keypoints, categories in zip(
-            binning.features, binning.keypoints, binning.categories, strict=True
-        )
-    }
+    return curves

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from clearset.display._shown import ShownExplanation
+from clearset.display._protocols import ShownExplanation
 from clearset.sets import SIZE
 
 _MOST_FEATURES = 3

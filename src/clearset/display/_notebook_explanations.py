@@ -1,45 +1,34 @@
 """What notebooks show of explanations: the contributions of tokens, and partial dependence."""
 
 import html
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from clearset.display._html_fragments import (
-    UP,
-    bar_svg,
-    block_html,
-    more_html,
-    name_html,
-    table_html,
-    write_page,
-)
-from clearset.display._shown import ShownDependence, ShownExplanation, ShownJointExplanation
-from clearset.display._spelling import said, shown, token_texts
+from clearset.display._html_fragments import UP, bar_svg, block_html, more_html, name_html, table_html
+from clearset.display._protocols import ShownDependence, ShownExplanation, ShownJointExplanation
+from clearset.display._short_text import said, shown, token_texts
 from clearset.display.plots._axis import Scale
 from clearset.display.plots._waterfall import contributions_of
 
 _MOST_SETS, _MOST_TOKENS, _MOST_FEATURES, _MOST_CATEGORIES = 10, 20, 30, 16
 
 
-def explanation_html(explanation: ShownExplanation, path: str | PathLike[str] | None = None) -> str:
-    """Return what the tokens of each set add, as HTML, and write it to a file if a path is given."""
+def explanation_html(explanation: ShownExplanation) -> str:
+    """Return what the tokens of each set add, as HTML."""
     lines = [_explained(one, f"Set {number}") for number, one in enumerate(explanation[:_MOST_SETS])]
-    return _finished(explanation, lines, "set", path)
+    return _finished(explanation, lines, "set")
 
 
-def joint_explanation_html(
-    explanation: ShownJointExplanation, path: str | PathLike[str] | None = None
-) -> str:
-    """Return what the follow-on model reads of each row and what tokens add to it, as HTML; see `explanation_html`."""
+def joint_explanation_html(explanation: ShownJointExplanation) -> str:
+    """Return what the follow-on model reads of each row and what tokens add to it, as HTML."""
     lines = []
     for number, row in enumerate(explanation[:_MOST_SETS]):
         what = "" if row.label is None else f" for {name_html(row.label[0])}"
         lines.append(f"<h4>Row {number}: {said(float(row.prediction[0]))}{what}</h4>{_read(row.follow_on)}")
         for name, part in zip(row.names, row.engines.values(), strict=True):
             lines.append(_explained(part, f"Estimate of {name_html(name)}", "estimate"))
-    return _finished(explanation, lines, "row", path)
+    return _finished(explanation, lines, "row")
 
 
 def dependence_html(dependence: ShownDependence) -> str:
@@ -58,17 +47,9 @@ def dependence_html(dependence: ShownDependence) -> str:
     return block_html(lines)
 
 
-def _finished(
-    explanation: ShownExplanation | ShownJointExplanation,
-    lines: list[str],
-    what: str,
-    path: str | PathLike[str] | None,
-) -> str:
+def _finished(explanation: ShownExplanation | ShownJointExplanation, lines: list[str], what: str) -> str:
     more = more_html(len(explanation) - _MOST_SETS, what)
-    block = block_html([f"<p><small>{html.escape(repr(explanation))}</small></p>", *lines, more])
-    if path is not None:
-        write_page("Explanation", block, path)
-    return block
+    return block_html([f"<p><small>{html.escape(repr(explanation))}</small></p>", *lines, more])
 
 
 def _explained(one: ShownExplanation, heading: str, what_it_gives: str = "prediction") -> str:
