@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from clearset.functions.projections._colouring import colour_rows
 from clearset.functions.projections._hildreth import Rows, solve
-from clearset.functions.projections._members import Array, check_bounds, members
+from clearset.functions.projections._checks import Array, check_bounds, members
 
 
 @dataclass

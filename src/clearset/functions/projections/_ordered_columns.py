@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from clearset.functions.projections._halfspaces import HalfSpaces, ProjectionState
-from clearset.functions.projections._members import Array
+from clearset.functions.projections._checks import Array
 
 Indices = npt.NDArray[np.int32]
 
