@@ -1,4 +1,4 @@
-"""Euclidean projections of parameters onto the sets that shape constraints allow, and rows for each kind of constraint."""
+"""Euclidean projections of parameters onto what shape constraints allow, and the rows of each kind of constraint."""
 
 from clearset.functions.projections._calibrator_rows import curvature_rows, order_rows
 from clearset.functions.projections._chain import Chains

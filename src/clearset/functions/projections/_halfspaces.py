@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from clearset.functions.projections._checks import Array, check_bounds, members
 from clearset.functions.projections._colouring import colour_rows
 from clearset.functions.projections._hildreth import Rows, solve
-from clearset.functions.projections._checks import Array, check_bounds, members
 
 
 @dataclass
