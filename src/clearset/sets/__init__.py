@@ -27,7 +27,7 @@ from ._labels import (
 )
 from ._long import from_long
 from ._positions import Positions
-from ._ragged import IntArray, gather, offsets_from_sizes
+from ._ragged import IntArray, gather, offsets_from_sizes, runs
 from ._resolve import resolve_features
 from ._threads import check_threads, count_cores, count_threads
 from ._trust import Trust, check_trusts
@@ -75,6 +75,7 @@ __all__ = [
     "read_sets",
     "read_weights",
     "resolve_features",
+    "runs",
     "sorted_categories",
     "take_examples",
     "unknown_name",

@@ -13,11 +13,12 @@ def offsets_from_sizes(sizes: npt.NDArray[np.integer]) -> IntArray:
     return offsets
 
 
+def runs(starts: npt.NDArray[np.integer], sizes: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """Return so many numbers from each start on, run after run, and the offsets of the runs among them."""
+    offsets = offsets_from_sizes(sizes)
+    return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+
+
 def gather(offsets: IntArray, sets: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
     """Return the indices of all tokens of the chosen sets, in their order, and the offsets they then have."""
-    starts = offsets[sets]
-    sizes = offsets[1:][sets] - starts
-    chosen = offsets_from_sizes(sizes)
-    tokens = np.repeat(starts - chosen[:-1], sizes)
-    tokens += np.arange(chosen[-1])
-    return tokens, chosen
+    return runs(offsets[sets], np.diff(offsets)[sets])

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.sets import offsets_from_sizes, runs
 from clearset.tokens._codes import Coded, Found
 from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._table import TokenTable
@@ -39,7 +40,7 @@ def covered(table: TokenTable, items: object, found: Found) -> pa.Array:
     keys = np.sort(tokens * max(len(codes), 1) + places, kind="stable")  # np.unique takes ten times as long
     # A run may overlap itself, so that one place comes twice.
     tokens, places = np.divmod(keys[np.diff(keys, prepend=-1) > 0], max(len(codes), 1))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(tokens, minlength=n_tokens))])
+    offsets = offsets_from_sizes(np.bincount(tokens, minlength=n_tokens))
     places -= parts.offsets[:-1][rows[tokens]]
     return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(places))
 
@@ -53,10 +54,7 @@ def _occurrences(
     order = np.argsort(keys, kind="stable")
     sought = rows * n_codes + wanted + 1
     first, last = (np.searchsorted(keys[order], sought, side=side) for side in ("left", "right"))
-    counts = last - first
-    which = np.repeat(np.arange(len(sought)), counts)
-    starts = np.cumsum(counts) - counts
-    return which, order[np.arange(len(which)) - starts[which] + first[which]]
+    return np.repeat(np.arange(len(sought)), last - first), order[runs(first, last - first)[0]]
 
 
 def _members(codes: IntArray, parts: Coded, made_of: Coded, rows: IntArray) -> tuple[IntArray, IntArray]:
@@ -75,6 +73,4 @@ def _runs(codes: IntArray, parts: Coded, made_of: Coded, rows: IntArray) -> tupl
         item = made_of.codes[np.minimum(firsts[tokens] + further, len(made_of.codes) - 1)]
         same = inside & (codes[np.minimum(at, len(codes) - 1)] == item)
         tokens, places = tokens[short | same], places[short | same]
-    which = np.repeat(np.arange(len(tokens)), sizes[tokens])
-    starts = np.cumsum(sizes[tokens]) - sizes[tokens]
-    return tokens[which], places[which] + np.arange(len(which)) - starts[which]
+    return np.repeat(tokens, sizes[tokens]), runs(places, sizes[tokens])[0]

@@ -80,10 +80,12 @@ def details_of_tokens(
     items = table.items_of(found.tokens)
     rows = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
     places = np.searchsorted(distinct, np.repeat(rows, items.sizes) * n_codes + items.codes)
-    return {
-        name: _mean_by_row(_mean_by_run(_numbers(name, column, coded)[known][order], starts)[places], items)
-        for name, column in columns.items()
-    }
+    details = {}
+    for name, column in columns.items():
+        # An example may have an item more than once.
+        of_items = _mean_by_run(_numbers(name, column, coded)[known][order], starts)
+        details[name] = _mean_by_run(of_items[places], items.offsets[:-1])
+    return details
 
 
 def _numbers(name: str, column: pa.Array, coded: Coded) -> FloatArray:
@@ -102,14 +104,10 @@ def _numbers(name: str, column: pa.Array, coded: Coded) -> FloatArray:
 
 
 def _mean_by_run(numbers: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
-    """Average the numbers of an item that an example has more than once."""
+    """Average each run of numbers; NaN where none of them is known."""
     if not len(starts):
         return np.empty(0)
     present = ~np.isnan(numbers)
     sums = np.add.reduceat(np.where(present, numbers, 0.0), starts)
     counts = np.add.reduceat(present.astype(np.float64), starts)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def _mean_by_row(numbers: FloatArray, items: Coded) -> FloatArray:
-    return _mean_by_run(numbers, items.offsets[:-1])

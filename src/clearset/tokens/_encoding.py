@@ -10,7 +10,7 @@ from clearset.tokens._codes import Coded, Int64
 from clearset.tokens._index import TokenIndex
 from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import encode, keep_codes, places_in, unique_sorted
+from clearset.tokens._vocabulary import encode, places_in, unique_sorted
 
 _NOWHERE = -2  # -1 is the root of the tree
 
@@ -37,7 +37,7 @@ def encode_examples(X: Any, tokenizer: Tokenizer, vocabulary: pa.LargeStringArra
     # Unknown items get codes after the known ones, so that one sort makes items unique and ascending.
     numbers = np.where(unknown, len(vocabulary) + np.cumsum(unknown) - 1, places).astype(np.int32)
     everything = unique_sorted(Coded(numbers[coded.codes], coded.offsets), len(vocabulary) + len(strings))
-    known = keep_codes(everything, everything.codes < len(vocabulary))
+    known = everything.keep(everything.codes < len(vocabulary))
     if isinstance(tokenizer, OwnTokenizer):
         return EncodedSets(known, count_parts(tokenizer.parts_of(strings), coded))
     return EncodedSets(known, everything.sizes)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from clearset.tokens._codes import MAX_TOKENS, Coded, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
@@ -18,30 +17,12 @@ from clearset.tokens._index import TokenIndex
 from clearset.tokens._own_tokenizers import OwnTokenizer, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import offsets_of_kept, spelled, unique_sorted
+from clearset.tokens._vocabulary import alphabetical_ranks, offsets_of_kept, spelled, unique_sorted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KnownTokens:
-    """The part of a token table that finds tokens in examples and holds their statistics.
-
-    Parameters
-    ----------
-    tokenizer : tokenizer
-        Takes examples apart.
-    classes : ndarray or None
-        The classes, sorted; None where the label is a number.
-    prior : ndarray of shape (C,) or float
-        Shares of the classes, or the mean label.
-    vocabulary : Arrow array of strings
-        The items of the tokens.
-    index : TokenIndex
-        Finds tokens in examples.
-    statistics : Statistics
-        The statistics of each token.
-    corrections : Corrections or None
-        Learned corrections to the values of some tokens.
-    """
+    """The part of a `TokenTable` that finds tokens in examples and holds their statistics."""
 
     tokenizer: Tokenizer
     classes: npt.NDArray[Any] | None
@@ -119,7 +100,7 @@ class KnownTokens:
     def single_tokens(self) -> Int32:
         """The token that each item of the vocabulary is on its own; -1 where that is not in the table."""
         tokens = np.full(len(self.vocabulary), -1, np.int32)
-        first = self.index.levels[1] if len(self.index.levels) > 1 else 0
+        first = self.index.levels[min(1, self.index.n_levels)]
         tokens[self.index.items[:first]] = self.tokens_at[:first]
         return tokens
 
@@ -137,10 +118,7 @@ class KnownTokens:
 
     @cached_property
     def _ranks(self) -> Int32:
-        """The place of each item of the vocabulary in the alphabet."""
-        ranks = np.empty(len(self.vocabulary), np.int32)
-        ranks[pc.array_sort_indices(self.vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
-        return ranks
+        return alphabetical_ranks(self.vocabulary)
 
     def encode(self, X: Any) -> EncodedSets:
         """Read examples into the codes of this table.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.sets import Binning, CrossedPositions
+from clearset.sets import Binning, CrossedPositions, offsets_from_sizes
 from clearset.tokens._codes import MAX_TOKENS, Found
 from clearset.tokens._details import details_of_tokens, read_details
 from clearset.tokens._features import PER_SET, WHOLE
@@ -212,7 +212,7 @@ class TokenPlacer:
         """
         counts = occurrences.counts
         sizes = np.maximum(counts, 1)
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = offsets_from_sizes(sizes)
         present: npt.NDArray[np.bool_] | slice = slice(None)
         if len(counts) and counts.min() == 0:
             present = np.ones(offsets[-1], dtype=bool)

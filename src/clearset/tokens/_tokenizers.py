@@ -27,9 +27,9 @@ class Tokenizer:
         """Return the items of every example, in their order, not yet unique."""
         raise NotImplementedError
 
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:
-        """Return how the items of this vocabulary are joined to tokens."""
-        raise NotImplementedError
+    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
+        """Return how the items of this vocabulary are joined to tokens; by default each of them is one."""
+        return Joining("subsets", 1)
 
     def sides(self, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
         """Return which items are on the right side; these have the higher codes."""
@@ -71,10 +71,6 @@ class Items(Tokenizer):
     def parts(self, X: Any) -> pa.LargeListArray:
         """Return the items of every example; a plain column of strings holds sets of one."""
         return read_column(X).sets()
-
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
-        """Tokens are single items."""
-        return Joining("subsets", 1)
 
 
 @dataclass(frozen=True)

@@ -58,11 +58,6 @@ def offsets_of_kept(keep: npt.NDArray[np.bool_]) -> Int64:
     return offsets_from_sizes(keep.astype(np.int64))
 
 
-def keep_codes(coded: Coded, keep: npt.NDArray[np.bool_]) -> Coded:
-    """Leave out the codes that are not to be kept."""
-    return Coded(coded.codes[keep], offsets_of_kept(keep)[coded.offsets])
-
-
 def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListArray:
     """Return the strings of every left row that the right row lacks."""
     strings, left_offsets = flat(left)
@@ -71,9 +66,14 @@ def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListAr
     n_codes = max(len(vocabulary), 1)
     a = Coded(places_in(strings, vocabulary), left_offsets)
     b = Coded(places_in(others, vocabulary), right_offsets)
-    missing = ~np.isin(a.rows * n_codes + a.codes, b.rows * n_codes + b.codes)
-    kept = offsets_of_kept(missing)[left_offsets]
-    return pa.LargeListArray.from_arrays(pa.array(kept), strings.filter(pa.array(missing)))
+    return spelled(a.keep(~np.isin(a.rows * n_codes + a.codes, b.rows * n_codes + b.codes)), vocabulary)
+
+
+def alphabetical_ranks(vocabulary: pa.LargeStringArray) -> npt.NDArray[np.int32]:
+    """Return the place of each string in the alphabet."""
+    ranks = np.empty(len(vocabulary), np.int32)
+    ranks[pc.array_sort_indices(vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
+    return ranks
 
 
 def spelled(coded: Coded, vocabulary: pa.LargeStringArray) -> pa.LargeListArray:
