@@ -6,7 +6,7 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 
 
-def offsets_from_sizes(sizes: npt.NDArray[np.integer]) -> IntArray:
+def offsets_from_sizes(sizes: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> IntArray:
     """Return (B+1,) offsets of sets with the given (B,) sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])

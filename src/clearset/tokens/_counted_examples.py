@@ -107,7 +107,8 @@ def _rare_first(
 ) -> tuple[pa.LargeStringArray, Coded]:
     once = unique_sorted(coded, len(vocabulary)) if tokenizer.in_order else coded
     counts = np.bincount(once.codes, minlength=len(vocabulary))
-    order = np.lexsort([alphabetical_ranks(vocabulary), counts, tokenizer.sides(vocabulary)])
+    keys: list[npt.NDArray[Any]] = [alphabetical_ranks(vocabulary), counts, tokenizer.sides(vocabulary)]
+    order = np.lexsort(keys)
     order = order[counts[order] > 0]
     new_codes = np.zeros(len(vocabulary), np.int32)
     new_codes[order] = np.arange(len(order), dtype=np.int32)

@@ -25,15 +25,6 @@ def shrunk_means(table: KnownTokens, statistics: Statistics, shrinkage: float) -
     """Return the mean label of every token, (T, C), mixed with the prior as if it were `shrinkage` examples.
 
     C is 1 for a number and for two classes (the share of the second), else the number of classes.
-
-    Parameters
-    ----------
-    table : TokenTable
-        The table, for its prior.
-    statistics : Statistics
-        The statistics of its tokens, of all examples or of those outside of a fold.
-    shrinkage : float
-        The weight of the prior, at least 0.
     """
     prior = _prior(table)
     means, weights = statistics.means, statistics.weights[:, None]

@@ -31,29 +31,9 @@ def mine(
 ) -> Mined:
     """Count every token that occurs in at least ``min_count`` examples, and sum up its examples' labels.
 
-    Parameters
-    ----------
-    coded : Coded
-        The items of the examples. Codes from rare to frequent are the fastest.
-    joining : Joining
-        How items make tokens.
-    channels : ndarray of int32, shape (B,)
-        The channel of each example (its class, its fold, or both), in [0, n_channels).
-    n_channels : int
-        The number of channels.
-    weights : ndarray of float64, shape (B,), or None
-        Weights of the examples. ``min_count`` and ``counts`` do not look at them.
-    values : ndarray of float64, shape (B,), or None
-        Numbers to add up, best centred: sums then hold w, w * y and w * y * y.
-    min_count : int, default=1
-        The least number of examples of a token.
-    threads : int, default=1
-        Threads; the result does not depend on them.
-
-    Returns
-    -------
-    Mined
-        The tokens, their counts and sums.
+    Codes from rare to frequent are the fastest. The channel of an example, in [0, n_channels), is its class, its fold,
+    or both. ``min_count`` and counts do not look at weights. With values, which are best centred, sums hold w, w * y
+    and w * y * y. The result does not depend on the number of threads.
 
     Raises
     ------

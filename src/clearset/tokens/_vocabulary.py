@@ -55,7 +55,7 @@ def unique_sorted(coded: Coded, n_codes: int) -> Coded:
 
 def offsets_of_kept(keep: npt.NDArray[np.bool_]) -> Int64:
     """Return how many are kept before each place, and in all; at old offsets these are the new ones."""
-    return offsets_from_sizes(keep.astype(np.int64))
+    return offsets_from_sizes(keep)
 
 
 def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListArray:
