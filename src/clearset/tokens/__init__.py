@@ -1,11 +1,10 @@
 """Tokens: which combinations of items an example is made of, and what is known about them."""
 
-from ._codes import Coded, Found, TokenLimitError
+from ._codes import Coded, EncodedSets, Found, TokenLimitError
 from ._corrections import Corrections, refined_values
 from ._covers import covered
 from ._cross_fit import cross_fit
 from ._details import check_details, read_details
-from ._encoding import EncodedSets
 from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values
 from ._filters import (
     AllOf,

@@ -146,3 +146,10 @@ class Found(NamedTuple):
 
     tokens: Int32
     offsets: Int64
+
+
+class EncodedSets(NamedTuple):
+    """Examples in the codes of a table: their known items, and how many items they have, known or not."""
+
+    coded: Coded
+    n_items: Int64

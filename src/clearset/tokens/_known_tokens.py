@@ -9,15 +9,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.tokens._codes import MAX_TOKENS, Coded, Float64, Found, Int32, Int64
+from clearset.tokens._codes import MAX_TOKENS, Coded, EncodedSets, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counting import available_threads, token_nodes
-from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
 from clearset.tokens._index import TokenIndex
-from clearset.tokens._own_tokenizers import OwnTokenizer, cover_own
+from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import alphabetical_ranks, offsets_of_kept, spelled, unique_sorted
+from clearset.tokens._vocabulary import (
+    alphabetical_ranks,
+    encode,
+    offsets_of_kept,
+    places_in,
+    spelled,
+    unique_sorted,
+)
+
+_NOWHERE = -2  # -1 is the root of the tree
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,6 +131,10 @@ class KnownTokens:
     def encode(self, X: Any) -> EncodedSets:
         """Read examples into the codes of this table.
 
+        In n-grams -1 holds the place of an unknown word, so that its neighbours do not become neighbours of each other,
+        and the number of items is that of all words. Elsewhere it is that of distinct items; for users' own tokenizers
+        it is that of distinct parts of tokens.
+
         Parameters
         ----------
         X : as in `build`
@@ -131,10 +143,20 @@ class KnownTokens:
         Returns
         -------
         EncodedSets
-            The codes of known items (in n-grams -1 holds the place of an unknown word), and the number of items of
-            each example: distinct ones, in n-grams all words.
+            The codes of known items, and the number of items of each example.
         """
-        return encode_examples(X, self.tokenizer, self.vocabulary)
+        strings, coded = encode(self.tokenizer.parts(X))
+        places, n_known = places_in(strings, self.vocabulary), len(self.vocabulary)
+        if self.tokenizer.in_order:
+            return EncodedSets(Coded(places[coded.codes], coded.offsets), coded.sizes)
+        unknown = places < 0
+        # Unknown items get codes after the known ones, so that one sort makes items unique and ascending.
+        numbers = np.where(unknown, n_known + np.cumsum(unknown) - 1, places).astype(np.int32)
+        everything = unique_sorted(Coded(numbers[coded.codes], coded.offsets), n_known + len(strings))
+        known = everything.keep(everything.codes < n_known)
+        if isinstance(self.tokenizer, OwnTokenizer):
+            return EncodedSets(known, count_parts(self.tokenizer.parts_of(strings), coded))
+        return EncodedSets(known, everything.sizes)
 
     def find(
         self,
@@ -173,11 +195,9 @@ class KnownTokens:
         [('c',), ('a', 'b')]
         """
         own = isinstance(self.tokenizer, OwnTokenizer)
-        if views is not None:
-            views = np.asarray(views).astype(np.uint8)
-        nodes, offsets = self.index.find(
-            encoded.coded, views, cover=cover and not own, threads=available_threads(threads), most=most
-        )
+        views = None if views is None else np.asarray(views).astype(np.uint8)
+        options = {"threads": available_threads(threads), "most": most}
+        nodes, offsets = self.index.find(encoded.coded, views, cover=cover and not own, **options)
         if isinstance(self.tokenizer, OwnTokenizer) and cover:
             parts = self.tokenizer.parts_of(self.vocabulary)
             keep = cover_own(parts, Coded(self.index.items[nodes], offsets))
@@ -194,6 +214,31 @@ class KnownTokens:
 
     def numbers_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
         """Return the number of each token, written as in `lookup` or by `spelled`; -1 where it is not in the table."""
-        nodes = nodes_of(tokens, self.tokenizer, self.vocabulary, self.index)
+        nodes = self._nodes_of(tokens)
         numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
         return np.where(numbers < len(self), numbers, -1)
+
+    def _nodes_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
+        """Return the node of each token, a negative number where there is none."""
+        if isinstance(tokens, pa.LargeListArray):
+            lists = self.tokenizer.unspell(tokens)
+        else:
+            items = [self.tokenizer.items_of(token) for token in tokens]
+            lists = pa.array(items, pa.large_list(pa.large_string()))
+        strings, coded = encode(lists)
+        codes = places_in(strings, self.vocabulary)[coded.codes]
+        unknown = np.bincount(coded.rows[codes < 0], minlength=coded.n_rows) > 0
+        coded = Coded(np.maximum(codes, 0), coded.offsets)
+        if not self.tokenizer.in_order:
+            coded = unique_sorted(coded, len(self.vocabulary))
+        # Nodes are sorted by (parent, item): each further item is looked for among all children at once.
+        n_codes = len(self.vocabulary) + 1
+        keys = self.index.parents.astype(np.int64) * n_codes + self.index.items
+        keys = np.append(keys, np.iinfo(np.int64).max)
+        nodes = np.where(unknown | (coded.sizes == 0), _NOWHERE, -1)
+        for level in range(int(coded.sizes.max(initial=0))):
+            longer = np.flatnonzero((coded.sizes > level) & (nodes != _NOWHERE))
+            wanted = nodes[longer] * n_codes + coded.codes[coded.offsets[longer] + level]
+            places = np.searchsorted(keys, wanted)
+            nodes[longer] = np.where(keys[places] == wanted, places, _NOWHERE)
+        return nodes

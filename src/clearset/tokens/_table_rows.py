@@ -97,11 +97,8 @@ def _corrected_columns(table: KnownTokens, numbers: npt.NDArray[Any]) -> dict[st
         table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage
     )
     refined = means_of_values(table, values + amounts, corrections.value)
-    rows = np.full(len(numbers), -1)
-    rows[known] = np.arange(len(known))
-    chosen = pa.array(rows, mask=rows < 0)
     return {
-        name: _column(part[:, 0] if part.shape[1] == 1 else part).take(chosen)
+        name: _among_nulls(_column(part[:, 0] if part.shape[1] == 1 else part), known, len(numbers))
         for name, part in (("correction", amounts), ("refined", refined))
     }
 
@@ -111,9 +108,7 @@ def rows_of_tokens(table: KnownTokens, tokens: Sequence[str | int | Iterable[str
     asked = [items_in(token) for token in tokens]
     numbers = table.numbers_of(asked)
     known = np.flatnonzero(numbers >= 0)
-    places = np.full(len(numbers), -1)
-    places[known] = np.arange(len(known))
-    rows = arrow_rows(table, numbers[known]).take(pa.array(places, mask=places < 0))
+    rows = _among_nulls(arrow_rows(table, numbers[known]), known, len(numbers))
     return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
 
 
@@ -127,6 +122,13 @@ def greatest_rows(table: KnownTokens, n: int, by: str) -> pa.Table:
             f"The mean label of {values.shape[1]} classes is no single number. Sort by another column."
         )
     return arrow_rows(table, np.argsort(-values, kind="stable")[: max(n, 0)])
+
+
+def _among_nulls(rows: Any, places: npt.NDArray[np.int64], n_rows: int) -> Any:
+    """Return `n_rows` rows: those given at their places, nulls elsewhere."""
+    chosen = np.full(n_rows, -1)
+    chosen[places] = np.arange(len(places))
+    return rows.take(pa.array(chosen, mask=chosen < 0))
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:
