@@ -25,8 +25,8 @@ import polars as pl
 
 from benchmarks._results import write_table
 from clearset.tokens._codes import Coded, Joining
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._mining import mine
+from clearset.tokens._token_index import TokenIndex
 
 MIN_COUNT, MAX_SIZE, REPEATS = 5, 3, 5
 THREADS = (1, 2)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from ._arrow import decode
+from ._arrow_columns import decode
 
 Float64 = npt.NDArray[np.float64]
 

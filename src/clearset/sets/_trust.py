@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ._features import Feature
-from ._hints import unknown_name
+from ._unknown_names import unknown_name
 
 
 @dataclass(frozen=True)

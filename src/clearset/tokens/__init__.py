@@ -4,7 +4,6 @@ from ._codes import Coded, EncodedSets, Found, TokenLimitError
 from ._corrections import Corrections, refined_values
 from ._covers import covered
 from ._cross_fit import cross_fit
-from ._details import check_details, read_details
 from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values
 from ._filters import (
     AllOf,
@@ -18,6 +17,7 @@ from ._filters import (
     filter_to_json,
 )
 from ._item_columns import read_column
+from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
 from ._setting import Setting
 from ._statistics import Statistics

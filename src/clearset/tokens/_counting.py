@@ -14,10 +14,10 @@ from clearset.sets import Labels, count_cores
 from clearset.tokens._codes import Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, apply_filters, least_count
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._mining import mine
 from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
 
 

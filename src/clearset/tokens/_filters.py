@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearset.sets import Task
-from clearset.tokens._intervals import least_n_of_wilson
+from clearset.tokens._confidence_intervals import least_n_of_wilson
 from clearset.tokens._statistics import BoolArray, Statistics
 
 Filter = Callable[[Statistics], Any]

@@ -12,9 +12,9 @@ import pyarrow as pa
 from clearset.tokens._codes import MAX_TOKENS, Coded, EncodedSets, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counting import available_threads, token_nodes
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
 from clearset.tokens._vocabulary import (
     alphabetical_ranks,

@@ -11,7 +11,7 @@ from clearset.sets import offsets_from_sizes, runs
 from clearset.tokens._codes import Coded, Float64, Found, Int32, Int64, Joining, Mined, Sums
 
 if TYPE_CHECKING:
-    from clearset.tokens._index import TokenIndex
+    from clearset.tokens._token_index import TokenIndex
 
 _BATCH = 1 << 20  # occurrences that are looked at together
 _BATCH_ROWS = 1 << 10
@@ -168,7 +168,7 @@ def _put_together(
 def find(
     index: TokenIndex, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, limit: int
 ) -> Found | None:
-    """Find tokens as `clearset.tokens._index.TokenIndex.find` says, some rows at a time; None past the limit."""
+    """Find tokens as `clearset.tokens._token_index.TokenIndex.find` says, some rows at a time; None past the limit."""
     keys = index.parents.astype(np.int64) * index.n_codes + index.items
     parts = []
     total = 0

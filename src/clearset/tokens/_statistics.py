@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.tokens._codes import Float64, Int32, Int64, Sums
-from clearset.tokens._intervals import student, wilson
+from clearset.tokens._confidence_intervals import student, wilson
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -15,7 +15,6 @@ from clearset.tokens._codes import Coded
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import CountedTokens, available_threads, count_tokens, prior_of
 from clearset.tokens._filters import Filter, apply_filters, check_filters
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._table_rows import (
@@ -25,6 +24,7 @@ from clearset.tokens._table_rows import (
     rows_of_tokens,
     token_statistics,
 )
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Subsets, Tokenizer
 
 
@@ -298,9 +298,9 @@ class TokenTable(KnownTokens):
         examples : bool, default=True
             Whether to write the examples; without them the table can be used but not updated.
         """
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        _storage.save(self, path, examples)
+        _table_storage.save(self, path, examples)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], tokens: Any = None, filters: Any = None) -> "TokenTable":
@@ -320,19 +320,19 @@ class TokenTable(KnownTokens):
         TokenTable
             The table; without its examples if their file is not there, or with a warning if it was changed.
         """
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        return _storage.load(path, tokens, filters)
+        return _table_storage.load(path, tokens, filters)
 
     def write_parquet(self, file: IO[bytes]) -> None:
         """Write the table without its examples to an open file."""
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        _storage.write(self, file)
+        _table_storage.write(self, file)
 
     @classmethod
     def read_parquet(cls, file: IO[bytes] | bytes, tokens: Any = None, filters: Any = None) -> "TokenTable":
         """Read what `write_parquet` wrote, from an open file or its bytes."""
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        return _storage.read(file, tokens, filters)
+        return _table_storage.read(file, tokens, filters)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from clearset.sets import Binning, CrossedPositions, offsets_from_sizes
 from clearset.tokens._codes import MAX_TOKENS, Found
-from clearset.tokens._details import details_of_tokens, read_details
 from clearset.tokens._features import PER_SET, WHOLE
+from clearset.tokens._item_details import details_of_tokens, read_details
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
 from clearset.tokens._token_rows import TokenRows

@@ -21,10 +21,10 @@ from clearset.tokens._codes import Coded
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import check_filters, filter_from_json, filter_to_json
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._own_tokenizers import tokenizer_from_json
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
 _KEY = b"clearset_token_table"

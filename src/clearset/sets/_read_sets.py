@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ._arrow import is_list, to_codes, to_numbers, unnest
+from ._arrow_columns import is_list, to_codes, to_numbers, unnest
 from ._categories import Category
-from ._data import FloatArray, SetData
 from ._features import SIZE, Feature
 from ._frame_columns import Columns, columns_of, is_frame
-from ._ragged import IntArray, offsets_from_sizes
+from ._offsets import IntArray, offsets_from_sizes
+from ._set_data import FloatArray, SetData
 
 
 def read_sets(X: object, features: Sequence[Feature]) -> SetData:
@@ -72,7 +72,7 @@ def read_more_sets(X: object, features: Sequence[Feature], *, sets_of_one: bool)
     Returns
     -------
     SetData
-        The sets, in the order of the rows.
+        What `read_sets` returns.
 
     Examples
     --------
