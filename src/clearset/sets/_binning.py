@@ -11,14 +11,12 @@ from ._categories import Category, places_of_codes, sorted_categories
 from ._features import Feature
 from ._keypoints import choose_keypoints, telling_keypoints
 from ._labels import check_weights
-from ._offsets import IntArray, offsets_from_sizes
+from ._offsets import FloatArray, IntArray, offsets_from_sizes
 from ._positions import Positions
 from ._read_sets import read_sets
 from ._set_data import SetData
 from ._trust import Trust
 from ._unknown_names import unknown_name
-
-FloatArray = npt.NDArray[np.float64]
 
 _MOST_VALUES = 1_000_000
 

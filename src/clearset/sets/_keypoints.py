@@ -3,9 +3,8 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from ._offsets import FloatArray, IntArray
 
 _TINY = np.finfo(np.float64).tiny
 _LEAST_CHANGE = 1e-6
@@ -102,7 +101,7 @@ def _distinct(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArra
     return values[starts], np.add.reduceat(weights[order], starts)
 
 
-def _equal_steps(weight: FloatArray, n_chosen: int) -> npt.NDArray[np.int64]:
+def _equal_steps(weight: FloatArray, n_chosen: int) -> IntArray:
     """Choose `n_chosen` of more places, at equal steps of their clipped weight."""
     n_steps = n_chosen + 1
     # The step c solves c = sum(min(weight, c)) / n_steps. With the k heaviest clipped that is the sum of the
@@ -116,7 +115,7 @@ def _equal_steps(weight: FloatArray, n_chosen: int) -> npt.NDArray[np.int64]:
     # No place holds more than a step, so the places differ, but for rounding.
     ranks = np.arange(n_chosen)
     chosen = np.maximum.accumulate(chosen - ranks) + ranks
-    latest: npt.NDArray[np.int64] = np.minimum(chosen, len(weight) - n_chosen + ranks)
+    latest: IntArray = np.minimum(chosen, len(weight) - n_chosen + ranks)
     return latest
 
 

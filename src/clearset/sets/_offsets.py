@@ -1,8 +1,9 @@
-"""Index arithmetic of sets that stand one after the other in a flat array."""
+"""Flat arrays: their types, and index arithmetic of sets that stand one after the other in them."""
 
 import numpy as np
 import numpy.typing as npt
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 

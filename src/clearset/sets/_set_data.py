@@ -8,10 +8,8 @@ import numpy.typing as npt
 
 from ._categories import Category
 from ._features import SIZE
-from ._offsets import IntArray, gather
+from ._offsets import FloatArray, IntArray, gather
 from ._unknown_names import unknown_name
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class SetData:

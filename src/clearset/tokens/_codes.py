@@ -13,6 +13,7 @@ from clearset.sets import gather, offsets_from_sizes
 Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]
 Float64: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 Sums: TypeAlias = NDArray[Any]  # uint32 counts, or float64
 
 MAX_TOKENS = 2**31 - 1  # tokens and positions are numbered in 32 bits
@@ -53,7 +54,7 @@ class Coded(NamedTuple):
         places, offsets = gather(self.offsets, rows)
         return Coded(self.codes[places], offsets)
 
-    def keep(self, kept: NDArray[np.bool_]) -> Coded:
+    def keep(self, kept: BoolArray) -> Coded:
         """Return the rows without the codes that are not to be kept."""
         return Coded(self.codes[kept], offsets_from_sizes(kept)[self.offsets])
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.sets import Labels, count_cores
-from clearset.tokens._codes import Int32, Int64, Mined, Sums
+from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, apply_filters, least_count
 from clearset.tokens._mining import mine
@@ -102,7 +102,7 @@ def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
 
 def prior_of(
     examples: CountedExamples,
-) -> tuple[npt.NDArray[np.generic] | None, npt.NDArray[np.float64] | float]:
+) -> tuple[npt.NDArray[np.generic] | None, Float64 | float]:
     """Return the classes and their shares, or None and the mean label."""
     if examples.labels.classes is None:
         return None, float(np.average(examples.labels.values, weights=examples.weights))

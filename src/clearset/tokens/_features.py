@@ -1,7 +1,6 @@
 """The features of a token that a set function reads: its value for each class, and features of its own."""
 
 import numpy as np
-import numpy.typing as npt
 
 from clearset.tokens._codes import Float64
 from clearset.tokens._known_tokens import KnownTokens
@@ -95,6 +94,6 @@ def _prior(table: KnownTokens) -> Float64:
     return prior[1:] if table.classes is not None and len(prior) == 2 else prior
 
 
-def _logit(shares: npt.NDArray[np.float64]) -> Float64:
+def _logit(shares: Float64) -> Float64:
     inside = np.clip(shares, _SMALLEST_SHARE, 1.0 - _SMALLEST_SHARE)
     return np.asarray(np.log(inside) - np.log1p(-inside))

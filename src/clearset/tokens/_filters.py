@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearset.sets import Task
+from clearset.tokens._codes import BoolArray
 from clearset.tokens._confidence_intervals import least_n_of_wilson
-from clearset.tokens._statistics import BoolArray, Statistics
+from clearset.tokens._statistics import Statistics
 
 Filter = Callable[[Statistics], Any]
 """Takes statistics of T tokens and returns a boolean array of shape (T,): True to keep the token."""

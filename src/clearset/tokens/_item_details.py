@@ -5,16 +5,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.tokens._codes import Coded, Found
+from clearset.tokens._codes import Coded, Float64, Found, Int64
 from clearset.tokens._features import NAMES
 from clearset.tokens._table import TokenTable
 from clearset.tokens._vocabulary import encode, places_in
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def read_details(X: Any, names: Sequence[str]) -> tuple[Any, Mapping[str, pa.Array]]:
@@ -67,7 +64,7 @@ def check_details(details: Any) -> tuple[str, ...]:
 
 def details_of_tokens(
     table: TokenTable, X: Any, columns: Mapping[str, pa.Array], found: Found
-) -> dict[str, FloatArray]:
+) -> dict[str, Float64]:
     """Return the details of tokens, ``(T,)`` each: the mean over the token's items; NaN where none is known."""
     if not columns:
         return {}
@@ -88,7 +85,7 @@ def details_of_tokens(
     return details
 
 
-def _numbers(name: str, column: pa.Array, coded: Coded) -> FloatArray:
+def _numbers(name: str, column: pa.Array, coded: Coded) -> Float64:
     column = pc.fill_null(column, pa.scalar([], column.type))
     lengths = np.diff(column.offsets.to_numpy())
     if (lengths != coded.sizes).any():
@@ -103,7 +100,7 @@ def _numbers(name: str, column: pa.Array, coded: Coded) -> FloatArray:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _mean_by_run(numbers: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
+def _mean_by_run(numbers: Float64, starts: Int64) -> Float64:
     """Average each run of numbers; NaN where none of them is known."""
     if not len(starts):
         return np.empty(0)

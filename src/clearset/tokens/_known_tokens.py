@@ -34,7 +34,7 @@ class KnownTokens:
 
     tokenizer: Tokenizer
     classes: npt.NDArray[Any] | None
-    prior: npt.NDArray[np.float64] | float
+    prior: Float64 | float
     vocabulary: pa.LargeStringArray
     index: TokenIndex
     statistics: Statistics

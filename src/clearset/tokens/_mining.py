@@ -59,39 +59,28 @@ def mine(
     least = _least_tokens(coded, joining) if min_count <= 1 else 0
     if least > limit:
         raise _limit_error(f"at least {least:,}", limit)
-    arguments = (coded, joining, channels, n_channels, adding, min(max(min_count, 1), MAX_TOKENS), limit)
-    mined = _reference.mine(*arguments) if _native is None else _mine_natively(*arguments, threads)
-    if isinstance(mined, int):
-        raise _limit_error(f"{mined:,} so far", limit)
+    min_count = min(max(min_count, 1), MAX_TOKENS)
+    if _native is None:
+        found = _reference.mine(coded, joining, channels, n_channels, adding, min_count, limit)
+    else:
+        found = _native.mine_tokens(
+            np.ascontiguousarray(coded.codes, np.int32),
+            np.ascontiguousarray(coded.offsets, np.int64),
+            np.ascontiguousarray(channels, np.int32),
+            n_channels,
+            adding,
+            joining.kind == "ngrams",
+            joining.boundary if joining.kind == "crosses" else -1,
+            joining.max_items,
+            min_count,
+            limit,
+            threads,
+            None,  # nothing is called while it runs
+        )
+    if isinstance(found, int):  # the number of tokens at which it stopped
+        raise _limit_error(f"{found:,} so far", limit)
+    mined = Mined(*found)
     return mined if values is None else mined._replace(sums=mined.sums.reshape(-1, n_channels, 3))
-
-
-def _mine_natively(
-    coded: Coded,
-    joining: Joining,
-    channels: Int32,
-    n_channels: int,
-    adding: Float64 | None,
-    min_count: int,
-    limit: int,
-    threads: int,
-) -> Mined | int:
-    """Return what the compiled module finds, or the number of tokens at which it stopped."""
-    found = _native.mine_tokens(
-        np.ascontiguousarray(coded.codes, np.int32),
-        np.ascontiguousarray(coded.offsets, np.int64),
-        np.ascontiguousarray(channels, np.int32),
-        n_channels,
-        adding,
-        joining.kind == "ngrams",
-        joining.boundary if joining.kind == "crosses" else -1,
-        joining.max_items,
-        min_count,
-        limit,
-        threads,
-        None,  # nothing is called while it runs
-    )
-    return found if isinstance(found, int) else Mined(*found)
 
 
 def _contributions(weights: Float64 | None, values: Float64 | None) -> Float64 | None:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.tokens._codes import Coded, Int64
+from clearset.tokens._codes import BoolArray, Coded, Int64
 from clearset.tokens._item_columns import STRING, read_rows
 from clearset.tokens._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer, items_in, listed
 from clearset.tokens._vocabulary import encode
@@ -117,7 +116,7 @@ def count_parts(parts: Coded, coded: Coded) -> Int64:
     return np.bincount(np.unique(keys) // n_parts, minlength=coded.n_rows)
 
 
-def cover_own(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
+def cover_own(parts: Coded, coded: Coded) -> BoolArray:
     """Return which tokens have a part that is in no kept token of more parts; those of one size may share parts.
 
     `parts` are those of every token, `coded` the tokens of every example.

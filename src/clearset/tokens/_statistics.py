@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._codes import Float64, Int32, Int64, Sums
+from clearset.tokens._codes import BoolArray, Float64, Int32, Int64, Sums
 from clearset.tokens._confidence_intervals import student, wilson
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

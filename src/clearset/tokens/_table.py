@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from clearset import display
 from clearset.sets import Task
-from clearset.tokens._codes import Coded
+from clearset.tokens._codes import BoolArray, Coded, Int32
 from clearset.tokens._counted_examples import CountedExamples
-from clearset.tokens._counting import CountedTokens, available_threads, count_tokens, prior_of
+from clearset.tokens._counting import available_threads, count_tokens, prior_of
 from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
+from clearset.tokens._statistics import Statistics
 from clearset.tokens._table_rows import (
     TokenStatistics,
     arrow_rows,
@@ -123,33 +123,25 @@ class TokenTable(KnownTokens):
             raise ValueError(f"engine is {engine!r}; only 'local' is available.")
         tokenizer = as_tokenizer(Subsets() if tokens is None else tokens)
         filters = check_filters(filters)
-        return cls._count(
-            CountedExamples.read(X, y, tokenizer, task, sample_weight), tokenizer, filters, threads
-        )
+        examples = CountedExamples.read(X, y, tokenizer, task, sample_weight)
+        return cls.of_examples(examples, tokenizer, filters, threads)[0]
 
     @classmethod
-    def _count(
+    def of_examples(
         cls,
         examples: CountedExamples,
         tokenizer: Tokenizer,
         filters: tuple[Filter, ...],
         threads: int | None = None,
-    ) -> "TokenTable":
-        examples, _ = examples.canonical(tokenizer)
-        counted = count_tokens(examples, tokenizer, filters, available_threads(threads))
-        return cls.of_counted(counted, examples, tokenizer, filters)
-
-    @classmethod
-    def of_counted(
-        cls,
-        counted: CountedTokens,
-        examples: CountedExamples,
-        tokenizer: Tokenizer,
-        filters: tuple[Filter, ...],
-    ) -> "TokenTable":
-        """Return the table of tokens that were counted in canonical examples."""
+        folds: Int32 | None = None,
+        n_folds: int = 0,
+    ) -> tuple["TokenTable", tuple[Statistics, ...]]:
+        """Return the table of examples, and for each fold the statistics outside of it; see `cross_fit`."""
+        examples, rows = examples.canonical(tokenizer)
+        folds = None if folds is None else folds[rows]
+        counted = count_tokens(examples, tokenizer, filters, available_threads(threads), folds, n_folds)
         classes, prior = prior_of(examples)
-        return cls(
+        table = cls(
             tokenizer=tokenizer,
             filters=filters,
             task=examples.labels.task,
@@ -161,6 +153,7 @@ class TokenTable(KnownTokens):
             statistics=counted.statistics,
             examples=examples,
         )
+        return table, counted.out_of_fold
 
     def __repr__(self) -> str:
         label = "a number" if self.classes is None else f"{len(self.classes)} classes"
@@ -220,7 +213,8 @@ class TokenTable(KnownTokens):
         """
         examples = self._kept_examples("updated")
         more = CountedExamples.read(X, y, self.tokenizer, self.task, sample_weight)
-        return self._count(examples + more, self.tokenizer, self.filters).carrying(self)
+        table, _ = self.of_examples(examples + more, self.tokenizer, self.filters)
+        return table.carrying(self)
 
     def __add__(self, other: "TokenTable") -> "TokenTable":
         """Return the table of the examples of both, with the corrections of the first that has them."""
@@ -234,7 +228,7 @@ class TokenTable(KnownTokens):
                     f"in the other. Build both with the same {option}=."
                 )
         examples = self._kept_examples("merged") + other._kept_examples("merged")
-        table = self._count(examples, self.tokenizer, self.filters)
+        table, _ = self.of_examples(examples, self.tokenizer, self.filters)
         carrying = table.carrying(self)
         return carrying if carrying.corrections else table.carrying(other)
 
@@ -264,7 +258,7 @@ class TokenTable(KnownTokens):
         """Return the table without its examples: it is smaller and holds no rows of data, but cannot be updated."""
         return replace(self, examples=None)
 
-    def _keep(self, passes: npt.NDArray[np.bool_], filters: tuple[Filter, ...]) -> "TokenTable":
+    def _keep(self, passes: BoolArray, filters: tuple[Filter, ...]) -> "TokenTable":
         kept = np.flatnonzero(passes)
         tokens = self.index.items_of(self.nodes[kept])
         used, codes = np.unique(tokens.codes, return_inverse=True)

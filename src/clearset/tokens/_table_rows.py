@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.tokens._codes import Int64
 from clearset.tokens._features import means_of_values, token_values
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._tokenizers import items_in
@@ -124,7 +125,7 @@ def greatest_rows(table: KnownTokens, n: int, by: str) -> pa.Table:
     return arrow_rows(table, np.argsort(-values, kind="stable")[: max(n, 0)])
 
 
-def _among_nulls(rows: Any, places: npt.NDArray[np.int64], n_rows: int) -> Any:
+def _among_nulls(rows: Any, places: Int64, n_rows: int) -> Any:
     """Return `n_rows` rows: those given at their places, nulls elsewhere."""
     chosen = np.full(n_rows, -1)
     chosen[places] = np.arange(len(places))

@@ -174,33 +174,26 @@ class TokenIndex:
             )
         if not len(self):
             return Found(np.zeros(0, np.int32), np.zeros(coded.n_rows + 1, np.int64))
-        found = (
-            _reference.find(self, coded, views, cover, most)
-            if _native is None
-            else self._find_natively(coded, views, cover, threads, most)
-        )
+        if _native is None:
+            found = _reference.find(self, coded, views, cover, most)
+        else:
+            found = _native.find_tokens(
+                np.ascontiguousarray(coded.codes, np.int32),
+                np.ascontiguousarray(coded.offsets, np.int64),
+                None if views is None else np.ascontiguousarray(views, np.uint8),
+                self.items,
+                self.child_offsets,
+                self.masks,
+                self.first,
+                self.n_codes,
+                self.joining.kind == "ngrams",
+                cover,
+                most,
+                threads,
+            )
         if found is None:
             raise TokenLimitError(
                 f"The examples have more than {most:,} tokens together. Find them in parts, or make the table "
                 "smaller (a higher MinCount, a stricter MaxInterval)."
             )
-        return found
-
-    def _find_natively(
-        self, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, threads: int, most: int
-    ) -> Found | None:
-        found = _native.find_tokens(
-            np.ascontiguousarray(coded.codes, np.int32),
-            np.ascontiguousarray(coded.offsets, np.int64),
-            None if views is None else np.ascontiguousarray(views, np.uint8),
-            self.items,
-            self.child_offsets,
-            self.masks,
-            self.first,
-            self.n_codes,
-            self.joining.kind == "ngrams",
-            cover,
-            most,
-            threads,
-        )
-        return None if found is None else Found(*found)
+        return Found(*found)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from clearset.tokens._codes import Float64
 from clearset.tokens._features import OWN, own_feature, token_values
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
@@ -27,8 +27,8 @@ class TokenRows:
         The number of rows of one view.
     """
 
-    values: npt.NDArray[np.float64]
-    own: dict[str, npt.NDArray[np.float64]]
+    values: Float64
+    own: dict[str, Float64]
     n_tokens: int
 
     @classmethod
@@ -52,7 +52,7 @@ class TokenRows:
         n_tokens = max(len(view) for view in views)
         value, *others = names
 
-        def end_to_end(parts: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        def end_to_end(parts: list[Float64]) -> Float64:
             # The table itself may lack tokens that pass only without a fold; they come last, and nothing finds them.
             lengths = [(0, n_tokens - len(part)) for part in parts]
             return np.concatenate(

@@ -5,11 +5,10 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.tokens._codes import Joining
+from clearset.tokens._codes import BoolArray, Joining
 from clearset.tokens._item_columns import STRING, Column, from_python, read_column, read_pair
 from clearset.tokens._vocabulary import flat, in_rows, without
 
@@ -31,7 +30,7 @@ class Tokenizer:
         """Return how the items of this vocabulary are joined to tokens; by default each of them is one."""
         return Joining("subsets", 1)
 
-    def sides(self, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
+    def sides(self, vocabulary: pa.LargeStringArray) -> BoolArray:
         """Return which items are on the right side; these have the higher codes."""
         return np.zeros(len(vocabulary), np.bool_)
 
@@ -202,11 +201,9 @@ class Cross(Tokenizer):
         """Tokens are items, and pairs of a left and a right one."""
         return Joining("crosses", 2, boundary=int(np.count_nonzero(~self.sides(vocabulary))))
 
-    def sides(self, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
+    def sides(self, vocabulary: pa.LargeStringArray) -> BoolArray:
         """Return which items are of the right column."""
-        right: npt.NDArray[np.bool_] = pc.starts_with(vocabulary, self._tags[1]).to_numpy(
-            zero_copy_only=False
-        )
+        right: BoolArray = pc.starts_with(vocabulary, self._tags[1]).to_numpy(zero_copy_only=False)
         return right
 
 
