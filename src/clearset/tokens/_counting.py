@@ -73,8 +73,8 @@ def count_tokens(
     index, kept = TokenIndex(
         tokenizer.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
     ).restrict(masks)
-    vocabulary, index = _tight(examples.vocabulary, index, tokenizer)
-    chosen = kept[token_nodes(index)]
+    vocabulary, index = without_unused(examples.vocabulary, index, tokenizer)
+    chosen = kept[index.token_nodes]
     n_tokens = int(np.count_nonzero(index.masks & 1))
     return CountedTokens(
         vocabulary,
@@ -82,13 +82,6 @@ def count_tokens(
         everything.take(chosen[:n_tokens]),
         tuple(part.take(chosen) for part in out_of_fold),
     )
-
-
-def token_nodes(index: TokenIndex) -> Int32:
-    """Return the nodes that are tokens: those of view 0 first, then those of other views only."""
-    full = (index.masks & 1).astype(np.bool_)
-    other = ~full & (index.masks != 0)
-    return np.concatenate([np.flatnonzero(full), np.flatnonzero(other)]).astype(np.int32)
 
 
 def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
@@ -176,10 +169,10 @@ def _sizes(mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) 
     return np.repeat(np.arange(1, len(mined.levels), dtype=np.int32), np.diff(mined.levels))
 
 
-def _tight(
+def without_unused(
     vocabulary: pa.LargeStringArray, index: TokenIndex, tokenizer: Tokenizer
 ) -> tuple[pa.LargeStringArray, TokenIndex]:
-    """Leave out items that are in no token; the order of the others stays."""
+    """Return a vocabulary and an index without the items that are in no token; the order of the others stays."""
     used, items = np.unique(index.items, return_inverse=True)
     vocabulary = vocabulary.take(pa.array(used))
     joining = tokenizer.joining(vocabulary)

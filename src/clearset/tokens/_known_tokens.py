@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from clearset.tokens._codes import MAX_TOKENS, Coded, EncodedSets, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
-from clearset.tokens._counting import available_threads, token_nodes
+from clearset.tokens._counting import available_threads
 from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._token_index import TokenIndex
@@ -88,20 +88,16 @@ class KnownTokens:
         """The width of the 95% interval, (T,); of several classes the largest."""
         return self.statistics.interval_widths()
 
-    @cached_property
-    def _token_nodes(self) -> Int32:
-        return token_nodes(self.index)
-
     @property
     def nodes(self) -> Int32:
         """The index's node of each token, (T,)."""
-        return self._token_nodes[: len(self)]
+        return self.index.token_nodes[: len(self)]
 
     @cached_property
     def tokens_at(self) -> Int32:
         """The token at each node of the index; -1 where a node only leads to others."""
         tokens = np.full(len(self.index), -1, np.int32)
-        tokens[self._token_nodes] = np.arange(len(self._token_nodes), dtype=np.int32)
+        tokens[self.index.token_nodes] = np.arange(len(self.index.token_nodes), dtype=np.int32)
         return tokens
 
     @cached_property
@@ -114,7 +110,7 @@ class KnownTokens:
 
     def items_of(self, tokens: npt.NDArray[Any]) -> Coded:
         """Return the items of tokens by their numbers, as codes of the vocabulary."""
-        return self.index.items_of(self._token_nodes[tokens])
+        return self.index.items_of(self.index.token_nodes[tokens])
 
     def items_as_spelled(self, tokens: npt.NDArray[Any]) -> Coded:
         """Return the items of tokens as `items_of`, in the order they are spelled: alphabetical, except in n-grams."""

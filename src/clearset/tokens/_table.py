@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from clearset import display
 from clearset.sets import Task
-from clearset.tokens._codes import BoolArray, Coded, Int32
+from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
-from clearset.tokens._counting import available_threads, count_tokens, prior_of
+from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
 from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
@@ -24,7 +24,6 @@ from clearset.tokens._table_rows import (
     rows_of_tokens,
     token_statistics,
 )
-from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Subsets, Tokenizer
 
 
@@ -246,7 +245,12 @@ class TokenTable(KnownTokens):
             The smaller table, the same as if it had been built with all filters.
         """
         further = check_filters(filters[0] if len(filters) == 1 else filters)
-        return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
+        kept = np.flatnonzero(apply_filters(further, self.statistics))
+        masks = np.zeros(len(self.index), np.uint32)
+        masks[self.nodes[kept]] = 1
+        vocabulary, index = without_unused(self.vocabulary, self.index.restrict(masks)[0], self.tokenizer)
+        table = replace(self, vocabulary=vocabulary, index=index, statistics=self.statistics.take(kept))
+        return replace(table, filters=(*self.filters, *further)).carrying(self)
 
     def carrying(self, other: "TokenTable") -> "TokenTable":
         """Return this table with those corrections of another one of the same classes whose tokens it has."""
@@ -257,20 +261,6 @@ class TokenTable(KnownTokens):
     def without_examples(self) -> "TokenTable":
         """Return the table without its examples: it is smaller and holds no rows of data, but cannot be updated."""
         return replace(self, examples=None)
-
-    def _keep(self, passes: BoolArray, filters: tuple[Filter, ...]) -> "TokenTable":
-        kept = np.flatnonzero(passes)
-        tokens = self.index.items_of(self.nodes[kept])
-        used, codes = np.unique(tokens.codes, return_inverse=True)
-        vocabulary = self.vocabulary.take(pa.array(used))
-        index, _ = TokenIndex.from_tokens(
-            self.tokenizer.joining(vocabulary),
-            Coded(codes.astype(np.int32), tokens.offsets),
-            np.ones(len(kept), np.uint32),
-        )
-        return replace(
-            self, filters=filters, vocabulary=vocabulary, index=index, statistics=self.statistics.take(kept)
-        )
 
     def _kept_examples(self, what: str) -> CountedExamples:
         if self.examples is None:

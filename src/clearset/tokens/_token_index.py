@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -88,6 +89,13 @@ class TokenIndex:
     def n_levels(self) -> int:
         """The size of the largest tokens."""
         return len(self.levels) - 1
+
+    @cached_property
+    def token_nodes(self) -> Int32:
+        """The nodes that are tokens: those of view 0 first, then those of other views only."""
+        full = (self.masks & 1).astype(np.bool_)
+        other = ~full & (self.masks != 0)
+        return np.concatenate([np.flatnonzero(full), np.flatnonzero(other)]).astype(np.int32)
 
     @classmethod
     def from_tokens(
