@@ -48,24 +48,12 @@ def choose_keypoints(
 def telling_keypoints(
     keypoints: FloatArray, curvature: Literal["convex", "concave"], *, rising: bool
 ) -> FloatArray:
-    """Return the keypoints between which a curve with values from 0 to 1 can change by a millionth or more.
+    """Return the keypoints between which a curve from 0 to 1, `rising` or not, can change by a millionth or more.
 
     Where a convex curve rises by r from a to b, it goes on rising as steeply at least, so r is at most
     (b - a) / (last - a); where it falls, it has fallen as steeply before, by at most (b - a) / (b - first) there. For a
     concave curve it is the other way round. Other keypoints have nothing to say, while constraints on slopes so far
-    apart could not be told from contradictions.
-
-    Parameters
-    ----------
-    keypoints : (n,) array, increasing
-    curvature : {"convex", "concave"}
-    rising : bool
-        Whether the curve must not fall.
-
-    Returns
-    -------
-    ndarray
-        The first and the last keypoint are always kept.
+    apart could not be told from contradictions. The first and the last keypoint are always kept.
 
     Examples
     --------

@@ -191,7 +191,7 @@ class AllOf(_Several):
     Parameters
     ----------
     *filters : filters
-        The filters.
+        The filters, which all have to let a token pass.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class AnyOf(_Several):
     Parameters
     ----------
     *filters : filters
-        The filters.
+        The filters, one of which is enough.
 
     Examples
     --------
