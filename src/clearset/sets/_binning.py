@@ -101,9 +101,7 @@ class Binning:
             else:
                 values, value_weight = _sample(values, value_weight)
                 n_keypoints = feature.keypoints or keypoints
-                chosen.append(
-                    choose_keypoints(values, value_weight, n_keypoints, feature.bounds or (None, None))
-                )
+                chosen.append(choose_keypoints(values, value_weight, n_keypoints, feature.bounds))
                 categories.append(None)
         return cls(tuple(features), tuple(chosen), tuple(categories))
 

@@ -14,7 +14,7 @@ def choose_keypoints(
     values: FloatArray,
     weights: FloatArray | None,
     n_keypoints: int,
-    bounds: tuple[float | None, float | None] = (None, None),
+    bounds: tuple[float | None, float | None] | None = None,
 ) -> FloatArray:
     """Return at least two and at most `n_keypoints` increasing keypoints.
 
@@ -24,24 +24,34 @@ def choose_keypoints(
 
     Parameters
     ----------
-    values : (n,) array without NaN
-    weights : (n,) array of positive weights, optional
-    n_keypoints : int, at least 2
+    values : ndarray of shape (n,)
+        The training values, without NaN.
+    weights : ndarray of shape (n,) or None
+        Their weights, all positive; None for ones.
+    n_keypoints : int
+        The largest number of keypoints, at least 2.
     bounds : (low, high), optional
+        The first and the last keypoint; either may be None.
+
+    Returns
+    -------
+    ndarray
+        The keypoints.
     """
     if not len(values):
         values, weights = np.zeros(1), None
-    low = -np.inf if bounds[0] is None else bounds[0]
-    high = np.inf if bounds[1] is None else bounds[1]
+    lowest, highest = bounds or (None, None)
+    low = -np.inf if lowest is None else lowest
+    high = np.inf if highest is None else highest
     distinct, weight = _distinct(np.clip(values, low, high), weights)
-    first = distinct[0] if bounds[0] is None else low
-    last = distinct[-1] if bounds[1] is None else high
+    first = distinct[0] if lowest is None else low
+    last = distinct[-1] if highest is None else high
     # The ends take keypoints of their own, so their weight takes no part in what lies between.
     inner = (first < distinct) & (distinct < last)
     between = distinct[inner]
     if len(between) > n_keypoints - 2:
         between = between[_equal_steps(weight[inner], n_keypoints - 2)]
-    below = bounds[0] is None and bounds[1] is not None
+    below = lowest is None and highest is not None
     return _apart(np.array([first, *between, last]), grow_below=below)
 
 

@@ -55,15 +55,11 @@ def fit_token_binning(
         else:
             sample = occurrences.of_tokens(feature.name)[chosen]
         sample = sample[~np.isnan(sample)]
-        places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, _bounds(feature)))
+        places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, feature.bounds))
     return Binning(tuple(features), tuple(places), (None,) * len(features))
 
 
 def _even_keypoints(values: Float64, feature: Feature, keypoints: int) -> Float64:
     """Return keypoints of the value at even distances: corrections move values to where quantiles would have none."""
-    ends = choose_keypoints(values.ravel(), None, 2, _bounds(feature))
+    ends = choose_keypoints(values.ravel(), None, 2, feature.bounds)
     return np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
-
-
-def _bounds(feature: Feature) -> tuple[float | None, float | None]:
-    return feature.bounds or (None, None)
