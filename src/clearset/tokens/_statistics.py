@@ -25,9 +25,9 @@ class Statistics:
         The number of items of the token.
     passes : ndarray of bool, shape (T,)
         Whether the token passes the filters.
-    centre : float or None
+    centre : float or None, default=None
         The number that was subtracted from the labels; None for classes.
-    scale : tuple of two ints
+    scale : tuple of two ints, default=(1, 1)
         Counts and weights are multiplied by the first number of examples and divided by the second.
 
     Examples
