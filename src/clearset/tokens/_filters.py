@@ -18,8 +18,7 @@ Filter = Callable[[Statistics], Any]
 class _BuiltIn:
     """Filters that can be joined by & and |, and know the least count they ask for."""
 
-    kind: ClassVar[str]
-    """The name of the filter in files."""
+    kind: ClassVar[str]  # its name in files
 
     def __call__(self, statistics: Statistics) -> BoolArray:
         raise NotImplementedError
@@ -154,10 +153,8 @@ class MaxSize(_BuiltIn):
 class _Several(_BuiltIn):
     """Some filters, the results of which are joined."""
 
-    joined: ClassVar[Callable[..., Any]]
-    """Joins what the filters say of each token."""
-    least: ClassVar[Callable[..., int]]
-    """Joins the least counts of the filters."""
+    joined: ClassVar[Callable[..., Any]]  # what the filters say of each token
+    least: ClassVar[Callable[..., int]]  # the least counts of the filters
 
     def __init__(self, *filters: Filter) -> None:
         self.filters = check_filters(filters)
@@ -200,7 +197,9 @@ class AllOf(_Several):
     16
     """
 
-    kind, joined, least = "all_of", staticmethod(np.all), staticmethod(max)
+    kind = "all_of"
+    joined = staticmethod(np.all)
+    least = staticmethod(max)
 
 
 class AnyOf(_Several):
@@ -218,7 +217,9 @@ class AnyOf(_Several):
     5
     """
 
-    kind, joined, least = "any_of", staticmethod(np.any), staticmethod(min)
+    kind = "any_of"
+    joined = staticmethod(np.any)
+    least = staticmethod(min)
 
 
 _KINDS: dict[str, type[_BuiltIn]] = {
