@@ -17,14 +17,8 @@ from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
-from clearset.tokens._table_rows import (
-    TokenStatistics,
-    arrow_rows,
-    greatest_rows,
-    rows_of_tokens,
-    token_statistics,
-)
-from clearset.tokens._tokenizers import Subsets, Tokenizer
+from clearset.tokens._table_rows import TokenStatistics, among_nulls, arrow_rows, token_statistics
+from clearset.tokens._tokenizers import Subsets, Tokenizer, items_in
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -185,7 +179,11 @@ class TokenTable(KnownTokens):
 
     def lookup_many(self, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
         """Return the rows of `to_arrow` for several tokens; nulls for a token that is not in the table."""
-        return rows_of_tokens(self, tokens)
+        asked = [items_in(token) for token in tokens]
+        numbers = self.numbers_of(asked)
+        known = np.flatnonzero(numbers >= 0)
+        rows = among_nulls(arrow_rows(self, numbers[known]), known, len(numbers))
+        return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
 
     def to_arrow(self) -> pa.Table:
         """Return token, size, count, weight, mean, variance, low and high; of several classes also class_weights."""
@@ -193,7 +191,14 @@ class TokenTable(KnownTokens):
 
     def top(self, n: int = 20, by: str = "count") -> pa.Table:
         """Return the n rows of `to_arrow` with the greatest count, weight, size, mean or variance."""
-        return greatest_rows(self, n, by)
+        if by not in ("count", "weight", "size", "mean", "variance"):
+            raise ValueError(f"by is {by!r}; choose one of: count, weight, size, mean, variance.")
+        values = getattr(self, f"{by}s")
+        if values.ndim == 2:
+            raise ValueError(
+                f"The mean label of {values.shape[1]} classes is no single number. Sort by another column."
+            )
+        return arrow_rows(self, np.argsort(-values, kind="stable")[: max(n, 0)])
 
     # Other tables
 
