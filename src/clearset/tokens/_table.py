@@ -132,7 +132,9 @@ class TokenTable(KnownTokens):
         """Return the table of examples, and for each fold the statistics outside of it; see `cross_fit`."""
         examples, rows = examples.canonical(tokenizer)
         folds = None if folds is None else folds[rows]
-        counted = count_tokens(examples, tokenizer, filters, available_threads(threads), folds, n_folds)
+        vocabulary, index, statistics, out_of_fold = count_tokens(
+            examples, tokenizer, filters, available_threads(threads), folds, n_folds
+        )
         classes, prior = prior_of(examples)
         table = cls(
             tokenizer=tokenizer,
@@ -141,12 +143,12 @@ class TokenTable(KnownTokens):
             classes=classes,
             prior=prior,
             n_examples=len(examples),
-            vocabulary=counted.vocabulary,
-            index=counted.index,
-            statistics=counted.statistics,
+            vocabulary=vocabulary,
+            index=index,
+            statistics=statistics,
             examples=examples,
         )
-        return table, counted.out_of_fold
+        return table, out_of_fold
 
     def __repr__(self) -> str:
         label = "a number" if self.classes is None else f"{len(self.classes)} classes"
