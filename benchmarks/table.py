@@ -24,7 +24,9 @@ import numpy.typing as npt
 import polars as pl
 
 from benchmarks._results import write_table
-from clearset.tokens import Coded, Joining, TokenIndex, mine
+from clearset.tokens._codes import Coded, Joining
+from clearset.tokens._mining import mine
+from clearset.tokens._token_index import TokenIndex
 
 MIN_COUNT, MAX_SIZE, REPEATS = 5, 3, 5
 THREADS = (1, 2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearset.tokens import _index, _mining
+from clearset.tokens import _mining, _token_index
 
 COMPILED = _mining._native
 BACKENDS = ["reference"] if COMPILED is None else ["reference", "native"]
@@ -13,7 +13,7 @@ def backend(request):
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "reference":
             patch.setattr(_mining, "_native", None)
-            patch.setattr(_index, "_native", None)
+            patch.setattr(_token_index, "_native", None)
         yield request.param
 
 
@@ -23,4 +23,4 @@ def compiled(monkeypatch):
     if COMPILED is None:
         pytest.skip("there is no compiled module")
     monkeypatch.setattr(_mining, "_native", COMPILED)
-    monkeypatch.setattr(_index, "_native", COMPILED)
+    monkeypatch.setattr(_token_index, "_native", COMPILED)

@@ -14,10 +14,9 @@ from clearset.tokens import (
     VALUES,
     Statistics,
     cross_fit,
-    means_of_values,
-    own_feature,
     token_values,
 )
+from clearset.tokens._features import means_of_values, own_feature
 
 from . import plain_python
 

@@ -11,7 +11,8 @@ from hypothesis import given
 
 import clearset as cs
 import clearset.tokens
-from clearset.tokens import Joining, OwnTokenizer, Tokenizer, as_tokenizer, tokenizer_from_json
+from clearset.tokens import OwnTokenizer, Tokenizer, as_tokenizer, tokenizer_from_json
+from clearset.tokens._codes import Joining
 
 VOCABULARY = pa.array(["left=a", "left=b", "right=a"], pa.large_string())
 

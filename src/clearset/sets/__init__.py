@@ -1,15 +1,12 @@
 """Sets as data: declared features, readers of frames and arrays, labels, keypoints and positions."""
 
-from ._arrow import decode, is_list, is_string, unnest
+from ._arrow_columns import decode, is_list, is_string, unnest
 from ._binning import Binning
 from ._categories import Category, places_of_codes, sorted_categories
-from ._crossed import CrossedPositions
-from ._data import SetData
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
 from ._frame_columns import is_frame, library_of
-from ._frames import read_more_sets, read_sets
-from ._hints import unknown_name
+from ._from_long import from_long
 from ._json_numbers import entries, number, numbers
 from ._keypoints import choose_keypoints
 from ._labels import (
@@ -25,12 +22,14 @@ from ._labels import (
     read_labels,
     read_weights,
 )
-from ._long import from_long
-from ._positions import Positions
-from ._ragged import IntArray, gather, offsets_from_sizes
-from ._resolve import resolve_features
+from ._offsets import IntArray, gather, offsets_from_sizes, runs
+from ._positions import CrossedPositions, Positions
+from ._read_sets import read_more_sets, read_sets
+from ._resolve_features import resolve_features
+from ._set_data import SetData
 from ._threads import check_threads, count_cores, count_threads
 from ._trust import Trust, check_trusts
+from ._unknown_names import unknown_name
 
 __all__ = [
     "SIZE",
@@ -75,6 +74,7 @@ __all__ = [
     "read_sets",
     "read_weights",
     "resolve_features",
+    "runs",
     "sorted_categories",
     "take_examples",
     "unknown_name",

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ._categories import Category, places_of_codes, sorted_categories
-from ._data import SetData
 from ._features import Feature
-from ._frames import read_sets
-from ._hints import unknown_name
 from ._keypoints import choose_keypoints, telling_keypoints
+from ._labels import check_weights
+from ._offsets import FloatArray, IntArray, offsets_from_sizes
 from ._positions import Positions
-from ._ragged import IntArray, offsets_from_sizes
+from ._read_sets import read_sets
+from ._set_data import SetData
 from ._trust import Trust
-
-FloatArray = npt.NDArray[np.float64]
+from ._unknown_names import unknown_name
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
@@ -94,7 +93,7 @@ class Binning:
         if keypoints < 2:
             raise ValueError(f"keypoints={keypoints!r}, but at least 2 are needed.")
         data = read_sets(data, features)
-        weight = None if sample_weight is None else _checked_weight(sample_weight, len(data))
+        weight = None if sample_weight is None else check_weights(sample_weight, len(data))
         chosen: list[FloatArray | None] = []
         categories: list[tuple[Category, ...] | None] = []
         for feature in features:
@@ -107,9 +106,7 @@ class Binning:
             else:
                 values, value_weight = _sample(values, value_weight)
                 n_keypoints = feature.keypoints or keypoints
-                chosen.append(
-                    choose_keypoints(values, value_weight, n_keypoints, feature.bounds or (None, None))
-                )
+                chosen.append(choose_keypoints(values, value_weight, n_keypoints, feature.bounds))
                 categories.append(None)
         return cls(tuple(features), tuple(chosen), tuple(categories))
 
@@ -248,17 +245,6 @@ def _are_keypoints(points: FloatArray) -> bool:
         and np.isfinite(points).all()
         and (points[1:] > points[:-1]).all()
     )
-
-
-def _checked_weight(sample_weight: npt.ArrayLike, n_sets: int) -> FloatArray:
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_sets,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}, but its shape must be ({n_sets},): one weight per set."
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError("sample_weight must be finite and not negative, and not zero for every set.")
-    return weight
 
 
 def _observed(data: SetData, name: str, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:

@@ -8,7 +8,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from ._offsets import IntArray
 
 Category = str | int | float
 
@@ -48,9 +49,7 @@ def sorted_categories(
     return (*strings, *numbers)
 
 
-def places_of_codes(
-    name: str, known: Sequence[Category], categories: Sequence[Category]
-) -> npt.NDArray[np.int64]:
+def places_of_codes(name: str, known: Sequence[Category], categories: Sequence[Category]) -> IntArray:
     """Return the place among `known` of every category of the data, and last that of a missing one.
 
     Unknown categories have the place of a missing one, `len(known)`.

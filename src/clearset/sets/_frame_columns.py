@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ._features import SIZE
-from ._hints import unknown_name
+from ._unknown_names import unknown_name
 
 _UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
 

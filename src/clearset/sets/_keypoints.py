@@ -3,9 +3,8 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from ._offsets import FloatArray, IntArray
 
 _TINY = np.finfo(np.float64).tiny
 _LEAST_CHANGE = 1e-6
@@ -15,7 +14,7 @@ def choose_keypoints(
     values: FloatArray,
     weights: FloatArray | None,
     n_keypoints: int,
-    bounds: tuple[float | None, float | None] = (None, None),
+    bounds: tuple[float | None, float | None] | None = None,
 ) -> FloatArray:
     """Return at least two and at most `n_keypoints` increasing keypoints.
 
@@ -25,48 +24,46 @@ def choose_keypoints(
 
     Parameters
     ----------
-    values : (n,) array without NaN
-    weights : (n,) array of positive weights, optional
-    n_keypoints : int, at least 2
+    values : ndarray of shape (n,)
+        The training values, without NaN.
+    weights : ndarray of shape (n,) or None
+        Their weights, all positive; None for ones.
+    n_keypoints : int
+        The largest number of keypoints, at least 2.
     bounds : (low, high), optional
+        The first and the last keypoint; either may be None.
+
+    Returns
+    -------
+    ndarray
+        The keypoints.
     """
     if not len(values):
         values, weights = np.zeros(1), None
-    low = -np.inf if bounds[0] is None else bounds[0]
-    high = np.inf if bounds[1] is None else bounds[1]
+    lowest, highest = bounds or (None, None)
+    low = -np.inf if lowest is None else lowest
+    high = np.inf if highest is None else highest
     distinct, weight = _distinct(np.clip(values, low, high), weights)
-    first = distinct[0] if bounds[0] is None else low
-    last = distinct[-1] if bounds[1] is None else high
+    first = distinct[0] if lowest is None else low
+    last = distinct[-1] if highest is None else high
     # The ends take keypoints of their own, so their weight takes no part in what lies between.
     inner = (first < distinct) & (distinct < last)
     between = distinct[inner]
     if len(between) > n_keypoints - 2:
         between = between[_equal_steps(weight[inner], n_keypoints - 2)]
-    below = bounds[0] is None and bounds[1] is not None
+    below = lowest is None and highest is not None
     return _apart(np.array([first, *between, last]), grow_below=below)
 
 
 def telling_keypoints(
     keypoints: FloatArray, curvature: Literal["convex", "concave"], *, rising: bool
 ) -> FloatArray:
-    """Return the keypoints between which a curve with values from 0 to 1 can change by a millionth or more.
+    """Return the keypoints between which a curve from 0 to 1, `rising` or not, can change by a millionth or more.
 
     Where a convex curve rises by r from a to b, it goes on rising as steeply at least, so r is at most
     (b - a) / (last - a); where it falls, it has fallen as steeply before, by at most (b - a) / (b - first) there. For a
     concave curve it is the other way round. Other keypoints have nothing to say, while constraints on slopes so far
-    apart could not be told from contradictions.
-
-    Parameters
-    ----------
-    keypoints : (n,) array, increasing
-    curvature : {"convex", "concave"}
-    rising : bool
-        Whether the curve must not fall.
-
-    Returns
-    -------
-    ndarray
-        The first and the last keypoint are always kept.
+    apart could not be told from contradictions. The first and the last keypoint are always kept.
 
     Examples
     --------
@@ -102,7 +99,7 @@ def _distinct(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArra
     return values[starts], np.add.reduceat(weights[order], starts)
 
 
-def _equal_steps(weight: FloatArray, n_chosen: int) -> npt.NDArray[np.int64]:
+def _equal_steps(weight: FloatArray, n_chosen: int) -> IntArray:
     """Choose `n_chosen` of more places, at equal steps of their clipped weight."""
     n_steps = n_chosen + 1
     # The step c solves c = sum(min(weight, c)) / n_steps. With the k heaviest clipped that is the sum of the
@@ -116,7 +113,7 @@ def _equal_steps(weight: FloatArray, n_chosen: int) -> npt.NDArray[np.int64]:
     # No place holds more than a step, so the places differ, but for rounding.
     ranks = np.arange(n_chosen)
     chosen = np.maximum.accumulate(chosen - ranks) + ranks
-    latest: npt.NDArray[np.int64] = np.minimum(chosen, len(weight) - n_chosen + ranks)
+    latest: IntArray = np.minimum(chosen, len(weight) - n_chosen + ranks)
     return latest
 
 

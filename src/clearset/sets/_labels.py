@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from ._arrow import decode
-
-Float64 = npt.NDArray[np.float64]
+from ._arrow_columns import decode
+from ._offsets import FloatArray, IntArray
 
 Task = Literal["classes", "number"]
 TASKS = ("auto", "classes", "number")
@@ -99,14 +98,14 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
     return _as_classes(numbers + 0)
 
 
-def read_weights(sample_weight: Any, n_examples: int) -> Float64 | None:
+def read_weights(sample_weight: Any, n_examples: int) -> FloatArray | None:
     """Return one weight for each example; None stands for ones."""
     if sample_weight is None:
         return None
     column = _one_column(sample_weight, "sample_weight", n_examples)
     if not _is_number(column.type):
         raise TypeError(f"sample_weight holds {column.type}; give one number an example.")
-    weights: Float64 = column.to_numpy().astype(np.float64) + 0.0
+    weights: FloatArray = column.to_numpy().astype(np.float64) + 0.0
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -258,7 +257,7 @@ def check_weights(sample_weight: Any, n_sets: int) -> npt.NDArray[Any]:
     return np.asarray(shares / shares.mean())
 
 
-def class_places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def class_places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArray:
     """Return the places of labels among sorted classes, all of which must be known."""
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):

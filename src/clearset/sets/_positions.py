@@ -1,11 +1,11 @@
-"""Where every token stands between the keypoints of its features."""
+"""Where every token stands between the keypoints of its features, also if its first one has a value for each class."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ._ragged import IntArray, gather
+from ._offsets import IntArray, gather
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,3 +50,69 @@ class Positions:
         """Return the sets with the given indices, in that order."""
         tokens, offsets = gather(self.offsets, sets)
         return Positions(self.slots.take(tokens, axis=1), self.fractions.take(tokens, axis=1), offsets)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossedPositions:
+    """Sets of tokens crossed with classes: only the first feature differs between the classes of one token.
+
+    Every set has at least one token. Tokens x classes are never written out.
+
+    Parameters
+    ----------
+    slots : ndarray of shape (D - 1, T), int32
+        As in `Positions`, for all features but the first.
+    fractions : ndarray of shape (D - 1, T), float32 or float64
+        As in `Positions`, for all features but the first.
+    offsets : ndarray of shape (B + 1,), int64
+        Where the tokens of each set begin.
+    rows : ndarray of shape (T,), int32
+        The token's row of `values`; -1 where its value is missing, for every class.
+    corrected : ndarray of shape (T,), int32
+        The token's row in the table of corrections; -1 where it has none.
+    values : ndarray of shape (R, C)
+        The first feature for each class, counted from its first keypoint.
+    keypoints : ndarray of shape (V,)
+        Of the first feature, counted from the first of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearset.sets import CrossedPositions
+    >>> crossed = CrossedPositions(
+    ...     slots=np.empty((0, 3), np.int32),
+    ...     fractions=np.empty((0, 3)),
+    ...     offsets=np.array([0, 2, 3]),
+    ...     rows=np.array([0, 1, -1], np.int32),
+    ...     corrected=np.full(3, -1, np.int32),
+    ...     values=np.array([[0.0, 10.0], [5.0, 25.0]]),
+    ...     keypoints=np.array([0.0, 10.0]),
+    ... )
+    >>> crossed
+    CrossedPositions(2 sets, 3 tokens, 1 features, 2 classes)
+    """
+
+    slots: npt.NDArray[np.int32]
+    fractions: npt.NDArray[np.floating]
+    offsets: IntArray
+    rows: npt.NDArray[np.int32]
+    corrected: npt.NDArray[np.int32]
+    values: npt.NDArray[np.floating]
+    keypoints: npt.NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        counts = f"{len(self)} sets, {self.n_tokens} tokens, {len(self.slots) + 1} features"
+        return f"CrossedPositions({counts}, {self.n_classes} classes)"
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all sets together."""
+        return len(self.rows)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, C."""
+        return int(self.values.shape[1])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ._features import Feature
-from ._hints import unknown_name
+from ._unknown_names import unknown_name
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def check_trusts(trusts: Sequence[Trust], features: Sequence[Feature]) -> None:
     >>> check_trusts([Trust("stars", by="votes")], features)
     """
     declared = {feature.name: feature for feature in features}
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[Trust] = set()
     for trust in trusts:
         if not isinstance(trust, Trust):
             raise TypeError(f"trusts holds {trust!r}, which is not a Trust.")
@@ -86,7 +86,6 @@ def check_trusts(trusts: Sequence[Trust], features: Sequence[Feature]) -> None:
                 "fixes both ends of its calibrator, which may leave it no such curve. Leave out the shape, or "
                 "use shape='edgeworth'."
             )
-        key = (trust.feature, trust.by, trust.shape)
-        if key in seen:
+        if trust in seen:
             raise ValueError(f"{trust} is declared twice.")
-        seen.add(key)
+        seen.add(trust)

@@ -1,12 +1,10 @@
 """Tokens: which combinations of items an example is made of, and what is known about them."""
 
-from ._codes import Coded, Found, Joining, TokenLimitError
+from ._codes import Coded, EncodedSets, Found, TokenLimitError
 from ._corrections import Corrections, refined_values
 from ._covers import covered
 from ._cross_fit import cross_fit
-from ._details import check_details, read_details
-from ._encoding import EncodedSets
-from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, means_of_values, own_feature, token_values
+from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values
 from ._filters import (
     AllOf,
     AnyOf,
@@ -18,10 +16,8 @@ from ._filters import (
     filter_from_json,
     filter_to_json,
 )
-from ._former_names import OwnTokeniser, Tokeniser, as_tokeniser, tokeniser_from_json  # noqa: F401 (former spelling)
-from ._index import TokenIndex
 from ._item_columns import read_column
-from ._mining import mine
+from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
 from ._setting import Setting
 from ._statistics import Statistics
@@ -31,7 +27,7 @@ from ._token_binning import fit_token_binning
 from ._token_reader import Occurrences, TokenPlacer, TokenReader
 from ._token_rows import TokenRows
 from ._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer
-from ._vocabulary import encode, flat, offsets_of_kept, places_in
+from ._vocabulary import flat, offsets_of_kept, places_in
 
 __all__ = [
     "NAMES",
@@ -49,7 +45,6 @@ __all__ = [
     "Filter",
     "Found",
     "Items",
-    "Joining",
     "MaxInterval",
     "MaxSize",
     "MinCount",
@@ -59,7 +54,6 @@ __all__ = [
     "Setting",
     "Statistics",
     "Subsets",
-    "TokenIndex",
     "TokenLimitError",
     "TokenPlacer",
     "TokenReader",
@@ -72,15 +66,11 @@ __all__ = [
     "check_filters",
     "covered",
     "cross_fit",
-    "encode",
     "filter_from_json",
     "filter_to_json",
     "fit_token_binning",
     "flat",
-    "means_of_values",
-    "mine",
     "offsets_of_kept",
-    "own_feature",
     "places_in",
     "read_column",
     "read_details",
@@ -88,3 +78,7 @@ __all__ = [
     "token_values",
     "tokenizer_from_json",
 ]
+
+# Public names in their former spelling, which keep working; `TokenTable.tokeniser` is the only other one.
+Tokeniser, OwnTokeniser = Tokenizer, OwnTokenizer
+as_tokeniser, tokeniser_from_json = as_tokenizer, tokenizer_from_json

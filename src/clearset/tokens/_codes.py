@@ -8,9 +8,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clearset.sets import gather, offsets_from_sizes
+
 Int32: TypeAlias = NDArray[np.int32]
 Int64: TypeAlias = NDArray[np.int64]
 Float64: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 Sums: TypeAlias = NDArray[Any]  # uint32 counts, or float64
 
 MAX_TOKENS = 2**31 - 1  # tokens and positions are numbered in 32 bits
@@ -43,9 +46,17 @@ class Coded(NamedTuple):
     @classmethod
     def from_rows(cls, rows: list[list[int]]) -> Coded:
         """Return rows of codes in flat form."""
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        offsets = offsets_from_sizes(np.array([len(row) for row in rows], np.int64))
         return cls(np.array([code for row in rows for code in row], np.int32), offsets)
+
+    def take(self, rows: NDArray[np.integer]) -> Coded:
+        """Return the rows with the given indices, in that order."""
+        places, offsets = gather(self.offsets, rows)
+        return Coded(self.codes[places], offsets)
+
+    def keep(self, kept: BoolArray) -> Coded:
+        """Return the rows without the codes that are not to be kept."""
+        return Coded(self.codes[kept], offsets_from_sizes(kept)[self.offsets])
 
     def check(self) -> None:
         """Raise a ValueError unless the offsets cut the codes into rows."""
@@ -120,25 +131,14 @@ class Joining:
 class Mined(NamedTuple):
     """Tokens as a prefix tree, sorted by (size, parent, item), with their counts.
 
-    Parameters
-    ----------
-    items : ndarray of int32, shape (n,)
-        The last item of each token.
-    parents : ndarray of int32, shape (n,)
-        The token without its last item; -1 for tokens of one item.
-    levels : ndarray of int64, shape (n_levels + 1,)
-        Where the tokens of each size begin; the last entry is n.
-    counts : ndarray of int64, shape (n,)
-        The number of examples that hold each token.
-    sums : ndarray, shape (n, n_channels) or (n, n_channels, 3)
-        Weights of these examples, channel by channel: uint32 counts without weights, else float64. With values the
-        sums of w, w * y and w * y * y.
+    Sums are the weights of the examples, channel by channel: uint32 counts, (n, n_channels), where there are no
+    weights, else float64. With values they are the sums of w, w * y and w * y * y, (n, n_channels, 3).
     """
 
-    items: Int32
-    parents: Int32
-    levels: Int64
-    counts: Int64
+    items: Int32  # the last item of each token
+    parents: Int32  # the token without its last item; -1 for tokens of one item
+    levels: Int64  # where the tokens of each size begin, and where they end
+    counts: Int64  # the number of examples that hold each token
     sums: Sums
 
 
@@ -147,3 +147,10 @@ class Found(NamedTuple):
 
     tokens: Int32
     offsets: Int64
+
+
+class EncodedSets(NamedTuple):
+    """Examples in the codes of a table: their known items, and how many items they have, known or not."""
+
+    coded: Coded
+    n_items: Int64

@@ -6,31 +6,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from clearset.sets import Labels, gather, join_classes, read_labels, read_weights
+from clearset.sets import Labels, join_classes, read_labels, read_weights
 from clearset.tokens._codes import Coded, Float64, Int64
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import encode, places_in, unique_sorted
+from clearset.tokens._vocabulary import alphabetical_ranks, encode, places_in, unique_sorted
 
 _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)  # odd, with well mixed bits
 
 
 @dataclass(frozen=True)
 class CountedExamples:
-    """Items, labels and weights of examples.
-
-    Parameters
-    ----------
-    vocabulary : Arrow array of strings
-        The string of each code.
-    coded : Coded
-        The items of every example.
-    labels : Labels
-        The labels.
-    weights : ndarray of float64 or None
-        The weights; None stands for ones.
-    """
+    """Items, labels and weights of examples; weights of None stand for ones."""
 
     vocabulary: pa.LargeStringArray
     coded: Coded
@@ -80,17 +67,15 @@ class CountedExamples:
         rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights)
         if not len(rows):
             raise ValueError("All weights are 0, so that there are no examples. Give some of them weight.")
-        chosen, offsets = gather(self.coded.offsets, rows)
-        vocabulary, codes = _rare_first(self.vocabulary, Coded(self.coded.codes[chosen], offsets), tokenizer)
-        coded = codes if tokenizer.in_order else unique_sorted(codes, len(vocabulary))
+        vocabulary, coded = _rare_first(self.vocabulary, self.coded.take(rows), tokenizer)
+        coded = coded if tokenizer.in_order else unique_sorted(coded, len(vocabulary))
         labels = _observed(self.labels._replace(values=self.labels.values[rows]))
         weights = None if self.weights is None else self.weights[rows]
         keys = [labels.values, *(_hash_rows(coded, multiplier) for multiplier in _MULTIPLIERS)]
         order = np.lexsort(keys if weights is None else [weights, *keys])
-        chosen, offsets = gather(coded.offsets, order)
         canonical = CountedExamples(
             vocabulary,
-            Coded(coded.codes[chosen], offsets),
+            coded.take(order),
             labels._replace(values=labels.values[order]),
             None if weights is None else weights[order],
         )
@@ -122,9 +107,8 @@ def _rare_first(
 ) -> tuple[pa.LargeStringArray, Coded]:
     once = unique_sorted(coded, len(vocabulary)) if tokenizer.in_order else coded
     counts = np.bincount(once.codes, minlength=len(vocabulary))
-    rank = np.empty(len(vocabulary), np.int64)
-    rank[pc.array_sort_indices(vocabulary).to_numpy()] = np.arange(len(vocabulary))
-    order = np.lexsort([rank, counts, tokenizer.sides(vocabulary)])
+    keys: list[npt.NDArray[Any]] = [alphabetical_ranks(vocabulary), counts, tokenizer.sides(vocabulary)]
+    order = np.lexsort(keys)
     order = order[counts[order] > 0]
     new_codes = np.zeros(len(vocabulary), np.int32)
     new_codes[order] = np.arange(len(order), dtype=np.int32)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,24 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.sets import Labels, count_cores
-from clearset.tokens._codes import Int32, Int64, Mined, Sums
+from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, apply_filters, least_count
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._mining import mine
 from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
-
-
-@dataclass(frozen=True)
-class CountedTokens:
-    """Tokens that passed the filters, with their statistics; those that pass on all examples come first."""
-
-    vocabulary: pa.LargeStringArray
-    index: TokenIndex
-    statistics: Statistics
-    out_of_fold: tuple[Statistics, ...]
 
 
 def available_threads(threads: int | None) -> int:
@@ -49,11 +39,11 @@ def count_tokens(
     threads: int,
     folds: Int32 | None = None,
     n_folds: int = 0,
-) -> CountedTokens:
-    """Count the tokens of canonical examples and keep what passes the filters.
+) -> tuple[pa.LargeStringArray, TokenIndex, Statistics, tuple[Statistics, ...]]:
+    """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters.
 
     With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
-    examples of that fold would influence the statistics outside of it.
+    examples of that fold would influence the statistics outside of it, which come last, fold by fold.
     """
     least = max([1, *(least_count(part, examples.labels.task) for part in filters)])
     n = len(examples)
@@ -68,27 +58,16 @@ def count_tokens(
         for part, size in zip(rest, outside, strict=True)
     ]
     masks = np.zeros(len(mined.items), np.uint32)
-    for bit, statistics in enumerate((everything, *out_of_fold)):
-        masks |= statistics.passes.astype(np.uint32) << np.uint32(bit)
+    for bit, part in enumerate((everything, *out_of_fold)):
+        masks |= part.passes.astype(np.uint32) << np.uint32(bit)
     index, kept = TokenIndex(
         tokenizer.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
     ).restrict(masks)
-    vocabulary, index = _tight(examples.vocabulary, index, tokenizer)
-    chosen = kept[token_nodes(index)]
+    vocabulary, index = without_unused(examples.vocabulary, index, tokenizer)
+    chosen = kept[index.token_nodes]
     n_tokens = int(np.count_nonzero(index.masks & 1))
-    return CountedTokens(
-        vocabulary,
-        index,
-        everything.take(chosen[:n_tokens]),
-        tuple(part.take(chosen) for part in out_of_fold),
-    )
-
-
-def token_nodes(index: TokenIndex) -> Int32:
-    """Return the nodes that are tokens: those of view 0 first, then those of other views only."""
-    full = (index.masks & 1).astype(np.bool_)
-    other = ~full & (index.masks != 0)
-    return np.concatenate([np.flatnonzero(full), np.flatnonzero(other)]).astype(np.int32)
+    statistics = everything.take(chosen[:n_tokens])
+    return vocabulary, index, statistics, tuple(part.take(chosen) for part in out_of_fold)
 
 
 def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
@@ -100,9 +79,7 @@ def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
     return classes, codes
 
 
-def prior_of(
-    examples: CountedExamples,
-) -> tuple[npt.NDArray[np.generic] | None, npt.NDArray[np.float64] | float]:
+def prior_of(examples: CountedExamples) -> tuple[npt.NDArray[np.generic] | None, Float64 | float]:
     """Return the classes and their shares, or None and the mean label."""
     if examples.labels.classes is None:
         return None, float(np.average(examples.labels.values, weights=examples.weights))
@@ -176,10 +153,10 @@ def _sizes(mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) 
     return np.repeat(np.arange(1, len(mined.levels), dtype=np.int32), np.diff(mined.levels))
 
 
-def _tight(
+def without_unused(
     vocabulary: pa.LargeStringArray, index: TokenIndex, tokenizer: Tokenizer
 ) -> tuple[pa.LargeStringArray, TokenIndex]:
-    """Leave out items that are in no token; the order of the others stays."""
+    """Return a vocabulary and an index without the items that are in no token; the order of the others stays."""
     used, items = np.unique(index.items, return_inverse=True)
     vocabulary = vocabulary.take(pa.array(used))
     joining = tokenizer.joining(vocabulary)

@@ -1,15 +1,13 @@
 """Which items of an example a token covers."""
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.tokens._codes import Coded, Found
+from clearset.sets import offsets_from_sizes, runs
+from clearset.tokens._codes import Coded, Found, Int64
 from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._table import TokenTable
 from clearset.tokens._vocabulary import encode, places_in
-
-IntArray = npt.NDArray[np.int64]
 
 
 def covered(table: TokenTable, items: object, found: Found) -> pa.Array:
@@ -39,33 +37,28 @@ def covered(table: TokenTable, items: object, found: Found) -> pa.Array:
     keys = np.sort(tokens * max(len(codes), 1) + places, kind="stable")  # np.unique takes ten times as long
     # A run may overlap itself, so that one place comes twice.
     tokens, places = np.divmod(keys[np.diff(keys, prepend=-1) > 0], max(len(codes), 1))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(tokens, minlength=n_tokens))])
+    offsets = offsets_from_sizes(np.bincount(tokens, minlength=n_tokens))
     places -= parts.offsets[:-1][rows[tokens]]
     return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(places))
 
 
-def _occurrences(
-    codes: IntArray, parts: Coded, rows: IntArray, wanted: IntArray
-) -> tuple[IntArray, IntArray]:
+def _occurrences(codes: Int64, parts: Coded, rows: Int64, wanted: Int64) -> tuple[Int64, Int64]:
     """Find codes in their rows: for each occurrence, which code was looked for, and the place among all codes."""
     n_codes = max(int(codes.max(initial=0)), int(wanted.max(initial=0))) + 2
     keys = parts.rows * n_codes + codes + 1  # unknown items are -1
     order = np.argsort(keys, kind="stable")
     sought = rows * n_codes + wanted + 1
     first, last = (np.searchsorted(keys[order], sought, side=side) for side in ("left", "right"))
-    counts = last - first
-    which = np.repeat(np.arange(len(sought)), counts)
-    starts = np.cumsum(counts) - counts
-    return which, order[np.arange(len(which)) - starts[which] + first[which]]
+    return np.repeat(np.arange(len(sought)), last - first), order[runs(first, last - first)[0]]
 
 
-def _members(codes: IntArray, parts: Coded, made_of: Coded, rows: IntArray) -> tuple[IntArray, IntArray]:
+def _members(codes: Int64, parts: Coded, made_of: Coded, rows: Int64) -> tuple[Int64, Int64]:
     """Find the items of tokens wherever they stand."""
     which, places = _occurrences(codes, parts, rows[made_of.rows], made_of.codes.astype(np.int64))
     return made_of.rows[which], places
 
 
-def _runs(codes: IntArray, parts: Coded, made_of: Coded, rows: IntArray) -> tuple[IntArray, IntArray]:
+def _runs(codes: Int64, parts: Coded, made_of: Coded, rows: Int64) -> tuple[Int64, Int64]:
     """Find the items of tokens where they stand next to each other."""
     sizes, firsts = made_of.sizes, made_of.offsets[:-1]
     tokens, places = _occurrences(codes, parts, rows, made_of.codes[firsts].astype(np.int64))
@@ -75,6 +68,4 @@ def _runs(codes: IntArray, parts: Coded, made_of: Coded, rows: IntArray) -> tupl
         item = made_of.codes[np.minimum(firsts[tokens] + further, len(made_of.codes) - 1)]
         same = inside & (codes[np.minimum(at, len(codes) - 1)] == item)
         tokens, places = tokens[short | same], places[short | same]
-    which = np.repeat(np.arange(len(tokens)), sizes[tokens])
-    starts = np.cumsum(sizes[tokens]) - sizes[tokens]
-    return tokens[which], places[which] + np.arange(len(which)) - starts[which]
+    return np.repeat(tokens, sizes[tokens]), runs(places, sizes[tokens])[0]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
-from clearset.tokens._counting import available_threads, count_tokens
 from clearset.tokens._filters import check_filters
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
@@ -61,12 +61,10 @@ def cross_fit(
     tokenizer, chosen = as_tokenizer(tokens), check_filters(filters)
     examples = CountedExamples.read(X, y, tokenizer, sample_weight=sample_weight)
     numbers = _check_folds(folds, n_folds, len(examples))
-    examples, rows = examples.canonical(tokenizer)
-    counted = count_tokens(examples, tokenizer, chosen, available_threads(threads), numbers[rows], n_folds)
-    return TokenTable.of_counted(counted, examples, tokenizer, chosen), counted.out_of_fold
+    return TokenTable.of_examples(examples, tokenizer, chosen, threads, numbers, n_folds)
 
 
-def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> npt.NDArray[np.int32]:
+def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> Int32:
     if not 2 <= n_folds <= _MOST_FOLDS:
         raise ValueError(f"n_folds is {n_folds}; give a number from 2 to {_MOST_FOLDS}.")
     numbers = np.asarray(folds)

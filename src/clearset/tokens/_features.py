@@ -1,7 +1,6 @@
 """The features of a token that a set function reads: its value for each class, and features of its own."""
 
 import numpy as np
-import numpy.typing as npt
 
 from clearset.tokens._codes import Float64
 from clearset.tokens._known_tokens import KnownTokens
@@ -25,15 +24,6 @@ def shrunk_means(table: KnownTokens, statistics: Statistics, shrinkage: float) -
     """Return the mean label of every token, (T, C), mixed with the prior as if it were `shrinkage` examples.
 
     C is 1 for a number and for two classes (the share of the second), else the number of classes.
-
-    Parameters
-    ----------
-    table : TokenTable
-        The table, for its prior.
-    statistics : Statistics
-        The statistics of its tokens, of all examples or of those outside of a fold.
-    shrinkage : float
-        The weight of the prior, at least 0.
     """
     prior = _prior(table)
     means, weights = statistics.means, statistics.weights[:, None]
@@ -104,6 +94,6 @@ def _prior(table: KnownTokens) -> Float64:
     return prior[1:] if table.classes is not None and len(prior) == 2 else prior
 
 
-def _logit(shares: npt.NDArray[np.float64]) -> Float64:
+def _logit(shares: Float64) -> Float64:
     inside = np.clip(shares, _SMALLEST_SHARE, 1.0 - _SMALLEST_SHARE)
     return np.asarray(np.log(inside) - np.log1p(-inside))

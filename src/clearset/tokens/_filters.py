@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from clearset.sets import Task
-from clearset.tokens._intervals import least_n_of_wilson
-from clearset.tokens._statistics import BoolArray, Statistics
+from clearset.tokens._codes import BoolArray
+from clearset.tokens._confidence_intervals import least_n_of_wilson
+from clearset.tokens._statistics import Statistics
 
 Filter = Callable[[Statistics], Any]
 """Takes statistics of T tokens and returns a boolean array of shape (T,): True to keep the token."""
@@ -17,16 +18,18 @@ Filter = Callable[[Statistics], Any]
 class _BuiltIn:
     """Filters that can be joined by & and |, and know the least count they ask for."""
 
+    kind: ClassVar[str]  # its name in files
+
     def __call__(self, statistics: Statistics) -> BoolArray:
         raise NotImplementedError
 
-    def least_count(self, task: Task) -> int:
+    def least_count(self, task: Task) -> int:  # noqa: ARG002
         """Return a count that every token that passes has; rarer ones need not be looked at."""
-        raise NotImplementedError
+        return 1
 
     def to_json(self) -> dict[str, Any]:
         """Return the filter as JSON values."""
-        raise NotImplementedError
+        return {"kind": self.kind, **vars(self)}
 
     def __and__(self, other: Filter) -> "AllOf":
         return AllOf(self, other)
@@ -39,6 +42,13 @@ class _BuiltIn:
 
     def __ror__(self, other: Filter) -> "AnyOf":
         return AnyOf(other, self)
+
+    def _keep_whole(self, name: str) -> None:
+        """Check a whole number, and keep it as a plain one, which JSON can hold."""
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ValueError(f"{type(self).__name__} is {value!r}; give a whole number from 1 on.")
+        object.__setattr__(self, name, int(value))
 
 
 @dataclass(frozen=True)
@@ -57,22 +67,18 @@ class MinCount(_BuiltIn):
     AnyOf(MinCount(count=5), MaxInterval(width=0.2, level=0.95))
     """
 
+    kind = "min_count"
     count: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.count, bool) or not isinstance(self.count, int | np.integer) or self.count < 1:
-            raise ValueError(f"MinCount is {self.count!r}; give a whole number from 1 on.")
+        self._keep_whole("count")
 
     def __call__(self, statistics: Statistics) -> BoolArray:
         return np.asarray(statistics.counts >= self.count)
 
     def least_count(self, task: Task) -> int:  # noqa: ARG002
         """Return the count itself."""
-        return int(self.count)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the count."""
-        return {"kind": "min_count", "count": int(self.count)}
+        return self.count
 
 
 @dataclass(frozen=True)
@@ -93,15 +99,13 @@ class MaxInterval(_BuiltIn):
     16
     """
 
+    kind = "max_interval"
     width: float
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.width, bool)
-            or not isinstance(self.width, int | float | np.number)
-            or not self.width > 0
-        ):
+        number = isinstance(self.width, int | float | np.number) and not isinstance(self.width, bool)
+        if not (number and self.width > 0):
             raise ValueError(f"The width of MaxInterval is {self.width!r}; give a number above 0.")
         if not (isinstance(self.level, float | np.floating) and 0 < self.level < 1):
             raise ValueError(f"The level of MaxInterval is {self.level!r}; give a number between 0 and 1.")
@@ -116,8 +120,8 @@ class MaxInterval(_BuiltIn):
         return least_n_of_wilson(self.width, self.level)
 
     def to_json(self) -> dict[str, Any]:
-        """Return width and level."""
-        return {"kind": "max_interval", "width": float(self.width), "level": float(self.level)}
+        """Return width and level as plain numbers."""
+        return {"kind": self.kind, "width": float(self.width), "level": float(self.level)}
 
 
 @dataclass(frozen=True)
@@ -136,29 +140,33 @@ class MaxSize(_BuiltIn):
     AnyOf(MinCount(count=5), AllOf(MinCount(count=2), MaxSize(size=1)))
     """
 
+    kind = "max_size"
     size: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer) or self.size < 1:
-            raise ValueError(f"MaxSize is {self.size!r}; give a whole number from 1 on.")
+        self._keep_whole("size")
 
     def __call__(self, statistics: Statistics) -> BoolArray:
         return np.asarray(statistics.sizes <= self.size)
 
-    def least_count(self, task: Task) -> int:  # noqa: ARG002
-        """Return 1: rare tokens may be small."""
-        return 1
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the size."""
-        return {"kind": "max_size", "size": int(self.size)}
-
 
 class _Several(_BuiltIn):
+    """Some filters, the results of which are joined."""
+
+    joined: ClassVar[Callable[..., Any]]  # what the filters say of each token
+    least: ClassVar[Callable[..., int]]  # the least counts of the filters
+
     def __init__(self, *filters: Filter) -> None:
         self.filters = check_filters(filters)
         if not filters:
             raise ValueError(f"{type(self).__name__} needs at least one filter.")
+
+    def __call__(self, statistics: Statistics) -> BoolArray:
+        return np.asarray(self.joined([apply_filter(part, statistics) for part in self.filters], axis=0))
+
+    def least_count(self, task: Task) -> int:
+        """Return the count that the filters ask for together."""
+        return self.least(least_count(part, task) for part in self.filters)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, _Several) and self.filters == other.filters
@@ -170,9 +178,8 @@ class _Several(_BuiltIn):
         return f"{type(self).__name__}({', '.join(map(repr, self.filters))})"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the filters."""
-        kind = "all_of" if isinstance(self, AllOf) else "any_of"
-        return {"kind": kind, "filters": [filter_to_json(part) for part in self.filters]}
+        """Return the filters as JSON values."""
+        return {"kind": self.kind, "filters": [filter_to_json(part) for part in self.filters]}
 
 
 class AllOf(_Several):
@@ -181,7 +188,7 @@ class AllOf(_Several):
     Parameters
     ----------
     *filters : filters
-        The filters.
+        The filters, which all have to let a token pass.
 
     Examples
     --------
@@ -190,12 +197,9 @@ class AllOf(_Several):
     16
     """
 
-    def __call__(self, statistics: Statistics) -> BoolArray:
-        return np.asarray(np.all([apply_filter(part, statistics) for part in self.filters], axis=0))
-
-    def least_count(self, task: Task) -> int:
-        """Return the greatest count that any of the filters asks for."""
-        return max(least_count(part, task) for part in self.filters)
+    kind = "all_of"
+    joined = staticmethod(np.all)
+    least = staticmethod(max)
 
 
 class AnyOf(_Several):
@@ -204,7 +208,7 @@ class AnyOf(_Several):
     Parameters
     ----------
     *filters : filters
-        The filters.
+        The filters, one of which is enough.
 
     Examples
     --------
@@ -213,12 +217,14 @@ class AnyOf(_Several):
     5
     """
 
-    def __call__(self, statistics: Statistics) -> BoolArray:
-        return np.asarray(np.any([apply_filter(part, statistics) for part in self.filters], axis=0))
+    kind = "any_of"
+    joined = staticmethod(np.any)
+    least = staticmethod(min)
 
-    def least_count(self, task: Task) -> int:
-        """Return the least count that any of the filters asks for."""
-        return min(least_count(part, task) for part in self.filters)
+
+_KINDS: dict[str, type[_BuiltIn]] = {
+    made.kind: made for made in (MinCount, MaxInterval, MaxSize, AllOf, AnyOf)
+}
 
 
 def check_filters(filters: Any) -> tuple[Filter, ...]:
@@ -270,30 +276,20 @@ def filter_to_json(part: Filter) -> dict[str, Any]:
 
 def filter_from_json(document: dict[str, Any]) -> Filter:
     """Return the filter that `filter_to_json` described."""
-    kind = document.get("kind")
-    if kind == "min_count":
-        return MinCount(document["count"])
-    if kind == "max_size":
-        return MaxSize(document["size"])
-    if kind == "max_interval":
-        return MaxInterval(document["width"], document["level"])
-    if kind in ("all_of", "any_of"):
-        parts = [filter_from_json(part) for part in document["filters"]]
-        return AllOf(*parts) if kind == "all_of" else AnyOf(*parts)
+    parameters = dict(document)
+    kind = parameters.pop("kind", None)
     if kind == "own":
-        return UnknownFilter(document["name"])
-    raise ValueError(f"The filter kind {kind!r} is unknown. Was the file written by a newer version?")
+        return UnknownFilter(**parameters)
+    if kind not in _KINDS:
+        raise ValueError(f"The filter kind {kind!r} is unknown. Was the file written by a newer version?")
+    if issubclass(_KINDS[kind], _Several):
+        return _KINDS[kind](*map(filter_from_json, parameters["filters"]))
+    return _KINDS[kind](**parameters)
 
 
 @dataclass(frozen=True)
 class UnknownFilter:
-    """A placeholder for a user's own filter in a table that was read from a file.
-
-    Parameters
-    ----------
-    name : str
-        The name of the filter.
-    """
+    """A placeholder for a user's own filter, by its name, in a table that was read from a file."""
 
     name: str
 

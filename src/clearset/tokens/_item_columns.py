@@ -47,8 +47,8 @@ def read_column(X: Any) -> Column:
 
     Examples
     --------
-    >>> from clearset.tokens._item_columns import read_column
-    >>> column = read_column([["salt", None, "sugar"], None, [7]][:2])
+    >>> from clearset.tokens import read_column
+    >>> column = read_column([["salt", None, "sugar"], None])
     >>> column.strings.to_pylist(), column.offsets.tolist()
     (['salt', 'sugar'], [0, 2, 2])
     """
@@ -56,20 +56,7 @@ def read_column(X: Any) -> Column:
 
 
 def read_pair(X: Any, left: str | int, right: str | int) -> tuple[Column, Column]:
-    """Read two columns of a frame or of a two-dimensional array, or both halves of a list of pairs.
-
-    Parameters
-    ----------
-    X : frame, array or list of pairs
-        The columns.
-    left, right : str or int
-        Names of the columns (in frames only), or their positions.
-
-    Returns
-    -------
-    tuple of Column
-        The left and the right column.
-    """
+    """Read two columns, by name or position, of a frame or of a two-dimensional array, or both halves of pairs."""
     a, b = (_strings(_picked(X, which)) for which in (left, right))
     return a, b
 

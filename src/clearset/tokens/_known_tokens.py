@@ -8,44 +8,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from clearset.tokens._codes import MAX_TOKENS, Coded, Float64, Found, Int32, Int64
+from clearset.tokens._codes import MAX_TOKENS, Coded, EncodedSets, Float64, Found, Int32, Int64
 from clearset.tokens._corrections import Corrections
-from clearset.tokens._counting import available_threads, token_nodes
-from clearset.tokens._encoding import EncodedSets, encode_examples, nodes_of
-from clearset.tokens._index import TokenIndex
-from clearset.tokens._own_tokenizers import OwnTokenizer, cover_own
+from clearset.tokens._counting import available_threads
+from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import offsets_of_kept, spelled, unique_sorted
+from clearset.tokens._vocabulary import (
+    alphabetical_ranks,
+    encode,
+    offsets_of_kept,
+    places_in,
+    spelled,
+    unique_sorted,
+)
+
+_NOWHERE = -2  # -1 is the root of the tree
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KnownTokens:
-    """The part of a token table that finds tokens in examples and holds their statistics.
-
-    Parameters
-    ----------
-    tokenizer : tokenizer
-        Takes examples apart.
-    classes : ndarray or None
-        The classes, sorted; None where the label is a number.
-    prior : ndarray of shape (C,) or float
-        Shares of the classes, or the mean label.
-    vocabulary : Arrow array of strings
-        The items of the tokens.
-    index : TokenIndex
-        Finds tokens in examples.
-    statistics : Statistics
-        The statistics of each token.
-    corrections : Corrections or None
-        Learned corrections to the values of some tokens.
-    """
+    """The part of a `TokenTable` that finds tokens in examples and holds their statistics."""
 
     tokenizer: Tokenizer
     classes: npt.NDArray[Any] | None
-    prior: npt.NDArray[np.float64] | float
+    prior: Float64 | float
     vocabulary: pa.LargeStringArray
     index: TokenIndex
     statistics: Statistics
@@ -99,33 +88,29 @@ class KnownTokens:
         """The width of the 95% interval, (T,); of several classes the largest."""
         return self.statistics.interval_widths()
 
-    @cached_property
-    def _token_nodes(self) -> Int32:
-        return token_nodes(self.index)
-
     @property
     def nodes(self) -> Int32:
         """The index's node of each token, (T,)."""
-        return self._token_nodes[: len(self)]
+        return self.index.token_nodes[: len(self)]
 
     @cached_property
     def tokens_at(self) -> Int32:
         """The token at each node of the index; -1 where a node only leads to others."""
         tokens = np.full(len(self.index), -1, np.int32)
-        tokens[self._token_nodes] = np.arange(len(self._token_nodes), dtype=np.int32)
+        tokens[self.index.token_nodes] = np.arange(len(self.index.token_nodes), dtype=np.int32)
         return tokens
 
     @cached_property
     def single_tokens(self) -> Int32:
         """The token that each item of the vocabulary is on its own; -1 where that is not in the table."""
         tokens = np.full(len(self.vocabulary), -1, np.int32)
-        first = self.index.levels[1] if len(self.index.levels) > 1 else 0
+        first = self.index.levels[min(1, self.index.n_levels)]
         tokens[self.index.items[:first]] = self.tokens_at[:first]
         return tokens
 
     def items_of(self, tokens: npt.NDArray[Any]) -> Coded:
         """Return the items of tokens by their numbers, as codes of the vocabulary."""
-        return self.index.items_of(self._token_nodes[tokens])
+        return self.index.items_of(self.index.token_nodes[tokens])
 
     def items_as_spelled(self, tokens: npt.NDArray[Any]) -> Coded:
         """Return the items of tokens as `items_of`, in the order they are spelled: alphabetical, except in n-grams."""
@@ -137,13 +122,14 @@ class KnownTokens:
 
     @cached_property
     def _ranks(self) -> Int32:
-        """The place of each item of the vocabulary in the alphabet."""
-        ranks = np.empty(len(self.vocabulary), np.int32)
-        ranks[pc.array_sort_indices(self.vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
-        return ranks
+        return alphabetical_ranks(self.vocabulary)
 
     def encode(self, X: Any) -> EncodedSets:
         """Read examples into the codes of this table.
+
+        In n-grams -1 holds the place of an unknown word, so that its neighbours do not become neighbours of each other,
+        and the number of items is that of all words. Elsewhere it is that of distinct items; for users' own tokenizers
+        it is that of distinct parts of tokens.
 
         Parameters
         ----------
@@ -153,10 +139,20 @@ class KnownTokens:
         Returns
         -------
         EncodedSets
-            The codes of known items (in n-grams -1 holds the place of an unknown word), and the number of items of
-            each example: distinct ones, in n-grams all words.
+            The codes of known items, and the number of items of each example.
         """
-        return encode_examples(X, self.tokenizer, self.vocabulary)
+        strings, coded = encode(self.tokenizer.parts(X))
+        places, n_known = places_in(strings, self.vocabulary), len(self.vocabulary)
+        if self.tokenizer.in_order:
+            return EncodedSets(Coded(places[coded.codes], coded.offsets), coded.sizes)
+        unknown = places < 0
+        # Unknown items get codes after the known ones, so that one sort makes items unique and ascending.
+        numbers = np.where(unknown, n_known + np.cumsum(unknown) - 1, places).astype(np.int32)
+        everything = unique_sorted(Coded(numbers[coded.codes], coded.offsets), n_known + len(strings))
+        known = everything.keep(everything.codes < n_known)
+        if isinstance(self.tokenizer, OwnTokenizer):
+            return EncodedSets(known, count_parts(self.tokenizer.parts_of(strings), coded))
+        return EncodedSets(known, everything.sizes)
 
     def find(
         self,
@@ -195,11 +191,9 @@ class KnownTokens:
         [('c',), ('a', 'b')]
         """
         own = isinstance(self.tokenizer, OwnTokenizer)
-        if views is not None:
-            views = np.asarray(views).astype(np.uint8)
-        nodes, offsets = self.index.find(
-            encoded.coded, views, cover=cover and not own, threads=available_threads(threads), most=most
-        )
+        views = None if views is None else np.asarray(views).astype(np.uint8)
+        options = {"threads": available_threads(threads), "most": most}
+        nodes, offsets = self.index.find(encoded.coded, views, cover=cover and not own, **options)
         if isinstance(self.tokenizer, OwnTokenizer) and cover:
             parts = self.tokenizer.parts_of(self.vocabulary)
             keep = cover_own(parts, Coded(self.index.items[nodes], offsets))
@@ -216,6 +210,31 @@ class KnownTokens:
 
     def numbers_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
         """Return the number of each token, written as in `lookup` or by `spelled`; -1 where it is not in the table."""
-        nodes = nodes_of(tokens, self.tokenizer, self.vocabulary, self.index)
+        nodes = self._nodes_of(tokens)
         numbers = np.append(self.tokens_at, -1)[np.maximum(nodes, -1)]
         return np.where(numbers < len(self), numbers, -1)
+
+    def _nodes_of(self, tokens: Sequence[str | int | Iterable[str | int]] | pa.LargeListArray) -> Int64:
+        """Return the node of each token, a negative number where there is none."""
+        if isinstance(tokens, pa.LargeListArray):
+            lists = self.tokenizer.unspell(tokens)
+        else:
+            items = [self.tokenizer.items_of(token) for token in tokens]
+            lists = pa.array(items, pa.large_list(pa.large_string()))
+        strings, coded = encode(lists)
+        codes = places_in(strings, self.vocabulary)[coded.codes]
+        unknown = np.bincount(coded.rows[codes < 0], minlength=coded.n_rows) > 0
+        coded = Coded(np.maximum(codes, 0), coded.offsets)
+        if not self.tokenizer.in_order:
+            coded = unique_sorted(coded, len(self.vocabulary))
+        # Nodes are sorted by (parent, item): each further item is looked for among all children at once.
+        n_codes = len(self.vocabulary) + 1
+        keys = self.index.parents.astype(np.int64) * n_codes + self.index.items
+        keys = np.append(keys, np.iinfo(np.int64).max)
+        nodes = np.where(unknown | (coded.sizes == 0), _NOWHERE, -1)
+        for level in range(int(coded.sizes.max(initial=0))):
+            longer = np.flatnonzero((coded.sizes > level) & (nodes != _NOWHERE))
+            wanted = nodes[longer] * n_codes + coded.codes[coded.offsets[longer] + level]
+            places = np.searchsorted(keys, wanted)
+            nodes[longer] = np.where(keys[places] == wanted, places, _NOWHERE)
+        return nodes

@@ -31,29 +31,9 @@ def mine(
 ) -> Mined:
     """Count every token that occurs in at least ``min_count`` examples, and sum up its examples' labels.
 
-    Parameters
-    ----------
-    coded : Coded
-        The items of the examples. Codes from rare to frequent are the fastest.
-    joining : Joining
-        How items make tokens.
-    channels : ndarray of int32, shape (B,)
-        The channel of each example (its class, its fold, or both), in [0, n_channels).
-    n_channels : int
-        The number of channels.
-    weights : ndarray of float64, shape (B,), or None
-        Weights of the examples. ``min_count`` and ``counts`` do not look at them.
-    values : ndarray of float64, shape (B,), or None
-        Numbers to add up, best centred: sums then hold w, w * y and w * y * y.
-    min_count : int, default=1
-        The least number of examples of a token.
-    threads : int, default=1
-        Threads; the result does not depend on them.
-
-    Returns
-    -------
-    Mined
-        The tokens, their counts and sums.
+    Codes from rare to frequent are the fastest. The channel of an example, in [0, n_channels), is its class, its fold,
+    or both. ``min_count`` and counts do not look at weights. With values, which are best centred, sums hold w, w * y
+    and w * y * y. The result does not depend on the number of threads.
 
     Raises
     ------
@@ -79,39 +59,28 @@ def mine(
     least = _least_tokens(coded, joining) if min_count <= 1 else 0
     if least > limit:
         raise _limit_error(f"at least {least:,}", limit)
-    arguments = (coded, joining, channels, n_channels, adding, min(max(min_count, 1), MAX_TOKENS), limit)
-    mined = _reference.mine(*arguments) if _native is None else _mine_natively(*arguments, threads)
-    if isinstance(mined, int):
-        raise _limit_error(f"{mined:,} so far", limit)
+    min_count = min(max(min_count, 1), MAX_TOKENS)
+    if _native is None:
+        found = _reference.mine(coded, joining, channels, n_channels, adding, min_count, limit)
+    else:
+        found = _native.mine_tokens(
+            np.ascontiguousarray(coded.codes, np.int32),
+            np.ascontiguousarray(coded.offsets, np.int64),
+            np.ascontiguousarray(channels, np.int32),
+            n_channels,
+            adding,
+            joining.kind == "ngrams",
+            joining.boundary if joining.kind == "crosses" else -1,
+            joining.max_items,
+            min_count,
+            limit,
+            threads,
+            None,  # nothing is called while it runs
+        )
+    if isinstance(found, int):  # the number of tokens at which it stopped
+        raise _limit_error(f"{found:,} so far", limit)
+    mined = Mined(*found)
     return mined if values is None else mined._replace(sums=mined.sums.reshape(-1, n_channels, 3))
-
-
-def _mine_natively(
-    coded: Coded,
-    joining: Joining,
-    channels: Int32,
-    n_channels: int,
-    adding: Float64 | None,
-    min_count: int,
-    limit: int,
-    threads: int,
-) -> Mined | int:
-    """Return what the compiled module finds, or the number of tokens at which it stopped."""
-    found = _native.mine_tokens(
-        np.ascontiguousarray(coded.codes, np.int32),
-        np.ascontiguousarray(coded.offsets, np.int64),
-        np.ascontiguousarray(channels, np.int32),
-        n_channels,
-        adding,
-        joining.kind == "ngrams",
-        joining.boundary if joining.kind == "crosses" else -1,
-        joining.max_items,
-        min_count,
-        limit,
-        threads,
-        None,  # nothing is called while it runs
-    )
-    return found if isinstance(found, int) else Mined(*found)
 
 
 def _contributions(weights: Float64 | None, values: Float64 | None) -> Float64 | None:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.tokens._codes import Coded, Int64, Joining
+from clearset.tokens._codes import BoolArray, Coded, Int64
 from clearset.tokens._item_columns import STRING, read_rows
 from clearset.tokens._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer, items_in, listed
 from clearset.tokens._vocabulary import encode
@@ -83,10 +82,6 @@ class OwnTokenizer(Tokenizer):
             )
         return _BETWEEN.join(parts)
 
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
-        """Every token is an item."""
-        return Joining("subsets", 1)
-
     def items_of(self, token: str | int | Iterable[str | int]) -> list[str]:
         """Return the string that stands for the token."""
         return [_BETWEEN.join(items_in(token))]
@@ -117,24 +112,16 @@ def _missing(example: Any) -> bool:
 
 def count_parts(parts: Coded, coded: Coded) -> Int64:
     """Count the distinct parts of all tokens of each example; `parts` are those of every token."""
-    rows, found = expand(parts, coded)
-    n_parts = int(parts.codes.max(initial=0)) + 1
-    return np.bincount(np.unique(rows * n_parts + found) // n_parts, minlength=coded.n_rows)
+    keys, n_parts = _keys_of_parts(parts, coded)
+    return np.bincount(np.unique(keys) // n_parts, minlength=coded.n_rows)
 
 
-def cover_own(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
+def cover_own(parts: Coded, coded: Coded) -> BoolArray:
     """Return which tokens have a part that is in no kept token of more parts; those of one size may share parts.
 
-    Parameters
-    ----------
-    parts : Coded
-        The parts of every token.
-    coded : Coded
-        The tokens of every example.
+    `parts` are those of every token, `coded` the tokens of every example.
     """
-    n_parts = int(parts.codes.max(initial=0)) + 1
-    rows, found = expand(parts, coded)
-    slots = np.unique(rows * n_parts + found, return_inverse=True)[1]
+    slots = np.unique(_keys_of_parts(parts, coded)[0], return_inverse=True)[1]
     sizes = parts.sizes[coded.codes]
     place = np.repeat(np.arange(len(coded.codes)), sizes)
     keep = np.zeros(len(coded.codes), np.bool_)
@@ -146,12 +133,11 @@ def cover_own(parts: Coded, coded: Coded) -> npt.NDArray[np.bool_]:
     return keep
 
 
-def expand(parts: Coded, coded: Coded) -> tuple[Int64, Int64]:
-    """Return the parts of all tokens of all examples, and the example of each."""
-    sizes = parts.sizes[coded.codes]
-    starts = np.cumsum(sizes) - sizes
-    index = np.repeat(parts.offsets[coded.codes] - starts, sizes) + np.arange(int(sizes.sum()))
-    return np.repeat(coded.rows, sizes), parts.codes[index].astype(np.int64)
+def _keys_of_parts(parts: Coded, coded: Coded) -> tuple[Int64, int]:
+    """Return example x number of parts + part, for all parts of all tokens of all examples, and that number."""
+    n_parts = int(parts.codes.max(initial=0)) + 1
+    of_tokens = parts.take(coded.codes)
+    return np.repeat(coded.rows, of_tokens.sizes) * n_parts + of_tokens.codes, n_parts
 
 
 _KINDS: dict[str, type[Tokenizer]] = {

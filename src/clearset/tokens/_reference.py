@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clearset.sets import offsets_from_sizes, runs
 from clearset.tokens._codes import Coded, Float64, Found, Int32, Int64, Joining, Mined, Sums
 
 if TYPE_CHECKING:
-    from clearset.tokens._index import TokenIndex
+    from clearset.tokens._token_index import TokenIndex
 
 _BATCH = 1 << 20  # occurrences that are looked at together
 _BATCH_ROWS = 1 << 10
@@ -79,7 +80,7 @@ def _frequent_items(coded: Coded, joining: Joining, min_count: int) -> Coded:
     keep = np.bincount(once, minlength=n_codes)[coded.codes] >= min_count
     if joining.kind == "ngrams":
         return Coded(np.where(keep, coded.codes, np.int32(-1)), coded.offsets)
-    return Coded(coded.codes[keep], np.concatenate([[0], np.cumsum(keep)])[coded.offsets])
+    return coded.keep(keep)
 
 
 def _every_item(coded: Coded, token: int) -> _Occurrences:
@@ -98,9 +99,8 @@ def _grow(coded: Coded, joining: Joining, occurrences: _Occurrences) -> _Occurre
     """Return all occurrences with one more item, under the numbers of the tokens that they extend."""
     following = _following(coded, joining, occurrences)
     before = np.repeat(np.arange(len(following)), following)
-    first = np.repeat(np.cumsum(following) - following, following)
     grown = occurrences.take(before)
-    places = grown.places + 1 + np.arange(len(before)) - first
+    places, _ = runs(occurrences.places + 1, following)
     if joining.kind == "crosses":
         left, right = coded.codes[grown.places], coded.codes[places]
         good = (left < joining.boundary) & (right >= joining.boundary)
@@ -152,29 +152,23 @@ def _put_together(
     n_channels: int,
     adding: Float64 | None,
 ) -> Mined:
-    levels = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))])
+    levels = offsets_from_sizes(np.array(sizes, np.int64))
     if not blocks:
         shape = (0, n_channels if adding is None else n_channels * adding.shape[1])
         none = np.zeros(0, np.int32)
         sums = np.zeros(shape, np.uint32 if adding is None else np.float64)
         return Mined(none, none, levels, np.zeros(0, np.int64), sums)
-    shifts = [-1, *levels[:-2].tolist()]
-    items = [block[0] for level in blocks for block in level]
-    parents = [block[1] + shift for level, shift in zip(blocks, shifts, strict=True) for block in level]
-    counts = [block[2] for level in blocks for block in level]
-    return Mined(
-        np.concatenate(items).astype(np.int32),
-        np.concatenate(parents).astype(np.int32),
-        levels,
-        np.concatenate(counts),
-        np.concatenate([block[3] for level in blocks for block in level]),
+    items, parents, counts, sums = (
+        np.concatenate(column) for column in zip(*(block for level in blocks for block in level), strict=True)
     )
+    parents += np.repeat([-1, *levels[:-2]], sizes)
+    return Mined(items.astype(np.int32), parents.astype(np.int32), levels, counts, sums)
 
 
 def find(
     index: TokenIndex, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, limit: int
 ) -> Found | None:
-    """Find tokens as `clearset.tokens._index.TokenIndex.find` says, some rows at a time; None past the limit."""
+    """Find tokens as `clearset.tokens._token_index.TokenIndex.find` says, some rows at a time; None past the limit."""
     keys = index.parents.astype(np.int64) * index.n_codes + index.items
     parts = []
     total = 0
@@ -187,8 +181,7 @@ def find(
         if total > limit:
             return None
     tokens = np.concatenate([np.zeros(0, np.int32), *(tokens for tokens, _ in parts)])
-    sizes = np.concatenate([np.zeros(0, np.int64), *(sizes for _, sizes in parts)])
-    return Found(tokens, np.concatenate([[0], np.cumsum(sizes)]))
+    return Found(tokens, offsets_from_sizes(np.concatenate([np.zeros(0, np.int64), *(n for _, n in parts)])))
 
 
 def _find(

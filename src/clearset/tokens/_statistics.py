@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._codes import Float64, Int32, Int64, Sums
-from clearset.tokens._intervals import student, wilson
-
-BoolArray = npt.NDArray[np.bool_]
+from clearset.tokens._codes import BoolArray, Float64, Int32, Int64, Sums
+from clearset.tokens._confidence_intervals import student, wilson
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +25,9 @@ class Statistics:
         The number of items of the token.
     passes : ndarray of bool, shape (T,)
         Whether the token passes the filters.
-    centre : float or None
+    centre : float or None, default=None
         The number that was subtracted from the labels; None for classes.
-    scale : tuple of two ints
+    scale : tuple of two ints, default=(1, 1)
         Counts and weights are multiplied by the first number of examples and divided by the second.
 
     Examples

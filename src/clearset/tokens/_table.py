@@ -6,26 +6,19 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from clearset import display
 from clearset.sets import Task
-from clearset.tokens._codes import Coded
+from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
-from clearset.tokens._counting import CountedTokens, available_threads, count_tokens, prior_of
+from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
 from clearset.tokens._filters import Filter, apply_filters, check_filters
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
-from clearset.tokens._table_rows import (
-    TokenStatistics,
-    arrow_rows,
-    greatest_rows,
-    rows_of_tokens,
-    token_statistics,
-)
-from clearset.tokens._tokenizers import Subsets, Tokenizer
+from clearset.tokens._statistics import Statistics
+from clearset.tokens._table_rows import TokenStatistics, among_nulls, arrow_rows, token_statistics
+from clearset.tokens._tokenizers import Subsets, Tokenizer, items_in
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,44 +116,39 @@ class TokenTable(KnownTokens):
             raise ValueError(f"engine is {engine!r}; only 'local' is available.")
         tokenizer = as_tokenizer(Subsets() if tokens is None else tokens)
         filters = check_filters(filters)
-        return cls._count(
-            CountedExamples.read(X, y, tokenizer, task, sample_weight), tokenizer, filters, threads
-        )
+        examples = CountedExamples.read(X, y, tokenizer, task, sample_weight)
+        return cls.of_examples(examples, tokenizer, filters, threads)[0]
 
     @classmethod
-    def _count(
+    def of_examples(
         cls,
         examples: CountedExamples,
         tokenizer: Tokenizer,
         filters: tuple[Filter, ...],
         threads: int | None = None,
-    ) -> "TokenTable":
-        examples, _ = examples.canonical(tokenizer)
-        counted = count_tokens(examples, tokenizer, filters, available_threads(threads))
-        return cls.of_counted(counted, examples, tokenizer, filters)
-
-    @classmethod
-    def of_counted(
-        cls,
-        counted: CountedTokens,
-        examples: CountedExamples,
-        tokenizer: Tokenizer,
-        filters: tuple[Filter, ...],
-    ) -> "TokenTable":
-        """Return the table of tokens that were counted in canonical examples."""
+        folds: Int32 | None = None,
+        n_folds: int = 0,
+    ) -> tuple["TokenTable", tuple[Statistics, ...]]:
+        """Return the table of examples, and for each fold the statistics outside of it; see `cross_fit`."""
+        examples, rows = examples.canonical(tokenizer)
+        folds = None if folds is None else folds[rows]
+        vocabulary, index, statistics, out_of_fold = count_tokens(
+            examples, tokenizer, filters, available_threads(threads), folds, n_folds
+        )
         classes, prior = prior_of(examples)
-        return cls(
+        table = cls(
             tokenizer=tokenizer,
             filters=filters,
             task=examples.labels.task,
             classes=classes,
             prior=prior,
             n_examples=len(examples),
-            vocabulary=counted.vocabulary,
-            index=counted.index,
-            statistics=counted.statistics,
+            vocabulary=vocabulary,
+            index=index,
+            statistics=statistics,
             examples=examples,
         )
+        return table, out_of_fold
 
     def __repr__(self) -> str:
         label = "a number" if self.classes is None else f"{len(self.classes)} classes"
@@ -193,7 +181,11 @@ class TokenTable(KnownTokens):
 
     def lookup_many(self, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
         """Return the rows of `to_arrow` for several tokens; nulls for a token that is not in the table."""
-        return rows_of_tokens(self, tokens)
+        asked = [items_in(token) for token in tokens]
+        numbers = self.numbers_of(asked)
+        known = np.flatnonzero(numbers >= 0)
+        rows = among_nulls(arrow_rows(self, numbers[known]), known, len(numbers))
+        return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
 
     def to_arrow(self) -> pa.Table:
         """Return token, size, count, weight, mean, variance, low and high; of several classes also class_weights."""
@@ -201,7 +193,14 @@ class TokenTable(KnownTokens):
 
     def top(self, n: int = 20, by: str = "count") -> pa.Table:
         """Return the n rows of `to_arrow` with the greatest count, weight, size, mean or variance."""
-        return greatest_rows(self, n, by)
+        if by not in ("count", "weight", "size", "mean", "variance"):
+            raise ValueError(f"by is {by!r}; choose one of: count, weight, size, mean, variance.")
+        values = getattr(self, f"{by}s")
+        if values.ndim == 2:
+            raise ValueError(
+                f"The mean label of {values.shape[1]} classes is no single number. Sort by another column."
+            )
+        return arrow_rows(self, np.argsort(-values, kind="stable")[: max(n, 0)])
 
     # Other tables
 
@@ -220,7 +219,8 @@ class TokenTable(KnownTokens):
         """
         examples = self._kept_examples("updated")
         more = CountedExamples.read(X, y, self.tokenizer, self.task, sample_weight)
-        return self._count(examples + more, self.tokenizer, self.filters).carrying(self)
+        table, _ = self.of_examples(examples + more, self.tokenizer, self.filters)
+        return table.carrying(self)
 
     def __add__(self, other: "TokenTable") -> "TokenTable":
         """Return the table of the examples of both, with the corrections of the first that has them."""
@@ -234,7 +234,7 @@ class TokenTable(KnownTokens):
                     f"in the other. Build both with the same {option}=."
                 )
         examples = self._kept_examples("merged") + other._kept_examples("merged")
-        table = self._count(examples, self.tokenizer, self.filters)
+        table, _ = self.of_examples(examples, self.tokenizer, self.filters)
         carrying = table.carrying(self)
         return carrying if carrying.corrections else table.carrying(other)
 
@@ -252,7 +252,12 @@ class TokenTable(KnownTokens):
             The smaller table, the same as if it had been built with all filters.
         """
         further = check_filters(filters[0] if len(filters) == 1 else filters)
-        return self._keep(apply_filters(further, self.statistics), (*self.filters, *further)).carrying(self)
+        kept = np.flatnonzero(apply_filters(further, self.statistics))
+        masks = np.zeros(len(self.index), np.uint32)
+        masks[self.nodes[kept]] = 1
+        vocabulary, index = without_unused(self.vocabulary, self.index.restrict(masks)[0], self.tokenizer)
+        table = replace(self, vocabulary=vocabulary, index=index, statistics=self.statistics.take(kept))
+        return replace(table, filters=(*self.filters, *further)).carrying(self)
 
     def carrying(self, other: "TokenTable") -> "TokenTable":
         """Return this table with those corrections of another one of the same classes whose tokens it has."""
@@ -263,20 +268,6 @@ class TokenTable(KnownTokens):
     def without_examples(self) -> "TokenTable":
         """Return the table without its examples: it is smaller and holds no rows of data, but cannot be updated."""
         return replace(self, examples=None)
-
-    def _keep(self, passes: npt.NDArray[np.bool_], filters: tuple[Filter, ...]) -> "TokenTable":
-        kept = np.flatnonzero(passes)
-        tokens = self.index.items_of(self.nodes[kept])
-        used, codes = np.unique(tokens.codes, return_inverse=True)
-        vocabulary = self.vocabulary.take(pa.array(used))
-        index, _ = TokenIndex.from_tokens(
-            self.tokenizer.joining(vocabulary),
-            Coded(codes.astype(np.int32), tokens.offsets),
-            np.ones(len(kept), np.uint32),
-        )
-        return replace(
-            self, filters=filters, vocabulary=vocabulary, index=index, statistics=self.statistics.take(kept)
-        )
 
     def _kept_examples(self, what: str) -> CountedExamples:
         if self.examples is None:
@@ -298,9 +289,9 @@ class TokenTable(KnownTokens):
         examples : bool, default=True
             Whether to write the examples; without them the table can be used but not updated.
         """
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        _storage.save(self, path, examples)
+        _table_storage.save(self, path, examples)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], tokens: Any = None, filters: Any = None) -> "TokenTable":
@@ -320,19 +311,19 @@ class TokenTable(KnownTokens):
         TokenTable
             The table; without its examples if their file is not there, or with a warning if it was changed.
         """
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        return _storage.load(path, tokens, filters)
+        return _table_storage.load(path, tokens, filters)
 
     def write_parquet(self, file: IO[bytes]) -> None:
         """Write the table without its examples to an open file."""
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        _storage.write(self, file)
+        _table_storage.write(self, file)
 
     @classmethod
     def read_parquet(cls, file: IO[bytes] | bytes, tokens: Any = None, filters: Any = None) -> "TokenTable":
         """Read what `write_parquet` wrote, from an open file or its bytes."""
-        from clearset.tokens import _storage
+        from clearset.tokens import _table_storage
 
-        return _storage.read(file, tokens, filters)
+        return _table_storage.read(file, tokens, filters)

@@ -1,6 +1,5 @@
 """Rows of a token table: what is known about one token, and about several as an Arrow table."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.tokens._codes import Int64
 from clearset.tokens._features import means_of_values, token_values
 from clearset.tokens._known_tokens import KnownTokens
-from clearset.tokens._tokenizers import items_in
-
-_ORDERS = ("count", "weight", "size", "mean", "variance")
 
 
 @dataclass(frozen=True)
@@ -97,36 +94,17 @@ def _corrected_columns(table: KnownTokens, numbers: npt.NDArray[Any]) -> dict[st
         table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage
     )
     refined = means_of_values(table, values + amounts, corrections.value)
-    rows = np.full(len(numbers), -1)
-    rows[known] = np.arange(len(known))
-    chosen = pa.array(rows, mask=rows < 0)
     return {
-        name: _column(part[:, 0] if part.shape[1] == 1 else part).take(chosen)
+        name: among_nulls(_column(part[:, 0] if part.shape[1] == 1 else part), known, len(numbers))
         for name, part in (("correction", amounts), ("refined", refined))
     }
 
 
-def rows_of_tokens(table: KnownTokens, tokens: Sequence[str | int | Iterable[str | int]]) -> pa.Table:
-    """Return a row for each of these tokens; where one is not in the table, all columns but the token are null."""
-    asked = [items_in(token) for token in tokens]
-    numbers = table.numbers_of(asked)
-    known = np.flatnonzero(numbers >= 0)
-    places = np.full(len(numbers), -1)
-    places[known] = np.arange(len(known))
-    rows = arrow_rows(table, numbers[known]).take(pa.array(places, mask=places < 0))
-    return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
-
-
-def greatest_rows(table: KnownTokens, n: int, by: str) -> pa.Table:
-    """Return the n tokens that are greatest in a column."""
-    if by not in _ORDERS:
-        raise ValueError(f"by is {by!r}; choose one of: {', '.join(_ORDERS)}.")
-    values = getattr(table, {"size": "sizes"}.get(by, f"{by}s"))
-    if values.ndim == 2:
-        raise ValueError(
-            f"The mean label of {values.shape[1]} classes is no single number. Sort by another column."
-        )
-    return arrow_rows(table, np.argsort(-values, kind="stable")[: max(n, 0)])
+def among_nulls(rows: Any, places: Int64, n_rows: int) -> Any:
+    """Return `n_rows` rows: those given at their places, nulls elsewhere."""
+    chosen = np.full(n_rows, -1)
+    chosen[places] = np.arange(len(places))
+    return rows.take(pa.array(chosen, mask=chosen < 0))
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from clearset.sets import Binning, Feature, choose_keypoints
+from clearset.tokens._codes import Float64
 from clearset.tokens._features import PER_SET
 from clearset.tokens._token_reader import Occurrences
 from clearset.tokens._token_rows import TokenRows
-
-FloatArray = npt.NDArray[np.float64]
 
 # Occurrences of tokens, drawn at random, by which keypoints are chosen.
 SAMPLE = 200_000
@@ -57,15 +55,11 @@ def fit_token_binning(
         else:
             sample = occurrences.of_tokens(feature.name)[chosen]
         sample = sample[~np.isnan(sample)]
-        places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, _bounds(feature)))
+        places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, feature.bounds))
     return Binning(tuple(features), tuple(places), (None,) * len(features))
 
 
-def _even_keypoints(values: FloatArray, feature: Feature, keypoints: int) -> FloatArray:
+def _even_keypoints(values: Float64, feature: Feature, keypoints: int) -> Float64:
     """Return keypoints of the value at even distances: corrections move values to where quantiles would have none."""
-    ends = choose_keypoints(values.ravel(), None, 2, _bounds(feature))
+    ends = choose_keypoints(values.ravel(), None, 2, feature.bounds)
     return np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
-
-
-def _bounds(feature: Feature) -> tuple[float | None, float | None]:
-    return feature.bounds or (None, None)

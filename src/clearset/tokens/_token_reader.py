@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.sets import Binning, CrossedPositions
-from clearset.tokens._codes import MAX_TOKENS, Found
-from clearset.tokens._details import details_of_tokens, read_details
+from clearset.sets import Binning, CrossedPositions, offsets_from_sizes
+from clearset.tokens._codes import MAX_TOKENS, BoolArray, Float64, Found, Int32, Int64
 from clearset.tokens._features import PER_SET, WHOLE
+from clearset.tokens._item_details import details_of_tokens, read_details
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
 from clearset.tokens._token_rows import TokenRows
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Occurrences(NamedTuple):
@@ -37,21 +35,21 @@ class Occurrences(NamedTuple):
     """
 
     found: Found
-    rows: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int32]
-    n_items: npt.NDArray[np.int64]
-    details: Mapping[str, FloatArray]
+    rows: Int64
+    sizes: Int32
+    n_items: Int64
+    details: Mapping[str, Float64]
 
     @property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Int64:
         """The number of tokens of each example, ``(B,)``."""
         return np.diff(self.found.offsets)
 
-    def of_sets(self, name: str) -> FloatArray:
+    def of_sets(self, name: str) -> Float64:
         """Return a feature of the examples, ``(B,)``."""
         return np.asarray(self.n_items if name == "items" else self.counts, dtype=np.float64)
 
-    def of_tokens(self, name: str) -> FloatArray:
+    def of_tokens(self, name: str) -> Float64:
         """Return a feature that a token has in its example, ``(T,)``."""
         if name == WHOLE:
             return np.asarray(self.sizes == np.repeat(self.n_items, self.counts), dtype=np.float64)
@@ -126,11 +124,7 @@ class TokenReader:
         return TokenRows.of(self.table, self.out_of_fold, self.names, self.shrinkage)
 
     def find(
-        self,
-        X: Any,
-        views: npt.NDArray[np.int64] | None = None,
-        threads: int = 1,
-        most: int | None = None,
+        self, X: Any, views: Int64 | None = None, threads: int = 1, most: int | None = None
     ) -> Occurrences:
         """Find the tokens of examples.
 
@@ -189,7 +183,7 @@ class TokenPlacer:
 
     binning: Binning
     rows: TokenRows
-    corrected: npt.NDArray[np.int32]
+    corrected: Int32
     dtype: npt.DTypeLike
     unit: float = 1.0
 
@@ -212,8 +206,8 @@ class TokenPlacer:
         """
         counts = occurrences.counts
         sizes = np.maximum(counts, 1)
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        present: npt.NDArray[np.bool_] | slice = slice(None)
+        offsets = offsets_from_sizes(sizes)
+        present: BoolArray | slice = slice(None)
         if len(counts) and counts.min() == 0:
             present = np.ones(offsets[-1], dtype=bool)
             present[offsets[:-1][counts == 0]] = False

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from clearset.tokens._codes import Float64
 from clearset.tokens._features import OWN, own_feature, token_values
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
@@ -27,40 +27,25 @@ class TokenRows:
         The number of rows of one view.
     """
 
-    values: npt.NDArray[np.float64]
-    own: dict[str, npt.NDArray[np.float64]]
+    values: Float64
+    own: dict[str, Float64]
     n_tokens: int
 
     @classmethod
     def of(
         cls, table: TokenTable, out_of_fold: Sequence[Statistics], names: Sequence[str], shrinkage: float
     ) -> "TokenRows":
-        """Return the rows of a table and of its folds.
-
-        Parameters
-        ----------
-        table : TokenTable
-            The table.
-        out_of_fold : sequence of Statistics
-            The statistics outside of each fold, from `cross_fit`; empty without folds.
-        names : sequence of str
-            The features, the value first.
-        shrinkage : float
-            The weight of the prior in every mean, as a number of examples.
-        """
+        """Return the rows of a table and of its folds; the parameters are those of `TokenReader`."""
         views = [table.statistics, *out_of_fold]
         n_tokens = max(len(view) for view in views)
         value, *others = names
 
-        def end_to_end(parts: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        def end_to_end(parts: list[Float64]) -> Float64:
             # The table itself may lack tokens that pass only without a fold; they come last, and nothing finds them.
-            lengths = [(0, n_tokens - len(part)) for part in parts]
-            return np.concatenate(
-                [
-                    np.pad(part, [length] + [(0, 0)] * (part.ndim - 1))
-                    for part, length in zip(parts, lengths, strict=True)
-                ]
-            )
+            rows = np.zeros((len(parts), n_tokens, *parts[0].shape[1:]))
+            for view, part in enumerate(parts):
+                rows[view, : len(part)] = part
+            return rows.reshape(-1, *rows.shape[2:])
 
         values = end_to_end([token_values(table, view, value, shrinkage) for view in views])
         own = {

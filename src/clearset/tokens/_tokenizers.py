@@ -5,13 +5,12 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.tokens._codes import Joining
+from clearset.tokens._codes import BoolArray, Joining
 from clearset.tokens._item_columns import STRING, Column, from_python, read_column, read_pair
-from clearset.tokens._vocabulary import flat, in_rows, without
+from clearset.tokens._vocabulary import flat, in_rows, offsets_of_kept, without
 
 # Marks belong to words as well: in many scripts vowels are written with them.
 _NO_WORD = r"[^\p{L}\p{M}\p{N}]+"
@@ -27,11 +26,11 @@ class Tokenizer:
         """Return the items of every example, in their order, not yet unique."""
         raise NotImplementedError
 
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:
-        """Return how the items of this vocabulary are joined to tokens."""
-        raise NotImplementedError
+    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
+        """Return how the items of this vocabulary are joined to tokens; by default each of them is one."""
+        return Joining("subsets", 1)
 
-    def sides(self, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
+    def sides(self, vocabulary: pa.LargeStringArray) -> BoolArray:
         """Return which items are on the right side; these have the higher codes."""
         return np.zeros(len(vocabulary), np.bool_)
 
@@ -71,10 +70,6 @@ class Items(Tokenizer):
     def parts(self, X: Any) -> pa.LargeListArray:
         """Return the items of every example; a plain column of strings holds sets of one."""
         return read_column(X).sets()
-
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
-        """Tokens are single items."""
-        return Joining("subsets", 1)
 
 
 @dataclass(frozen=True)
@@ -155,7 +150,26 @@ class NGrams(Tokenizer):
 
 
 @dataclass(frozen=True)
-class Cross(Tokenizer):
+class _TwoColumns(Tokenizer):
+    """Tokenizers of two columns, each named or at a position."""
+
+    left: str | int = 0
+    right: str | int = 1
+
+    def __post_init__(self) -> None:
+        for name, value in (("left", self.left), ("right", self.right)):
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                raise TypeError(
+                    f"{name} is {value!r}; give the name of a column or its position (0, 1, ...)."
+                )
+            if isinstance(value, int) and value < 0:
+                raise ValueError(f"{name} is {value}; positions count from 0.")
+        if self.left == self.right:
+            raise ValueError(f"left and right are both {self.left!r}. Two columns are needed.")
+
+
+@dataclass(frozen=True)
+class Cross(_TwoColumns):
     """Items of two columns, and every pair of an item of the one and an item of the other.
 
     Items are written with their column, ``"left=apple"``.
@@ -174,11 +188,8 @@ class Cross(Tokenizer):
     [['left=apple', 'right=pear', 'right=plum']]
     """
 
-    left: str | int = 0
-    right: str | int = 1
-
     def __post_init__(self) -> None:
-        _check_columns(self.left, self.right)
+        super().__post_init__()
         left, right = self._tags
         if left.startswith(right) or right.startswith(left):
             raise ValueError(
@@ -206,16 +217,14 @@ class Cross(Tokenizer):
         """Tokens are items, and pairs of a left and a right one."""
         return Joining("crosses", 2, boundary=int(np.count_nonzero(~self.sides(vocabulary))))
 
-    def sides(self, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
+    def sides(self, vocabulary: pa.LargeStringArray) -> BoolArray:
         """Return which items are of the right column."""
-        right: npt.NDArray[np.bool_] = pc.starts_with(vocabulary, self._tags[1]).to_numpy(
-            zero_copy_only=False
-        )
+        right: BoolArray = pc.starts_with(vocabulary, self._tags[1]).to_numpy(zero_copy_only=False)
         return right
 
 
 @dataclass(frozen=True)
-class Difference(Tokenizer):
+class Difference(_TwoColumns):
     """Items of one column that are not in the other, and their subsets.
 
     Parameters
@@ -234,12 +243,10 @@ class Difference(Tokenizer):
     [['apple']]
     """
 
-    left: str | int = 0
-    right: str | int = 1
     max_size: int | None = 1
 
     def __post_init__(self) -> None:
-        _check_columns(self.left, self.right)
+        super().__post_init__()
         if self.max_size is not None:
             _keep_size(self, "max_size", " or None for all sizes")
 
@@ -257,8 +264,8 @@ def _words(texts: pa.LargeStringArray) -> pa.LargeListArray:
     spaced = pc.replace_substring_regex(pc.utf8_lower(texts), pattern=_NO_WORD, replacement=" ")
     words, offsets = flat(pc.split_pattern(spaced, pattern=" "))
     present = pc.not_equal(words, "").to_numpy(zero_copy_only=False)
-    kept = np.concatenate([[0], np.cumsum(present)])
-    return pa.LargeListArray.from_arrays(pa.array(kept[offsets]), words.filter(pa.array(present)))
+    kept = offsets_of_kept(present)[offsets]
+    return pa.LargeListArray.from_arrays(pa.array(kept), words.filter(pa.array(present)))
 
 
 def _split(texts: pa.LargeStringArray, split: Callable[[str], list[str]]) -> pa.LargeListArray:
@@ -301,13 +308,3 @@ def _keep_size(tokenizer: Tokenizer, name: str, otherwise: str = "") -> None:
     if size < 1:
         raise ValueError(f"{name} is {size}; give a whole number from 1 on{otherwise}.")
     object.__setattr__(tokenizer, name, int(size))
-
-
-def _check_columns(left: object, right: object) -> None:
-    for name, value in (("left", left), ("right", right)):
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise TypeError(f"{name} is {value!r}; give the name of a column or its position (0, 1, ...).")
-        if isinstance(value, int) and value < 0:
-            raise ValueError(f"{name} is {value}; positions count from 0.")
-    if left == right:
-        raise ValueError(f"left and right are both {left!r}. Two columns are needed.")

@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.sets import offsets_from_sizes
-from clearset.tokens._codes import Coded, Int64
+from clearset.tokens._codes import BoolArray, Coded, Int32, Int64
 
 _LISTS = pa.large_list(pa.large_string())
 
@@ -35,11 +34,9 @@ def encode(lists: Any) -> tuple[pa.LargeStringArray, Coded]:
     return encoded.dictionary, Coded(encoded.indices.to_numpy(zero_copy_only=False), offsets)
 
 
-def places_in(strings: pa.LargeStringArray, vocabulary: pa.LargeStringArray) -> npt.NDArray[np.int32]:
+def places_in(strings: pa.LargeStringArray, vocabulary: pa.LargeStringArray) -> Int32:
     """Return the place of every string in the vocabulary, -1 where it is not there."""
-    found: npt.NDArray[np.int32] = (
-        pc.index_in(strings, vocabulary).fill_null(-1).to_numpy(zero_copy_only=False)
-    )
+    found: Int32 = pc.index_in(strings, vocabulary).fill_null(-1).to_numpy(zero_copy_only=False)
     return found
 
 
@@ -53,14 +50,9 @@ def unique_sorted(coded: Coded, n_codes: int) -> Coded:
     return Coded(codes.astype(np.int32), offsets_from_sizes(np.bincount(rows, minlength=coded.n_rows)))
 
 
-def offsets_of_kept(keep: npt.NDArray[np.bool_]) -> Int64:
+def offsets_of_kept(keep: BoolArray) -> Int64:
     """Return how many are kept before each place, and in all; at old offsets these are the new ones."""
-    return offsets_from_sizes(keep.astype(np.int64))
-
-
-def keep_codes(coded: Coded, keep: npt.NDArray[np.bool_]) -> Coded:
-    """Leave out the codes that are not to be kept."""
-    return Coded(coded.codes[keep], offsets_of_kept(keep)[coded.offsets])
+    return offsets_from_sizes(keep)
 
 
 def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListArray:
@@ -71,9 +63,14 @@ def without(left: pa.LargeListArray, right: pa.LargeListArray) -> pa.LargeListAr
     n_codes = max(len(vocabulary), 1)
     a = Coded(places_in(strings, vocabulary), left_offsets)
     b = Coded(places_in(others, vocabulary), right_offsets)
-    missing = ~np.isin(a.rows * n_codes + a.codes, b.rows * n_codes + b.codes)
-    kept = offsets_of_kept(missing)[left_offsets]
-    return pa.LargeListArray.from_arrays(pa.array(kept), strings.filter(pa.array(missing)))
+    return spelled(a.keep(~np.isin(a.rows * n_codes + a.codes, b.rows * n_codes + b.codes)), vocabulary)
+
+
+def alphabetical_ranks(vocabulary: pa.LargeStringArray) -> Int32:
+    """Return the place of each string in the alphabet."""
+    ranks = np.empty(len(vocabulary), np.int32)
+    ranks[pc.array_sort_indices(vocabulary).to_numpy()] = np.arange(len(ranks), dtype=np.int32)
+    return ranks
 
 
 def spelled(coded: Coded, vocabulary: pa.LargeStringArray) -> pa.LargeListArray:

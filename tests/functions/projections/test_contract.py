@@ -128,6 +128,13 @@ def chained(starts: list[int], stops: list[int], lower: float = -np.inf, upper: 
     return project
 
 
+def trusting(
+    rows: Callable[..., HalfSpaces], matrix: Callable[..., np.ndarray], sizes: tuple[int, ...]
+) -> Case:
+    """Return the first of three features trusted by the last, in a box."""
+    return Case(constrained(12, rows(sizes, 0, 2), lower=-1.0, upper=1.0), matrix(sizes, 0, 2), -1.0, 1.0)
+
+
 ORDER = [(0, 2), (1, 2), (2, 4), (3, 4), (0, 3)]
 SECOND = np.diff(slopes(KEYPOINTS), axis=0)
 CASES = {
@@ -166,21 +173,11 @@ CASES = {
         -1.0,
     ),
     "order": Case(constrained(5, order_rows(ORDER), lower=0.0, upper=1.0), differences(5, ORDER), 0.0, 1.0),
-    "edgeworth": Case(
-        constrained(12, edgeworth_rows((2, 2, 3), 0, 2), lower=-1.0, upper=1.0),
-        edgeworth((2, 2, 3), 0, 2),
-        -1.0,
-        1.0,
-    ),
+    "edgeworth": trusting(edgeworth_rows, edgeworth, (2, 2, 3)),
     "edgeworth, falling main": Case(
         constrained(9, edgeworth_rows((3, 3), 1, 0, -1)), -edgeworth((3, 3), 1, 0)
     ),
-    "trapezoid": Case(
-        constrained(12, trapezoid_rows((3, 2, 2), 0, 2), lower=-1.0, upper=1.0),
-        trapezoid((3, 2, 2), 0, 2),
-        -1.0,
-        1.0,
-    ),
+    "trapezoid": trusting(trapezoid_rows, trapezoid, (3, 2, 2)),
     "trapezoid, falling main": Case(
         constrained(6, trapezoid_rows((2, 3), 1, 0, -1)), -trapezoid((2, 3), 1, 0)
     ),

@@ -1,13 +1,10 @@
-"""Euclidean projections of parameters onto the sets that shape constraints allow, one kind a file."""
+"""Euclidean projections of parameters onto what shape constraints allow, and the rows of each kind of constraint."""
 
+from clearset.functions.projections._calibrator_rows import curvature_rows, order_rows
 from clearset.functions.projections._chain import Chains
 from clearset.functions.projections._constraints import ConstraintSet, ConstraintState
-from clearset.functions.projections._curvature import curvature_rows
-from clearset.functions.projections._edgeworth import edgeworth_rows
 from clearset.functions.projections._halfspaces import HalfSpaces, ProjectionState
-from clearset.functions.projections._monotone import monotone_rows
-from clearset.functions.projections._order import order_rows
-from clearset.functions.projections._trapezoid import trapezoid_rows
+from clearset.functions.projections._lattice_rows import edgeworth_rows, monotone_rows, trapezoid_rows
 
 __all__ = [
     "Chains",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
-from clearset.functions.projections._members import Array, check_bounds
+from clearset.functions.projections._checks import Array, check_bounds
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 

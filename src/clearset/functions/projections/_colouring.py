@@ -9,15 +9,6 @@ def colour_rows(indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 
     A row joins the first colour in which no earlier row has one of its columns. Rows of a colour that wait
     for no earlier one are found at once, so that lattices take a few vector operations, whatever their size.
-
-    Parameters
-    ----------
-    indices : ndarray of int32 of shape (R, w)
-        The columns that each row touches.
-
-    Returns
-    -------
-    ndarray of int of shape (R,)
     """
     count = len(indices)
     colours = np.full(count, -1, dtype=np.int64)

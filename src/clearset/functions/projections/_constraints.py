@@ -11,10 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from clearset.functions.projections._checks import Array, check_bounds, members
 from clearset.functions.projections._halfspaces import HalfSpaces, ProjectionState
-from clearset.functions.projections._members import Array, check_bounds, members
-from clearset.functions.projections._ordered import OrderedPart, is_pair
-from clearset.functions.projections._shaped import ShapedPart, interior
+from clearset.functions.projections._ordered_columns import OrderedPart, is_pair
+from clearset.functions.projections._shaped_columns import ShapedPart, interior
 
 _EXACT = 1e-15
 _EXACT_SWEEPS = 10_000

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from clearset.functions.projections._checks import Array, check_bounds, members
 from clearset.functions.projections._colouring import colour_rows
 from clearset.functions.projections._hildreth import Rows, solve
-from clearset.functions.projections._members import Array, check_bounds, members
 
 
 @dataclass
@@ -137,24 +137,10 @@ class HalfSpaces:
         tolerance: float = 1e-12,
         max_sweeps: int = 10_000,
     ) -> Array:
-        """Project onto the half-spaces within bounds.
+        """Project members of a batch ``(N, n)`` independently onto the half-spaces within bounds.
 
-        Parameters
-        ----------
-        values : array-like of shape (N, n)
-            Members of a batch, projected independently.
-        lower, upper : float
-            Bounds of all values; infinities stand for none.
-        state : ProjectionState, optional
-            Where to start; it is updated. One object serves one sequence of projections of N members.
-        tolerance : float
-            The largest step at which a member counts as solved, relative to its largest absolute value.
-        max_sweeps : int
-            The work stops there in any case.
-
-        Returns
-        -------
-        ndarray of shape (N, n)
+        The state, one for each sequence of projections of N members, says where to start, and is updated. A member
+        counts as solved at a step of at most the tolerance, relative to its largest absolute value.
         """
         check_bounds(lower, upper)
         array = members(values)

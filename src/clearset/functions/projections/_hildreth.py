@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from clearset.functions.projections._members import Array
+from clearset.functions.projections._checks import Array
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 

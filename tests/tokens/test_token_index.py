@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearset.tokens import _index, _reference
+from clearset.tokens import _reference, _token_index
 from clearset.tokens._codes import Coded, Joining, TokenLimitError
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._mining import mine
+from clearset.tokens._token_index import TokenIndex
 
 from .brute_force import N_CODES, covering, examples, joinings, rows_of, tokens_of, tree, unpack
 
@@ -123,7 +123,7 @@ def test_threads_and_the_reference_find_the_same(joining, cover):
     one = index.find(coded, views, cover=cover)
     four = index.find(coded, views, cover=cover, threads=4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_index, "_native", None)
+        patch.setattr(_token_index, "_native", None)
         patch.setattr(_reference, "_BATCH_ROWS", 700)
         slow = index.find(coded, views, cover=cover)
     assert len(one.tokens) > 3000

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pyarrow as pa
 from pyarrow import types
 
-from ._arrow import is_list, is_number
-from ._data import SetData
+from ._arrow_columns import is_list, is_number
 from ._features import SIZE, Feature
 from ._frame_columns import Columns, columns_of
-from ._hints import unknown_name
+from ._set_data import SetData
+from ._unknown_names import unknown_name
 
 
 def resolve_features(X: object, features: Sequence[str | Feature] | None) -> tuple[Feature, ...]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from clearset.functions.projections import ConstraintSet, curvature_rows, monotone_rows
+from clearset.functions.projections import ConstraintSet, curvature_rows, monotone_rows, order_rows
 
 
 def test_rows_vanish_on_lines_and_tell_convex_from_concave() -> None:
@@ -68,3 +68,19 @@ def test_any_keypoints_are_projected_or_refused(
     assert ((result >= 0) & (result <= 1)).all()
     assert (monotonic * np.diff(result) >= 0).all()
     assert curvature_rows(keypoints, curvature).violation(result) == 0.0
+
+
+def test_no_pairs() -> None:
+    assert len(order_rows([])) == 0
+    free = ConstraintSet({"order": order_rows([])}, -np.inf, 1.5, 2)
+    np.testing.assert_array_equal(free.project_exactly([[2.0, 1.0]]), [[1.5, 1.0]])
+
+
+def test_a_circle_is_refused() -> None:
+    with pytest.raises(ValueError, match="'order' contradict"):
+        ConstraintSet({"order": order_rows([(0, 1), (1, 2), (2, 0)])}, 0.0, 1.0, 3)
+
+
+def test_a_value_below_itself_is_refused() -> None:
+    with pytest.raises(ValueError, match="each column once"):
+        order_rows([(1, 1)])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clearset.tokens._intervals import least_n_of_wilson, student, wilson
+from clearset.tokens._confidence_intervals import least_n_of_wilson, student, wilson
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

@@ -4,10 +4,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from clearset.functions.projections._checks import Array
 from clearset.functions.projections._colouring import colour_rows
 from clearset.functions.projections._halfspaces import HalfSpaces, ProjectionState
-from clearset.functions.projections._members import Array
-from clearset.functions.projections._ordered import ends, is_pair, pool
+from clearset.functions.projections._ordered_columns import ends, is_pair, pool
 
 _LEAST_MARGIN = 1e-12
 # The solver of linear programs takes 1e-7 for nothing. In this unit that is less than any margin that counts.

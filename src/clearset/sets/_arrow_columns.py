@@ -4,13 +4,13 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
 from ._categories import Category, as_category
 from ._features import Feature
+from ._offsets import FloatArray, IntArray
 
 
 def is_list(type_: pa.DataType) -> bool:
@@ -41,7 +41,7 @@ def is_string(type_: pa.DataType) -> bool:
     return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
 
 
-def unnest(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64] | None]:
+def unnest(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, IntArray | None]:
     """Return the elements of all lists and each row's length; of a plain column its values and None.
 
     A null list is an empty one, whatever stands behind it in memory.
@@ -63,20 +63,18 @@ def decode(elements: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(values, type=elements.type.value_type)
 
 
-def to_numbers(elements: pa.ChunkedArray, feature: Feature) -> npt.NDArray[np.float64]:
+def to_numbers(elements: pa.ChunkedArray, feature: Feature) -> FloatArray:
     """Return numbers as float64, NaN where they are null."""
     elements = decode(elements)
     if not (is_number(elements.type) or types.is_null(elements.type)):
         raise TypeError(_wrong_type(elements, feature))
     # Unsafe only in that integers beyond 2^53 are rounded.
     floats = elements.cast(pa.float64(), safe=False)
-    array: npt.NDArray[np.float64] = floats.to_numpy()
+    array: FloatArray = floats.to_numpy()
     return array
 
 
-def to_codes(
-    elements: pa.ChunkedArray, feature: Feature
-) -> tuple[npt.NDArray[np.float64], tuple[Category, ...]]:
+def to_codes(elements: pa.ChunkedArray, feature: Feature) -> tuple[FloatArray, tuple[Category, ...]]:
     """Return the place of every value in the distinct values, NaN where it is null, and those values."""
     elements = decode(elements)
     if types.is_null(elements.type):

@@ -21,10 +21,10 @@ from clearset.tokens._codes import Coded
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import check_filters, filter_from_json, filter_to_json
-from clearset.tokens._index import TokenIndex
 from clearset.tokens._own_tokenizers import tokenizer_from_json
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
+from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
 _KEY = b"clearset_token_table"
@@ -133,32 +133,26 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     classes = document["classes"]
     if classes is not None:
         classes = np.array(classes, np.dtype(document["class_type"]))
-    coded = _codes(rows["codes"])
     # Every item is in some token, so that the tokens alone tell what each code stands for.
+    lists = _list(rows["codes"])
     strings, _ = flat(tokenizer.unspell(_list(rows["token"])))
-    _, first, codes = np.unique(coded.codes, return_index=True, return_inverse=True)
-    coded, vocabulary = Coded(codes.astype(np.int32), coded.offsets), strings.take(pa.array(first))
+    _, first, codes = np.unique(lists.flatten().to_numpy(), return_index=True, return_inverse=True)
+    coded, vocabulary = Coded(codes.astype(np.int32), lists.offsets.to_numpy()), strings.take(pa.array(first))
     if not tokenizer.in_order:  # in the file items are in the order they are spelled, in the tree by code
         coded = unique_sorted(coded, len(vocabulary))
     index, nodes = TokenIndex.from_tokens(
         tokenizer.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
     )
     held = rows["count"].to_numpy()
-    sums = (
-        _list(rows["sums"])
-        .flatten()
-        .to_numpy()
-        .reshape(len(held), -1 if len(held) else rows["sums"].type.list_size)
-    )
-    statistics = Statistics(
-        held, sums, rows["size"].to_numpy(), np.ones(len(held), np.bool_), document["centre"]
-    )
+    sums = _list(rows["sums"]).flatten().to_numpy().reshape(len(held), rows["sums"].type.list_size)
+    passes = np.ones(len(held), np.bool_)
+    statistics = Statistics(held, sums, rows["size"].to_numpy(), passes, document["centre"])
     order = np.argsort(nodes)
+    if filters is None:
+        filters = tuple(map(filter_from_json, document["filters"]))
     table = TokenTable(
         tokenizer=tokenizer,
-        filters=tuple(map(filter_from_json, document["filters"]))
-        if filters is None
-        else check_filters(filters),
+        filters=check_filters(filters),
         task=document["task"],
         classes=classes,
         prior=document["prior"] if classes is None else np.array(document["prior"]),
@@ -188,11 +182,6 @@ def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[
 def _list(column: pa.ChunkedArray) -> Any:
     combined = column.combine_chunks()
     return pa.array([], column.type) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-def _codes(column: pa.ChunkedArray) -> Coded:
-    lists = _list(column)
-    return Coded(lists.flatten().to_numpy(), lists.offsets.to_numpy())
 
 
 def _examples_content(examples: CountedExamples) -> bytes:

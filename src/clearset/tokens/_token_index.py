@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearset.sets import offsets_from_sizes
 from clearset.tokens import _reference
 from clearset.tokens._codes import MAX_TOKENS, Coded, Found, Int32, Int64, Joining, TokenLimitError
 
@@ -88,27 +90,20 @@ class TokenIndex:
         """The size of the largest tokens."""
         return len(self.levels) - 1
 
+    @cached_property
+    def token_nodes(self) -> Int32:
+        """The nodes that are tokens: those of view 0 first, then those of other views only."""
+        full = (self.masks & 1).astype(np.bool_)
+        other = ~full & (self.masks != 0)
+        return np.concatenate([np.flatnonzero(full), np.flatnonzero(other)]).astype(np.int32)
+
     @classmethod
     def from_tokens(
         cls, joining: Joining, tokens: Coded, masks: NDArray[np.uint32]
     ) -> tuple[TokenIndex, Int32]:
-        """Build the prefix tree of given tokens.
+        """Build the prefix tree of given tokens, whose items ascend except in n-grams; return it and each token's node.
 
-        Parameters
-        ----------
-        joining : Joining
-            How items make tokens.
-        tokens : Coded
-            The items of each token; ascending, except in n-grams.
-        masks : ndarray of uint32, shape (n_tokens,)
-            The views of each token; those of a token given twice are joined.
-
-        Returns
-        -------
-        index : TokenIndex
-            The tree, with the prefixes that were missing under mask 0.
-        nodes : ndarray of int32, shape (n_tokens,)
-            The node of each token.
+        Views of a token given twice are joined. Prefixes that were missing have the mask 0.
         """
         sizes = tokens.sizes
         if len(sizes) and sizes.min() == 0:
@@ -142,17 +137,7 @@ class TokenIndex:
     def restrict(self, masks: NDArray[np.uint32]) -> tuple[TokenIndex, Int64]:
         """Return the tree with other views, without the nodes that neither are a token nor lead to one.
 
-        Parameters
-        ----------
-        masks : ndarray of uint32, shape (n,)
-            The new views.
-
-        Returns
-        -------
-        index : TokenIndex
-            The smaller tree.
-        kept : ndarray of int64
-            The number that each of its nodes has in this one.
+        Second comes the number that each node of the smaller tree has in this one.
         """
         keep = np.asarray(masks) != 0
         for start, end in zip(self.levels[-2:0:-1], self.levels[:1:-1], strict=True):
@@ -164,20 +149,9 @@ class TokenIndex:
         return TokenIndex(self.joining, self.items[kept], parents, levels, np.asarray(masks)[kept]), kept
 
     def items_of(self, tokens: Int32) -> Coded:
-        """Return the items of nodes, in order.
-
-        Parameters
-        ----------
-        tokens : ndarray of int32, shape (n_tokens,)
-            Nodes.
-
-        Returns
-        -------
-        Coded
-            The items of each.
-        """
+        """Return the items of nodes, in order."""
         sizes = np.searchsorted(self.levels, tokens, side="right")
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = offsets_from_sizes(sizes)
         codes = np.empty(offsets[-1], np.int32)
         nodes, ends = np.asarray(tokens, np.int64), offsets[1:] - 1
         while len(nodes):
@@ -195,27 +169,11 @@ class TokenIndex:
         threads: int = 1,
         most: int = MAX_TOKENS,
     ) -> Found:
-        """Find the tokens of each example.
+        """Find the nodes of each example's tokens, ascending: by size, then in lexicographic order.
 
-        Parameters
-        ----------
-        coded : Coded
-            The items of the examples: unique and ascending, except in n-grams. Codes that the tree does not know, and
-            negative ones, are in no token.
-        views : ndarray of uint8, shape (B,), or None
-            The view that each example looks at; None: view 0.
-        cover : bool, default=True
-            Keep, from the largest size down, the tokens with an item that no kept larger token contains. In n-grams it
-            is the places of the items that are covered. False keeps all tokens.
-        threads : int, default=1
-            Threads; the result does not depend on them.
-        most : int, default=MAX_TOKENS
-            Of all examples together; where there are more, the search ends with a `TokenLimitError`.
-
-        Returns
-        -------
-        Found
-            The nodes of each example's tokens, ascending: by size, then in lexicographic order.
+        Items are unique and ascending, except in n-grams; codes that the tree does not know, and negative ones, are in
+        no token. A cover keeps, from the largest size down, the tokens with an item that no kept larger token contains;
+        in n-grams it is the places of the items that are covered. The parameters are those of `TokenTable.find`.
         """
         coded.check()
         if views is not None and views.shape != (coded.n_rows,):
@@ -224,33 +182,26 @@ class TokenIndex:
             )
         if not len(self):
             return Found(np.zeros(0, np.int32), np.zeros(coded.n_rows + 1, np.int64))
-        found = (
-            _reference.find(self, coded, views, cover, most)
-            if _native is None
-            else self._find_natively(coded, views, cover, threads, most)
-        )
+        if _native is None:
+            found = _reference.find(self, coded, views, cover, most)
+        else:
+            found = _native.find_tokens(
+                np.ascontiguousarray(coded.codes, np.int32),
+                np.ascontiguousarray(coded.offsets, np.int64),
+                None if views is None else np.ascontiguousarray(views, np.uint8),
+                self.items,
+                self.child_offsets,
+                self.masks,
+                self.first,
+                self.n_codes,
+                self.joining.kind == "ngrams",
+                cover,
+                most,
+                threads,
+            )
         if found is None:
             raise TokenLimitError(
                 f"The examples have more than {most:,} tokens together. Find them in parts, or make the table "
                 "smaller (a higher MinCount, a stricter MaxInterval)."
             )
-        return found
-
-    def _find_natively(
-        self, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, threads: int, most: int
-    ) -> Found | None:
-        found = _native.find_tokens(
-            np.ascontiguousarray(coded.codes, np.int32),
-            np.ascontiguousarray(coded.offsets, np.int64),
-            None if views is None else np.ascontiguousarray(views, np.uint8),
-            self.items,
-            self.child_offsets,
-            self.masks,
-            self.first,
-            self.n_codes,
-            self.joining.kind == "ngrams",
-            cover,
-            most,
-            threads,
-        )
-        return None if found is None else Found(*found)
+        return Found(*found)

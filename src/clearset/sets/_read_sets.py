@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ._arrow import is_list, to_codes, to_numbers, unnest
+from ._arrow_columns import is_list, to_codes, to_numbers, unnest
 from ._categories import Category
-from ._data import FloatArray, SetData
 from ._features import SIZE, Feature
 from ._frame_columns import Columns, columns_of, is_frame
-from ._ragged import IntArray, offsets_from_sizes
+from ._offsets import FloatArray, IntArray, offsets_from_sizes
+from ._set_data import SetData
 
 
 def read_sets(X: object, features: Sequence[Feature]) -> SetData:
@@ -50,10 +50,17 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
     lengths = {column.name: column.lengths for column in read if column.lengths is not None}
     if not lengths:
         _require_no_lists(columns, features)
-        return _assemble(read, [], np.arange(columns.n_rows + 1))
-    tokens = [column for column in read if column.name in lengths]
-    plain = [column for column in read if column.name not in lengths]
-    return _assemble(tokens, plain, offsets_from_sizes(_common_lengths(lengths)))
+    offsets = offsets_from_sizes(_common_lengths(lengths)) if lengths else np.arange(columns.n_rows + 1)
+    tokens = [column for column in read if column.name in lengths or not lengths]
+    sets = [column for column in read if column not in tokens]
+    return SetData(
+        _stack(tokens, int(offsets[-1])),
+        offsets,
+        [column.name for column in tokens],
+        set_values=_stack(sets, columns.n_rows),
+        set_feature_names=[column.name for column in sets],
+        categories={column.name: column.categories for column in read if column.categories is not None},
+    )
 
 
 def read_more_sets(X: object, features: Sequence[Feature], *, sets_of_one: bool) -> SetData:
@@ -72,7 +79,7 @@ def read_more_sets(X: object, features: Sequence[Feature], *, sets_of_one: bool)
     Returns
     -------
     SetData
-        The sets, in the order of the rows.
+        What `read_sets` returns.
 
     Examples
     --------
@@ -97,8 +104,10 @@ def _holds_lists(X: object, features: Sequence[Feature]) -> bool:
     return any(is_list(columns.type_of(name)) for name in names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Column:
+    """A column read: its values end to end, the lengths of its lists, and the categories its codes stand for."""
+
     name: str
     values: FloatArray
     lengths: IntArray | None
@@ -111,19 +120,6 @@ def _read_column(columns: Columns, feature: Feature) -> _Column:
         values, categories = to_codes(elements, feature)
         return _Column(feature.name, values, lengths, categories)
     return _Column(feature.name, to_numbers(elements, feature), lengths, None)
-
-
-def _assemble(tokens: list[_Column], sets: list[_Column], offsets: IntArray) -> SetData:
-    return SetData(
-        _stack(tokens, int(offsets[-1])),
-        offsets,
-        [column.name for column in tokens],
-        set_values=_stack(sets, len(offsets) - 1),
-        set_feature_names=[column.name for column in sets],
-        categories={
-            column.name: column.categories for column in (*tokens, *sets) if column.categories is not None
-        },
-    )
 
 
 def _stack(columns: list[_Column], n_rows: int) -> FloatArray:

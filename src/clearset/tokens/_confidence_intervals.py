@@ -10,30 +10,9 @@ from clearset.tokens._codes import Float64
 
 
 def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Float64, Float64]:
-    """Return Wilson's interval of a probability.
+    """Return lower and upper ends of Wilson's interval of a probability, of which `shares` of `n` were observed.
 
     Unlike the interval of the normal distribution it is of use for few observations, and never leaves [0, 1].
-
-    Parameters
-    ----------
-    shares : array-like
-        The share of successes.
-    n : array-like
-        The number of observations, broadcast against `shares`.
-    level : float, default=0.95
-        How often the interval holds the probability.
-
-    Returns
-    -------
-    tuple of ndarray
-        Lower and upper ends.
-
-    Examples
-    --------
-    >>> from clearset.tokens._intervals import wilson
-    >>> low, high = wilson(0.5, 10)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.237, 0.763)
     """
     p, n = np.asarray(shares, np.float64), np.asarray(n, np.float64)
     z2 = _quantile(level) ** 2
@@ -49,28 +28,9 @@ def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tupl
 def student(
     mean: npt.ArrayLike, variance: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
 ) -> tuple[Float64, Float64]:
-    """Return Student's interval of a mean; with fewer than 2 observations it reaches without end.
+    """Return lower and upper ends of Student's interval of a mean; infinite ones with fewer than 2 observations.
 
-    Parameters
-    ----------
-    mean, variance : array-like
-        The mean of the observations and their sample variance (by n - 1).
-    n : array-like
-        The number of observations.
-    level : float, default=0.95
-        How often the interval holds the mean.
-
-    Returns
-    -------
-    tuple of ndarray
-        Lower and upper ends.
-
-    Examples
-    --------
-    >>> from clearset.tokens._intervals import student
-    >>> low, high = student(3.0, 2.5, 5)
-    >>> round(float(low), 3), round(float(high), 3)
-    (1.037, 4.963)
+    The variance is that of the sample (by n - 1).
     """
     mean, variance, n = (np.asarray(values, np.float64) for values in (mean, variance, n))
     enough = (n >= 2) & ~np.isnan(variance)
@@ -84,12 +44,6 @@ def least_n_of_wilson(width: float, level: float = 0.95) -> int:
     """Return the least number of observations with which Wilson's interval can be this narrow.
 
     It is narrowest where all agree: z² / (n + z²).
-
-    Examples
-    --------
-    >>> from clearset.tokens._intervals import least_n_of_wilson
-    >>> least_n_of_wilson(0.2)
-    16
     """
     z2 = _quantile(level) ** 2
     return max(1, math.ceil(z2 * (1 - width) / width - 1e-9))

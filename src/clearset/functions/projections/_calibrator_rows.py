@@ -1,5 +1,6 @@
-"""Convex and concave calibrators."""
+"""Rows of half-spaces that constrain calibrators: curvature, and the order of categories."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -23,10 +24,6 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     curvature : {"convex", "concave"}
         Slopes never fall, or never rise.
 
-    Returns
-    -------
-    HalfSpaces
-
     Examples
     --------
     >>> curvature_rows([0.0, 1.0, 4.0], "convex").coefficients
@@ -45,3 +42,20 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     coefficients = np.stack([before, -np.ones_like(before), 1.0 - before], axis=1)
     indices = np.add.outer(np.arange(points.size - 2), np.arange(3)).astype(np.int32)
     return HalfSpaces(indices, coefficients if curvature == "convex" else -coefficients)
+
+
+def order_rows(pairs: Sequence[tuple[int, int]]) -> HalfSpaces:
+    r"""Return a row :math:`x_j - x_i \ge 0` for each pair (i, j).
+
+    Parameters
+    ----------
+    pairs : sequence of (int, int)
+        The value of the first index never exceeds that of the second.
+
+    Examples
+    --------
+    >>> order_rows([(0, 2), (1, 2)]).residuals([[1.0, 5.0, 3.0]])
+    array([[ 2., -2.]])
+    """
+    indices = np.asarray(pairs, dtype=np.int32).reshape(-1, 2)
+    return HalfSpaces(indices, np.tile([-1.0, 1.0], (len(indices), 1)))

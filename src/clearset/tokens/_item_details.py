@@ -5,16 +5,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clearset.tokens._codes import Coded, Found
+from clearset.tokens._codes import Coded, Float64, Found, Int64
 from clearset.tokens._features import NAMES
 from clearset.tokens._table import TokenTable
 from clearset.tokens._vocabulary import encode, places_in
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def read_details(X: Any, names: Sequence[str]) -> tuple[Any, Mapping[str, pa.Array]]:
@@ -67,7 +64,7 @@ def check_details(details: Any) -> tuple[str, ...]:
 
 def details_of_tokens(
     table: TokenTable, X: Any, columns: Mapping[str, pa.Array], found: Found
-) -> dict[str, FloatArray]:
+) -> dict[str, Float64]:
     """Return the details of tokens, ``(T,)`` each: the mean over the token's items; NaN where none is known."""
     if not columns:
         return {}
@@ -80,13 +77,15 @@ def details_of_tokens(
     items = table.items_of(found.tokens)
     rows = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
     places = np.searchsorted(distinct, np.repeat(rows, items.sizes) * n_codes + items.codes)
-    return {
-        name: _mean_by_row(_mean_by_run(_numbers(name, column, coded)[known][order], starts)[places], items)
-        for name, column in columns.items()
-    }
+    details = {}
+    for name, column in columns.items():
+        # An example may have an item more than once.
+        of_items = _mean_by_run(_numbers(name, column, coded)[known][order], starts)
+        details[name] = _mean_by_run(of_items[places], items.offsets[:-1])
+    return details
 
 
-def _numbers(name: str, column: pa.Array, coded: Coded) -> FloatArray:
+def _numbers(name: str, column: pa.Array, coded: Coded) -> Float64:
     column = pc.fill_null(column, pa.scalar([], column.type))
     lengths = np.diff(column.offsets.to_numpy())
     if (lengths != coded.sizes).any():
@@ -101,15 +100,11 @@ def _numbers(name: str, column: pa.Array, coded: Coded) -> FloatArray:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _mean_by_run(numbers: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
-    """Average the numbers of an item that an example has more than once."""
+def _mean_by_run(numbers: Float64, starts: Int64) -> Float64:
+    """Average each run of numbers; NaN where none of them is known."""
     if not len(starts):
         return np.empty(0)
     present = ~np.isnan(numbers)
     sums = np.add.reduceat(np.where(present, numbers, 0.0), starts)
     counts = np.add.reduceat(present.astype(np.float64), starts)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def _mean_by_row(numbers: FloatArray, items: Coded) -> FloatArray:
-    return _mean_by_run(numbers, items.offsets[:-1])

@@ -5,8 +5,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from clearset.functions.projections._checks import Array
 from clearset.functions.projections._halfspaces import HalfSpaces, ProjectionState
-from clearset.functions.projections._members import Array
 
 Indices = npt.NDArray[np.int32]
 

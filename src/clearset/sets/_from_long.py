@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from ._arrow import decode
+from ._arrow_columns import decode
 from ._frame_columns import Columns, as_frame, columns_of
-from ._hints import unknown_name
-from ._ragged import IntArray, offsets_from_sizes
+from ._offsets import IntArray, offsets_from_sizes
+from ._unknown_names import unknown_name
 
 FrameT = TypeVar("FrameT")
 

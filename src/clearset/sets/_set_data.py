@@ -8,10 +8,8 @@ import numpy.typing as npt
 
 from ._categories import Category
 from ._features import SIZE
-from ._hints import unknown_name
-from ._ragged import IntArray, gather
-
-FloatArray = npt.NDArray[np.float64]
+from ._offsets import FloatArray, IntArray, gather
+from ._unknown_names import unknown_name
 
 
 class SetData:
