@@ -67,7 +67,7 @@ class NativeEngine(Engine):
             losses, slopes = native.losses(loss, slope * outputs + line[1], targets)
             slopes = weights[:, None] * slopes
             gradient = np.array([slope * (slopes * outputs).sum(), slopes.sum()])
-            return weights @ losses + 1e-3 * line @ line, gradient + 2e-3 * line
+            return float(weights @ losses + 1e-3 * line @ line), gradient + 2e-3 * line
 
         line = minimize(objective, np.zeros(2), jac=True, method="L-BFGS-B").x
         if not np.isfinite(line).all():

@@ -124,7 +124,7 @@ class _Estimated:
         if link in ("softmax", "shares"):
             centred = upstream - (upstream * estimates).sum(axis=1, keepdims=True)
             # A share is a sigmoid by the sum of all: its logarithm has the slope 1 - sigmoid.
-            return centred * estimates * (1.0 if link == "softmax" else expit(-self._outputs))
+            return np.asarray(centred * estimates * (1.0 if link == "softmax" else expit(-self._outputs)))
         return upstream
 
 

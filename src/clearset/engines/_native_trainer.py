@@ -1,5 +1,6 @@
 """Training in C++ (``native/train.cpp``): an epoch is one call."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -55,13 +56,11 @@ class NativeTrainer:
 
     def kept(self) -> SetFunction:
         """Return a copy of the running average."""
-        function, flat = self._function, self._trainer.average()
-        ends = np.cumsum([table.size for table in function.tables.values()])
-        tables = (
-            part.reshape(table.shape)
-            for part, table in zip(np.split(flat, ends[:-1]), function.tables.values(), strict=True)
-        )
-        return SetFunction(function.layout, *tables, self._trainer.average_corrections())
+        function, flat, parts, start = self._function, self._trainer.average(), {}, 0
+        for name, table in function.tables.items():
+            parts[name] = flat[start : start + table.size].reshape(table.shape)
+            start += table.size
+        return replace(function.with_tables(parts), corrections=self._trainer.average_corrections())
 
     def _add_data(self, problem: Problem, schedule: Schedule) -> None:
         if problem.function.corrections is not None:
