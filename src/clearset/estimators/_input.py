@@ -139,3 +139,20 @@ def check_classes(labels: npt.NDArray[Any]) -> None:
     ):
         raise ValueError("y holds a whole number of more than 64 bits. Give names of classes as strings.")
     check_classification_targets(labels)
+
+
+def check_counts(numbers: npt.NDArray[np.float64], *, allow_zeros: bool = False) -> None:
+    """Raise an error unless the Poisson loss can learn from numbers.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n,)
+        The labels.
+    allow_zeros : bool, default=False
+        Whether all of them may be 0, as labels to validate on may.
+    """
+    if (numbers < 0).any() or not (allow_zeros or numbers.any()):
+        raise ValueError(
+            f"loss='poisson' needs labels of at least 0, not all of them 0; received {numbers.min():g} to "
+            f"{numbers.max():g}. Use another loss, or shift the labels."
+        )
