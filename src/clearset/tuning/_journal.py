@@ -15,8 +15,8 @@ import numpy as np
 
 from clearset.artifact import check_target
 from clearset.tuning._domains import Choices, Domain
-from clearset.tuning._extras import need
 from clearset.tuning._lock import locked
+from clearset.tuning._optional_packages import need
 
 if TYPE_CHECKING:
     import optuna
