@@ -142,15 +142,7 @@ def check_classes(labels: npt.NDArray[Any]) -> None:
 
 
 def check_counts(numbers: npt.NDArray[np.float64], *, allow_zeros: bool = False) -> None:
-    """Raise an error unless the Poisson loss can learn from numbers.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n,)
-        The labels.
-    allow_zeros : bool, default=False
-        Whether all of them may be 0, as labels to validate on may.
-    """
+    """Raise an error unless the Poisson loss can learn from numbers; labels to validate on may all be 0."""
     if (numbers < 0).any() or not (allow_zeros or numbers.any()):
         raise ValueError(
             f"loss='poisson' needs labels of at least 0, not all of them 0; received {numbers.min():g} to "

@@ -14,31 +14,9 @@ Task = Literal["auto", "classes", "number"]
 def read_examples(
     X: Any, y: Any, sample_weight: Any, link: Link | None, *, task: Task, loss: str, name: str
 ) -> tuple[LabelledExamples, Link]:
-    """Check labels and weights, and settle the link.
+    """Check labels and weights, and settle the link by the labels, unless that of an earlier fit is given.
 
-    Parameters
-    ----------
-    X : array-like of shape (n,), or frame
-        The examples.
-    y : array-like of shape (n,)
-        Their labels.
-    sample_weight : array-like of shape (n,), or None
-        Their weights.
-    link : Link or None
-        The link of an earlier fit, which says which classes there are; None settles it by the labels.
-    task : {"auto", "classes", "number"}
-        What the estimator takes labels for.
-    loss : str
-        The loss that was asked for.
-    name : str
-        What messages call the estimator.
-
-    Returns
-    -------
-    rows : LabelledExamples
-        The examples.
-    link : Link
-        The link.
+    `task` and `loss` are what the estimator takes labels for and minimises, and messages call it `name`.
     """
     n = count_examples(X)
     if y is None:

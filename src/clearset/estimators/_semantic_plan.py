@@ -16,25 +16,9 @@ MAX_FEATURES = 12  # of a full lattice: its vertices double with each
 
 
 def make_plan(parameters: Mapping[str, Any], link: Link, table: TokenTable | None) -> Plan:
-    """Return what all settings that a fit may try have in common.
-
-    Parameters
-    ----------
-    parameters : mapping
-        The parameters of the estimator.
-    link : Link
-        The classes and the loss.
-    table : TokenTable or None
-        The token table, if it is not made of the examples of the fit.
-
-    Returns
-    -------
-    Plan
-        The plan.
-    """
+    """Return what all settings that a fit may try share; a table is given if it is not made of the fit's examples."""
     details, trusts = check_details(parameters["details"]), _check_trusts(parameters["trusts"])
-    labels_of_tokens = link if table is None else table
-    classes = labels_of_tokens.classes is not None
+    classes = (link if table is None else table).classes is not None
     return Plan(
         classes=link.classes,
         table=table,

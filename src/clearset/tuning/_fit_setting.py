@@ -17,26 +17,12 @@ from clearset.tuning._metric import Metric
 
 @dataclass(eq=False)
 class FittedSetting:
-    """A setting that was fitted and scored, or the error that says why it cannot be.
-
-    Attributes
-    ----------
-    loss : float, optional
-        The loss on validation data; None if the setting cannot be fitted.
-    seconds : float
-        The time that fitting and scoring took.
-    cause : Exception, optional
-        Why the setting cannot be fitted.
-    model : estimator, optional
-        The fitted estimator; None if only models without some fold were fitted.
-    warned : list of WarningMessage
-        The warnings of the fit.
-    """
+    """A setting that was fitted and scored, with the warnings of the fit, or the error that says why it cannot be."""
 
     loss: float | None
     seconds: float
     cause: Exception | None = None
-    model: Any = None
+    model: Any = None  # none is kept if only models without some fold were fitted
     warned: list[warnings.WarningMessage] = field(default_factory=list)
 
     @property
@@ -52,18 +38,9 @@ class FittedSetting:
 
 @dataclass(frozen=True, eq=False)
 class SettingFitter:
-    """What all trials of a search share.
+    """Fits settings of an estimator, whose seeds are set, on examples to train on, and scores them by a metric.
 
-    Attributes
-    ----------
-    estimator : estimator
-        The estimator as given, with its seeds set.
-    training : LabelledRows
-        The examples that the model that is kept is fitted on.
-    held : LabelledRows or Folds
-        What settings are scored on: other examples, or each fold by a model that was fitted without it.
-    metric : Metric
-        What settings are compared by.
+    They are scored on the examples that are held out, or on each fold by a model that was fitted without it.
     """
 
     estimator: Any
