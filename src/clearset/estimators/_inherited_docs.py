@@ -10,7 +10,7 @@ _HEADING = re.compile(r"^(Parameters|Attributes|Examples)\n-+\n", re.MULTILINE)
 
 
 def inherited_docs(cls: AnyClass) -> AnyClass:
-    """Complete the doc string of a class by what its parents describe; it names only what it describes differently.
+    r"""Complete the doc string of a class by what its parents describe; it names only what it describes differently.
 
     Parameters are listed as the constructor has them, with its default values. Attributes are listed from the class
     itself to the most general of its parents.
@@ -31,7 +31,7 @@ def inherited_docs(cls: AnyClass) -> AnyClass:
     ...
     ...     def __init__(self, epochs=5):
     ...         self.epochs = epochs
-    >>> "epochs : int, default=5\\n    The number of epochs." in Child.__doc__
+    >>> "epochs : int, default=5\n    The number of epochs." in Child.__doc__
     True
     """
     if cls.__doc__ is None:  # Python was started with -OO

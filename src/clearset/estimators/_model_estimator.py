@@ -185,7 +185,13 @@ class ModelEstimator(FittedModel, ShownEstimator):
 
 
 class EstimatorOfClasses(ClassifierMixin, Classifies):  # type: ignore[misc]
-    """An estimator that tells classes apart; before a fit its parameter says which loss there will be."""
+    """An estimator that tells classes apart; before a fit its parameter says which loss there will be.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    """
 
     loss: str
 

@@ -23,11 +23,6 @@ class SemanticClassifier(EstimatorOfClasses, SemanticEstimator):
         What training minimises: ``"log_loss"``, or ``"binary_log_loss"``, which estimates each class on its own.
         ``"auto"`` is ``"log_loss"``.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-
     Examples
     --------
     >>> import clearset as cs

@@ -31,11 +31,6 @@ class SetClassifier(EstimatorOfClasses, SetEstimator):
     loss : {"log_loss", "hinge"}
         What training minimises. With ``"hinge"`` there are no probabilities.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-
     Examples
     --------
     >>> import pyarrow as pa

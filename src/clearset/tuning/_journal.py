@@ -184,16 +184,13 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
             content = path.read_bytes()
             if not content.endswith(b"\n"):
                 os.truncate(path, content.rindex(b"\n") + 1)
-        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=_no_lock()))
+        # Optuna's own lock outlasts a killed process, and here the whole file is locked.
+        no_lock: Any = SimpleNamespace(acquire=lambda: True, release=lambda: None)
+        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=no_lock))
         storage.get_all_studies()  # reads all lines
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from error
     return storage
-
-
-def _no_lock() -> Any:
-    """Return what Optuna takes for a lock; its own outlasts a killed process, and here the whole file is locked."""
-    return SimpleNamespace(acquire=lambda: True, release=lambda: None)
 
 
 def _check_first_line(path: Path) -> None:

@@ -4,6 +4,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from clearset.tuning._domains import Domain
@@ -13,20 +15,22 @@ from clearset.tuning._result import TrialRecord, Tuning
 from clearset.tuning._value_texts import number_words, words
 
 
+@dataclass(eq=False)
 class Search:
     """Trials of settings, each written down as it ends."""
 
-    def __init__(
-        self, fitter: SettingFitter, domains: Mapping[str, Domain], journal: Journal, budget: int, seed: int
-    ) -> None:
-        self.fitter = fitter
-        self.domains = domains
-        self.journal = journal
-        self.budget = budget
-        self.seed = seed
-        self.best: FittedSetting | None = None
-        given = fitter.estimator.get_params(deep=True)
-        self.first = {name: given[name] for name in domains}
+    fitter: SettingFitter
+    domains: Mapping[str, Domain]
+    journal: Journal
+    budget: int
+    seed: int
+    best: FittedSetting | None = None
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The setting of the first trial: the estimator as given."""
+        given = self.fitter.estimator.get_params(deep=True)
+        return {name: given[name] for name in self.domains}
 
     def run(self, seconds: float | None, verbose: int) -> bool:
         """Run trials until the budget, the time or the space is used up; return True if an interrupt came first."""
