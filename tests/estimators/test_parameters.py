@@ -1,6 +1,8 @@
 """Parameters: each has a rule or is read before any work, and what is left to be chosen has two spellings."""
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,13 @@ def test_all_but_the_first_parameters_are_given_by_name(estimator: Any) -> None:
     first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     of_sets, of_strings = ["features", "width"], ["tokens", "filters", "cross_fit", "width"]
     assert first in (of_sets, of_strings, ["engines", "follow_on"])
+
+
+def test_estimators_work_without_doc_strings() -> None:
+    script = "import clearset as cs; print(cs.SetRegressor(epochs=3), cs.SemanticClassifier())"
+    command = [sys.executable, "-OO", "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == "SetRegressor(epochs=3) SemanticClassifier()\n"
 
 
 def test_doc_strings_have_the_defaults_of_the_constructor() -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from typing import Any, TypeVar
 
 AnyClass = TypeVar("AnyClass", bound=type)
@@ -34,7 +35,7 @@ def inherited_docs(cls: AnyClass) -> AnyClass:
     >>> "epochs : int, default=5\n    The number of epochs." in Child.__doc__
     True
     """
-    if cls.__doc__ is None:  # Python was started with -OO
+    if sys.flags.optimize > 1:  # python -OO has removed all doc strings
         return cls
     described = _inherited(cls, "Parameters")
     parameters = inspect.signature(cls).parameters.values()
