@@ -48,7 +48,7 @@ def test_all_but_the_first_parameters_are_given_by_name(estimator: Any) -> None:
 def test_estimators_work_without_doc_strings() -> None:
     script = "import clearset as cs; print(cs.SetRegressor(epochs=3), cs.SemanticClassifier())"
     command = [sys.executable, "-OO", "-c", script]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     assert run.stdout == "SetRegressor(epochs=3) SemanticClassifier()\n"
 
 
