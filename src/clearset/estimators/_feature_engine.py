@@ -49,21 +49,8 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
 
     get_feature_names_out = of_model(SemanticModel.get_feature_names_out)
 
-    # Defined here and not only inherited, for scikit-learn's set_output wraps what a transformer itself defines.
-    def transform(self, X: Any) -> npt.NDArray[np.float64]:
-        """Estimate the label of each example.
-
-        Parameters
-        ----------
-        X : array-like of shape (n,), or frame
-            The examples, as for `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, 1) or (n, classes)
-            One column for a number or the second of two classes, one for each of several classes.
-        """
-        return super().transform(X)
+    # Named here and not only inherited, for scikit-learn's set_output wraps what a transformer itself defines.
+    transform = Estimates.transform
 
     @restored_on_failure
     def fit_transform(

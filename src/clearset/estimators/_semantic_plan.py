@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from clearset.estimators._input import read_trusts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import Link, Loss
-from clearset.sets import Feature, Trust, check_trusts, count_threads
+from clearset.sets import Feature, check_trusts, count_threads
 from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details
 from clearset.training import Plan, filters_of, tokens_of
 
@@ -17,7 +18,7 @@ MAX_FEATURES = 12  # of a full lattice: its vertices double with each
 
 def make_plan(parameters: Mapping[str, Any], link: Link, table: TokenTable | None) -> Plan:
     """Return what all settings that a fit may try share; a table is given if it is not made of the fit's examples."""
-    details, trusts = check_details(parameters["details"]), _check_trusts(parameters["trusts"])
+    details, trusts = check_details(parameters["details"]), read_trusts(parameters["trusts"])
     classes = (link if table is None else table).classes is not None
     return Plan(
         classes=link.classes,
@@ -109,16 +110,3 @@ def _check_features(
             "without entropy."
         )
     return chosen
-
-
-def _check_trusts(trusts: Any) -> tuple[Trust, ...]:
-    """Read trusts."""
-    if not isinstance(trusts, Iterable):
-        raise TypeError(
-            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
-        )
-    found = tuple(trusts)
-    for trust in found:
-        if not isinstance(trust, Trust):
-            raise TypeError(f"trusts must be a list of Trust; received {trust!r}.")
-    return found

@@ -47,13 +47,7 @@ class LabelledRows:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Examples dealt to folds.
-
-    Attributes
-    ----------
-    numbers
-        The fold of each example, from 0; -1 for those that are trained on without any fold.
-    """
+    """Examples dealt to folds, numbered from 0; those of number -1 are in none, and always trained on."""
 
     examples: LabelledRows
     numbers: npt.NDArray[np.int64]
