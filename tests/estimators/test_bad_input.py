@@ -367,6 +367,15 @@ def test_sets_for_a_fitted_model(fitted: cs.SetRegressor, method: str) -> None:
         call(np.zeros((3, 3)))
 
 
+@pytest.mark.parametrize("n_jobs", [0, "x", 1.5])
+def test_a_number_of_threads_that_is_changed_after_the_fit(n_jobs: object) -> None:
+    with training_allowed():
+        model = cs.SetRegressor(epochs=1, n_jobs=1).fit(np.zeros((N, 3)), NUMBERS)
+    model.set_params(n_jobs=n_jobs)
+    with refused(ValueError, "n_jobs must be None, a positive number of threads, or -1"):
+        model.predict(np.zeros((N, 3)))
+
+
 def test_wrong_number_of_columns() -> None:
     with training_allowed():
         model = cs.SetRegressor(epochs=1, n_jobs=1).fit(np.zeros((N, 3)), NUMBERS)

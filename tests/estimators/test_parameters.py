@@ -1,6 +1,8 @@
 """Parameters: each has a rule or is read before any work, and what is left to be chosen has two spellings."""
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,27 @@ def test_every_parameter_is_checked(estimator: Any) -> None:
         rule.check(name, parameters[name].default)
         with pytest.raises(ValueError, match=rf"^{name} must be .*; received \(1, 2\)\.$"):
             rule.check(name, (1, 2))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_all_but_the_first_parameters_are_given_by_name(estimator: Any) -> None:
+    parameters = inspect.signature(estimator).parameters.values()
+    first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    of_sets, of_strings = ["features", "width"], ["tokens", "filters", "cross_fit", "width"]
+    assert first in (of_sets, of_strings, ["engines", "follow_on"])
+
+
+def test_estimators_work_without_doc_strings() -> None:
+    script = "import clearset as cs; print(cs.SetRegressor(epochs=3), cs.SemanticClassifier())"
+    command = [sys.executable, "-OO", "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    assert run.stdout == "SetRegressor(epochs=3) SemanticClassifier()\n"
+
+
+def test_doc_strings_have_the_defaults_of_the_constructor() -> None:
+    assert "\nlearning_rate : float, default=0.03\n" in (cs.SetRegressor.__doc__ or "")
+    assert "\nlearning_rate : float, default=0.02\n" in (cs.SemanticRegressor.__doc__ or "")
+    assert '\nloss : {"log_loss", "hinge"}, default="log_loss"\n' in (cs.SetClassifier.__doc__ or "")
 
 
 @pytest.mark.parametrize(

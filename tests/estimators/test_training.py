@@ -277,7 +277,7 @@ def test_an_interrupt_keeps_what_was_reached(
 ) -> None:
     X, y = curve
     options = {"validation_fraction": 0.5, "early_stopping": validated, "epochs": 12, "restarts": restarts}
-    monkeypatch.setattr("clearset.estimators._base.progress_bar", _Interrupting(after))
+    monkeypatch.setattr("clearset.estimators._set_estimator.progress_bar", _Interrupting(after))
     with pytest.warns(UserWarning, match="interrupted after"):
         model = fit(X, y, features=RISING, **options)
     assert model.interrupted_
@@ -298,7 +298,7 @@ def test_an_interrupted_restart_does_not_replace_a_better_one(
 ) -> None:
     X, y = curve
     complete = fit(X, y, epochs=10)
-    monkeypatch.setattr("clearset.estimators._base.progress_bar", _Interrupting(after=11))
+    monkeypatch.setattr("clearset.estimators._set_estimator.progress_bar", _Interrupting(after=11))
     with pytest.warns(UserWarning, match="interrupted after"):
         model = fit(X, y, epochs=10, restarts=3)
     assert model.interrupted_

@@ -9,7 +9,7 @@ import pytest
 
 import clearset as cs
 from clearset.serve import _limits, _token_search, create_app
-from clearset.serve._json import written
+from clearset.serve._json_bodies import written
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from sklearn.metrics import mean_squared_error
 import clearset as cs
 from clearset import baselines
 from clearset.tuning import default_space
-from clearset.tuning._spaces import SPACES
+from clearset.tuning._default_spaces import SPACES
 
 ESTIMATORS = [
     getattr(baselines, name) for name in baselines.__all__ if name.endswith(("Regressor", "Classifier"))

@@ -22,8 +22,7 @@ from clearset.artifact._format import (
     ArtifactError,
 )
 
-_DAMAGED = "The file is damaged or was edited; take a fresh copy or save the model again."
-_FOREIGN = "Give a file written by save()."
+_HOW_TO_READ = "Give a file written by save()."
 
 
 def read_artifact(path: str | os.PathLike[str]) -> Artifact:
@@ -61,9 +60,9 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     """
     source = Path(path)
     if source.is_dir():
-        raise IsADirectoryError(f"Cannot read '{source}': it is a folder. {_FOREIGN}")
+        raise IsADirectoryError(f"Cannot read '{source}': it is a folder. {_HOW_TO_READ}")
     if not source.exists():
-        raise FileNotFoundError(f"Cannot read '{source}': there is no such file. {_FOREIGN}")
+        raise FileNotFoundError(f"Cannot read '{source}': there is no such file. {_HOW_TO_READ}")
     members = _members(source)
     manifest = _manifest(source, members)
     further = sorted(manifest["sha256"].keys() - {MANIFEST, DOCUMENT, ARRAYS})
@@ -71,10 +70,10 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     if members.keys() != expected:
         missing, unexpected = sorted(expected - members.keys()), sorted(members.keys() - expected)
         what = f"it lacks {missing}" if missing else f"it holds unexpected members {unexpected}"
-        raise ArtifactError(f"Cannot read '{source}': {what}. {_DAMAGED}")
+        raise _damaged(source, what)
     for name in (DOCUMENT, ARRAYS, *further):
         if hashlib.sha256(members[name]).hexdigest() != manifest["sha256"].get(name):
-            raise ArtifactError(f"Cannot read '{source}': the checksum of {name} does not match. {_DAMAGED}")
+            raise _damaged(source, f"the checksum of {name} does not match")
     return Artifact(
         manifest["kind"],
         _json(source, DOCUMENT, members[DOCUMENT]),
@@ -92,7 +91,7 @@ def _members(path: Path) -> dict[str, bytes]:
             what = "it is empty"
         elif content.startswith(b"\x80"):
             what = "it looks like a pickle, which is never loaded"
-        raise ArtifactError(f"'{path}' is not a clearset artifact: {what}. {_FOREIGN}")
+        raise _foreign(path, what)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
@@ -103,9 +102,7 @@ def _members(path: Path) -> dict[str, bytes]:
     # zipfile answers damaged headers with errors of many kinds (BadZipFile, NotImplementedError,
     # RuntimeError, EOFError, struct.error, UnicodeDecodeError, ...): all say the same here.
     except Exception as error:
-        raise ArtifactError(
-            f"Cannot read '{path}': its zip structure is broken ({error}). {_DAMAGED}"
-        ) from error
+        raise _damaged(path, f"its zip structure is broken ({error})") from error
 
 
 def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size: int) -> None:
@@ -113,42 +110,32 @@ def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size: int) -> Non
     for entry in entries:
         name = entry.filename
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name:
-            raise ArtifactError(
-                f"Cannot read '{path}': member name {name!r} points outside the file. {_DAMAGED}"
-            )
+            raise _damaged(path, f"member name {name!r} points outside the file")
         if names.count(name) > 1:
-            raise ArtifactError(f"Cannot read '{path}': member {name!r} is there more than once. {_DAMAGED}")
+            raise _damaged(path, f"member {name!r} is there more than once")
         if entry.compress_type != zipfile.ZIP_STORED:
-            raise ArtifactError(
-                f"Cannot read '{path}': member {name!r} is compressed, artifacts are stored plain. {_DAMAGED}"
-            )
+            raise _damaged(path, f"member {name!r} is compressed, artifacts are stored plain")
         # A stored member fits in the file; a header that says otherwise must not make us reserve memory.
         if entry.file_size > size or entry.compress_size != entry.file_size:
-            raise ArtifactError(f"Cannot read '{path}': member {name!r} has an impossible size. {_DAMAGED}")
+            raise _damaged(path, f"member {name!r} has an impossible size")
 
 
 def _manifest(path: Path, members: dict[str, bytes]) -> dict[str, Any]:
     if MANIFEST not in members:
-        raise ArtifactError(
-            f"'{path}' is not a clearset artifact: it is a zip without {MANIFEST}. {_FOREIGN}"
-        )
+        raise _foreign(path, f"it is a zip without {MANIFEST}")
     manifest = _json(path, MANIFEST, members[MANIFEST])
     if manifest.get("format") != FORMAT:
-        raise ArtifactError(
-            f"'{path}' is not a clearset artifact: its format is {manifest.get('format')!r}. {_FOREIGN}"
-        )
+        raise _foreign(path, f"its format is {manifest.get('format')!r}")
     version = manifest.get("version")
     if type(version) is not int or version < 1:
-        raise ArtifactError(
-            f"Cannot read '{path}': its format version is {version!r}, not a number. {_DAMAGED}"
-        )
+        raise _damaged(path, f"its format version is {version!r}, not a number")
     if version > VERSION:
         raise ArtifactError(
             f"Cannot read '{path}': it has format version {version} (written by clearset "
             f"{manifest.get('clearset')}), this clearset reads up to {VERSION}. Upgrade clearset."
         )
     if not isinstance(manifest.get("kind"), str) or not isinstance(manifest.get("sha256"), dict):
-        raise ArtifactError(f"Cannot read '{path}': {MANIFEST} lacks its kind or checksums. {_DAMAGED}")
+        raise _damaged(path, f"{MANIFEST} lacks its kind or checksums")
     return manifest
 
 
@@ -159,11 +146,9 @@ def _json(path: Path, name: str, content: bytes) -> dict[str, Any]:
     try:
         document = json.loads(content.decode("utf-8"), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise ArtifactError(
-            f"Cannot read '{path}': {name} is not valid JSON ({error}). {_DAMAGED}"
-        ) from error
+        raise _damaged(path, f"{name} is not valid JSON ({error})") from error
     if not isinstance(document, dict):
-        raise ArtifactError(f"Cannot read '{path}': {name} is not a JSON object. {_DAMAGED}")
+        raise _damaged(path, f"{name} is not a JSON object")
     return document
 
 
@@ -172,4 +157,16 @@ def _arrays(path: Path, content: bytes) -> Arrays:
         # Copies, because arrays read in place cannot be written to, which torch warns about.
         return {name: array.copy() for name, array in load(content).items()}
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise ArtifactError(f"Cannot read '{path}': {ARRAYS} is not valid ({error}). {_DAMAGED}") from error
+        raise _damaged(path, f"{ARRAYS} is not valid ({error})") from error
+
+
+def _foreign(path: Path, what: str) -> ArtifactError:
+    """Return the error for a file that was never an artifact."""
+    return ArtifactError(f"'{path}' is not a clearset artifact: {what}. {_HOW_TO_READ}")
+
+
+def _damaged(path: Path, what: str) -> ArtifactError:
+    """Return the error for an artifact that is not as it was written."""
+    return ArtifactError(
+        f"Cannot read '{path}': {what}. The file is damaged or was edited; take a fresh copy or save the model again."
+    )

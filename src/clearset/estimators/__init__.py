@@ -1,12 +1,11 @@
 """Estimators over sets, with the conventions of scikit-learn: they declare and fit, and hold a model afterwards."""
 
 from clearset.estimators._as_estimator import as_estimator
-from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._feature_engine import SemanticFeatureEngine
-from clearset.estimators._fitted import check_pair
 from clearset.estimators._input import check_classes, check_labels, checked_sets, read_training_sets
-from clearset.estimators._joint import JointModel
-from clearset.estimators._parameters import (
+from clearset.estimators._joint_model import JointModel
+from clearset.estimators._model_estimator import check_pair
+from clearset.estimators._parameter_rules import (
     Auto,
     Either,
     Flag,
@@ -20,10 +19,10 @@ from clearset.estimators._parameters import (
     is_auto,
     make_rng,
 )
-from clearset.estimators._regressor import SetRegressor
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._semantic_features import MAX_FOLDS
+from clearset.estimators._semantic_plan import MAX_FOLDS
 from clearset.estimators._semantic_predictors import SemanticClassifier, SemanticRegressor
+from clearset.estimators._set_predictors import SetClassifier, SetRegressor
 
 __all__ = [
     "MAX_FOLDS",

@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._feature_engine import SemanticFeatureEngine
-from clearset.estimators._parameters import check_parameters
-from clearset.estimators._regressor import SetRegressor
+from clearset.estimators._parameter_rules import check_parameters
 from clearset.estimators._semantic_predictors import SemanticClassifier, SemanticRegressor
+from clearset.estimators._set_predictors import SetClassifier, SetRegressor
 from clearset.models import SemanticModel, SetModel
 
 _ESTIMATORS: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """What comes in from users of scikit-learn: sets and labels, checked by its conventions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -50,15 +51,25 @@ def read_training_sets(
         vars(estimator).pop(name, None)
     X = checked_sets(estimator, X, reset=True)
     resolved = resolve_features(X, features)
-    if trusts is None or isinstance(trusts, Trust):
-        raise TypeError(
-            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
-        )
-    check_trusts(trusts, resolved)
+    declared = read_trusts(trusts)
+    check_trusts(declared, resolved)
     data = read_sets(X, resolved)
     if "n_features_in_" not in vars(estimator):
         estimator.n_features_in_ = sum(feature.name != SIZE for feature in resolved)
-    return data, resolved, tuple(trusts)
+    return data, resolved, declared
+
+
+def read_trusts(trusts: Any) -> tuple[Trust, ...]:
+    """Return declared trusts; raise an error unless they are a list of Trust."""
+    if not isinstance(trusts, Iterable):
+        raise TypeError(
+            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
+        )
+    found = tuple(trusts)
+    for trust in found:
+        if not isinstance(trust, Trust):
+            raise TypeError(f"trusts must be a list of Trust; it holds {trust!r}, which is not a Trust.")
+    return found
 
 
 def checked_sets(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -139,3 +150,12 @@ def check_classes(labels: npt.NDArray[Any]) -> None:
     ):
         raise ValueError("y holds a whole number of more than 64 bits. Give names of classes as strings.")
     check_classification_targets(labels)
+
+
+def check_counts(numbers: npt.NDArray[np.float64], *, allow_zeros: bool = False) -> None:
+    """Raise an error unless the Poisson loss can learn from numbers; labels to validate on may all be 0."""
+    if (numbers < 0).any() or not (allow_zeros or numbers.any()):
+        raise ValueError(
+            f"loss='poisson' needs labels of at least 0, not all of them 0; received {numbers.min():g} to "
+            f"{numbers.max():g}. Use another loss, or shift the labels."
+        )

@@ -46,19 +46,7 @@ class JointExamples:
 def split_examples(
     rows: JointExamples, fraction: float | None, rng: np.random.Generator, *, stratify: bool
 ) -> JointExamples:
-    """Hold some rows out for validation, and leave those without weight.
-
-    Parameters
-    ----------
-    rows
-        All rows.
-    fraction
-        Share to validate on.
-    rng
-        Says which.
-    stratify
-        Whether labels are classes.
-    """
+    """Hold a share of the rows out for validation, and leave out those without weight."""
     frame, y, labels, weights, groups = rows.frame, rows.y, rows.labels, rows.weights, rows.groups
     kept = np.flatnonzero(weights)
     grouped = read_groups(groups, len(frame), kept)

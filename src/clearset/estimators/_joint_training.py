@@ -24,29 +24,10 @@ def train_together(
     parameters: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> tuple[FittedJointModel, bool]:
-    """Train all set functions for the follow-on model's loss, and keep them if that is better.
+    """Train all set functions for the follow-on model's loss; return the better parts, and whether Ctrl-C ended it.
 
-    Parameters
-    ----------
-    joint : FittedJointModel
-        The parts, each fitted by itself.
-    trials : sequence of Trial
-        What the fit of each engine has left.
-    table : pyarrow.Table
-        What the follow-on model reads of all examples.
-    examples : JointExamples
-        The examples.
-    parameters : mapping
-        Those of `JointModel`.
-    rng : numpy.random.Generator
-        Orders the examples.
-
-    Returns
-    -------
-    model : FittedJointModel
-        What is kept.
-    interrupted : bool
-        Whether an interrupt (Ctrl-C) has ended training.
+    `trials` are what the fit of each engine has left, `table` is what the follow-on model reads of all examples, and
+    `parameters` are those of `JointModel`.
     """
     follow_on, training = joint.follow_on, examples.training
 

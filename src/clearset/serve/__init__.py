@@ -1,6 +1,6 @@
 """The explorer: a model's page and its JSON interface, by HTTP. It needs neither torch nor scikit-learn."""
 
-from clearset.serve._extras import check_installed
+from clearset.serve._optional_packages import check_installed
 
 check_installed("starlette")
 

@@ -15,9 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from clearset.models import FittedModel
+from clearset.serve._access_control import AccessControl
 from clearset.serve._endpoints import ENDPOINTS, Endpoint, describe
-from clearset.serve._gate import Gate
-from clearset.serve._json import answer, parsed, refusal, written
+from clearset.serve._json_bodies import answer, parsed, refusal, written
 from clearset.serve._limits import MOST_BYTES, TooLargeError
 from clearset.serve._service import Service
 
@@ -91,7 +91,7 @@ def create_app(
                 for each in ENDPOINTS
             ),
         ],
-        middleware=[Middleware(Gate, hosts=hosts)],
+        middleware=[Middleware(AccessControl, hosts=hosts)],
         exception_handlers={HTTPException: _refuse},
     )
 

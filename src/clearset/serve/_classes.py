@@ -7,18 +7,7 @@ import numpy.typing as npt
 
 
 class Classes:
-    """Finds the classes that requests name.
-
-    Parameters
-    ----------
-    classes : ndarray, or None
-        The classes of a model; None where it predicts numbers.
-
-    Attributes
-    ----------
-    values : list, or None
-        The classes as JSON values.
-    """
+    """Finds the classes that requests name; `values` are the classes as JSON values, None for a model of numbers."""
 
     def __init__(self, classes: npt.NDArray[Any] | None) -> None:
         self._classes: list[Any] = [] if classes is None else classes.tolist()

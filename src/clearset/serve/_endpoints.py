@@ -16,7 +16,7 @@ from clearset.serve._answer_schemas import (
     TOKENS,
 )
 from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
-from clearset.serve._query import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
+from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._token_search import MOST_WORDS
 
 _SETS = {
@@ -42,37 +42,19 @@ Larger requests are refused with status 413. Every error is an object with one m
 class Endpoint:
     """One kind of request that a server answers.
 
-    Attributes
-    ----------
-    method : str
-        The HTTP method.
-    path : str
-        The path of the address.
-    name : str
-        The method of `Service` that answers.
-    summary : str
-        What the endpoint does.
-    answer : mapping
-        The JSON schema of the answer.
-    query : mapping
-        The JSON schemas of the parameters in the address, by name.
-    body : mapping
-        The JSON schemas of the members of the body, by name.
-    required : tuple of str
-        The parameters or members that must be present.
-    works : bool
-        Whether the answer is computed; otherwise it is ready, and needs no thread.
+    `answer` is the JSON schema of the answer; `query` has those of the parameters in the address, and `body` those of
+    the members of the body, by name.
     """
 
     method: str
     path: str
-    name: str
+    name: str  # the method of `Service` that answers
     summary: str
     answer: Mapping[str, Any]
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
-    works: bool = True
+    works: bool = True  # otherwise the answer is ready, and needs no thread
 
 
 ENDPOINTS = (

@@ -5,19 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from clearset.serve._json_values import check_names, column, kind_of
+from clearset.serve._json_columns import check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
 from clearset.sets import SIZE
 
 
 class FeatureSets(SetReader):
-    """Reads objects with features: each a list with a value for each token, or one value for the whole set.
-
-    Parameters
-    ----------
-    model : SetModel
-        The model.
-    """
+    """Reads objects with features: each a list with a value for each token, or one value for the whole set."""
 
     def __init__(self, model: Any) -> None:
         features = [feature.name for feature in model.binning.features]

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from clearset.models import SemanticModel
-from clearset.serve._json_values import check_names, column, kind_of
+from clearset.serve._json_columns import check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
 from clearset.tokens import Cross, Difference
 
@@ -14,13 +14,7 @@ _DETAIL_SCHEMA = {"type": ["array", "null"], "items": {"type": ["number", "boole
 
 
 class OwnSets(SetReader):
-    """Reads what a user's own tokenizer splits: any JSON value, or objects with the model's columns.
-
-    Parameters
-    ----------
-    model : SemanticModel
-        The model.
-    """
+    """Reads what a user's own tokenizer splits: any JSON value, or objects with the model's columns."""
 
     def __init__(self, model: SemanticModel) -> None:
         self._names = list(model.feature_names_in or [])
@@ -38,13 +32,7 @@ class OwnSets(SetReader):
 
 
 class ItemSets(SetReader):
-    """Reads lists of items, texts or, for two columns, pairs of these; or objects with the model's columns.
-
-    Parameters
-    ----------
-    model : SemanticModel
-        The model.
-    """
+    """Reads lists of items, texts or, for two columns, pairs of these; or objects with the model's columns."""
 
     def __init__(self, model: SemanticModel) -> None:
         tokenizer = model.table.tokenizer

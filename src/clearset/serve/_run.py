@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from clearset.serve._extras import check_installed
+from clearset.serve._optional_packages import check_installed
 
 _SECONDS_TO_END = 3
 

@@ -15,7 +15,7 @@ from clearset.serve._classes import Classes
 from clearset.serve._comparison import check_alike, comparison
 from clearset.serve._feature_sets import FeatureSets
 from clearset.serve._item_sets import ItemSets, OwnSets
-from clearset.serve._json_values import kind_of
+from clearset.serve._json_columns import kind_of
 from clearset.serve._limits import (
     MOST_EXPLAINED,
     TooLargeError,
@@ -23,7 +23,7 @@ from clearset.serve._limits import (
     read_for_explanation,
     read_for_prediction,
 )
-from clearset.serve._query import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
+from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._set_reader import SetReader
 from clearset.serve._token_search import TokenSearch
 from clearset.tokens import OwnTokenizer
@@ -35,23 +35,7 @@ _OF_TOKENS = ("tokeniser", "setting", "cover", "value", "n_tokens", "n_examples"
 
 
 class Service:
-    """A fitted model that answers questions.
-
-    Parameters
-    ----------
-    model : Model, or a fitted estimator
-        The model.
-    X : optional
-        Examples to show it on.
-    y : optional
-        Their labels.
-    names : sequence of str, optional
-        What the examples are called; by default their rows.
-    other : Model, or a fitted estimator, optional
-        A model that was in use before, to compare it with on X.
-    name : str, default="the other model"
-        What the other model is called.
-    """
+    """A fitted model that answers questions; `create_app` describes the parameters."""
 
     def __init__(
         self,

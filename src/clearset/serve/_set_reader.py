@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-from clearset.serve._json_values import kind_of
+from clearset.serve._json_columns import kind_of
 from clearset.serve._limits import TooLargeError
 
 

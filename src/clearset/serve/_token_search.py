@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from clearset.models import SemanticModel
 from clearset.models.documents import described_tokens
 from clearset.serve._limits import MOST_EXPLAINED, TooLargeError
-from clearset.serve._query import ORDER
+from clearset.serve._query_parameters import ORDER
 from clearset.sets import number
 from clearset.tokens import Coded, EncodedSets, TokenLimitError, places_in, refined_values
 
@@ -20,13 +20,7 @@ _KEPT_ORDERS = 16
 
 
 class TokenSearch:
-    """Looks tokens up by the words in them, and by the items of a set.
-
-    Parameters
-    ----------
-    model : SemanticModel
-        The model.
-    """
+    """Looks tokens up by the words in them, and by the items of a set."""
 
     def __init__(self, model: SemanticModel) -> None:
         self._model, self._table = model, model.table
@@ -47,21 +41,10 @@ class TokenSearch:
         self._ranked(ORDER.words[0], 0)
 
     def __call__(self, text: str, by: str, column: int, offset: int, limit: int) -> dict[str, Any]:
-        """Return one page of the tokens that contain every word of a text.
+        """Return one page of the tokens that contain every word, or part of a word, of a text.
 
-        Parameters
-        ----------
-        text : str
-            Words or parts of words, in upper or lower case, separated by spaces or commas. An item with a comma in it
-            contains the words on both of its sides.
-        by : str
-            The order, one of the words of `ORDER`.
-        column : int
-            The place of the class with more than two classes; 0 otherwise.
-        offset : int
-            The place of the first token to return among those found.
-        limit : int
-            The largest number of tokens to return.
+        Spaces and commas separate words, and an item with a comma in it contains those on both of its sides. `by` is
+        one of the words of `ORDER`; `column` is the place of the class if there are more than two, else 0.
         """
         found = self._ranked(by, column)
         words = set(_folded(pa.scalar(text)).as_py().replace(",", " ").split())
@@ -105,9 +88,8 @@ class TokenSearch:
         if by == "count":
             keys = counts
         elif by == "telling":
-            prior = np.atleast_1d(self._table.prior)[
-                -self._values.shape[1] :
-            ]  # with two classes, the second's
+            # With two classes there is one column of values, that of the second.
+            prior = np.atleast_1d(self._table.prior)[-self._values.shape[1] :]
             centre = 0.0 if self._model.binning.features[0].name == "log_odds" else prior[column]
             keys = np.abs(values - centre) * np.sqrt(counts)
         else:

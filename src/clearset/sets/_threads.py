@@ -20,6 +20,7 @@ def count_threads(n_jobs: int | None) -> int:
 
     None follows ``OMP_NUM_THREADS`` where it is set, as it is in joblib's workers.
     """
+    check_threads(n_jobs)
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return min(count_cores(), int(limit)) if limit.isdigit() and int(limit) else count_cores()

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset.sets import SetData, take_examples
-from clearset.tuning._words import exact_words
+from clearset.tuning._value_texts import exact_words
 
 # The most rows of Python objects and frames that count, evenly spread; of arrays all count.
 _ROWS = 5000

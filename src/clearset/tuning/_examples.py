@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
+from clearset.estimators import check_pair
 from clearset.sets import take_examples
 from clearset.tuning._checksum import checksum
 
@@ -46,13 +47,7 @@ class LabelledRows:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Examples dealt to folds.
-
-    Attributes
-    ----------
-    numbers
-        The fold of each example, from 0; -1 for those that are trained on without any fold.
-    """
+    """Examples dealt to folds, numbered from 0; those of number -1 are in none, and always trained on."""
 
     examples: LabelledRows
     numbers: npt.NDArray[np.int64]
@@ -80,11 +75,7 @@ def read_examples(
         raise ValueError(f"sample_weight has shape {weights.shape} but X has {rows} rows; give one for each.")
     examples = LabelledRows(X, y, weights)
     if validation_data is not None:
-        if not isinstance(validation_data, tuple | list) or len(validation_data) != 2:
-            raise TypeError(
-                f"validation_data is a pair (X, y); received {type(validation_data).__name__}. Pass both."
-            )
-        other, theirs = validation_data
+        other, theirs = check_pair(validation_data)
         theirs = read_labels_of(theirs, "y of validation_data", classes=stratify)
         _check_lengths(other, theirs, " of validation_data")
         return examples, LabelledRows(other, theirs, None)
@@ -139,11 +130,9 @@ def _dealt(examples: LabelledRows, n_folds: int, seed: int, *, stratify: bool) -
         order = order[counts[codes[order]] > 1]
         order = order[np.argsort(codes[order], kind="stable")]
     if len(order) < n_folds:
-        few = (
-            f"only {len(order)} examples have another of their class"
-            if stratify
-            else f"X has {len(order)} rows"
-        )
+        few = f"X has {len(order)} rows"
+        if stratify:
+            few = f"only {len(order)} examples have another of their class"
         raise ValueError(f"folds is {n_folds}, but {few}. Use fewer folds, or pass validation_data.")
     # Dealt in turn, class after class: each fold gets its share of a class, and never all of it.
     numbers[order] = np.arange(len(order)) % n_folds

@@ -15,8 +15,8 @@ import numpy as np
 
 from clearset.artifact import check_target
 from clearset.tuning._domains import Choices, Domain
-from clearset.tuning._extras import need
 from clearset.tuning._lock import locked
+from clearset.tuning._optional_packages import need
 
 if TYPE_CHECKING:
     import optuna
@@ -44,12 +44,9 @@ class Finished:
 
 @contextmanager
 def open_journal(path: str | Path | None) -> "Iterator[Journal]":
-    """Open the trials so far; no other run can while the context lasts.
+    """Open the trials so far, in a file of JSON lines that is made if it does not exist, or in memory for None.
 
-    Parameters
-    ----------
-    path : path, optional
-        A file of JSON lines, made if it does not exist; None keeps trials in memory.
+    No other run can open the file while the context lasts.
     """
     if path is None:
         yield Journal(None)
@@ -84,15 +81,7 @@ class Journal:
         return search
 
     def claim(self, search: Mapping[str, Any], names: Collection[str]) -> None:
-        """Record what the trials are of; raise ValueError if the file has trials of another search.
-
-        Parameters
-        ----------
-        search : dict
-            What distinguishes this search from others.
-        names : collection of str
-            The parameters that it searches.
-        """
+        """Record what distinguishes this search, of parameters by `names`; raise ValueError if the file has another."""
         if self.search is None or not self.trials():
             self._study.set_user_attr(_SEARCH, dict(search))
             return
@@ -139,16 +128,14 @@ class Journal:
         import optuna
         from optuna.samplers import RandomSampler, TPESampler
 
-        trials = [
-            trial for trial in self._study.get_trials(deepcopy=False) if trial.params.keys() == domains.keys()
-        ]
-        number, spread = len(self._study.get_trials(deepcopy=False)), _distributions(domains)
+        known, spread = self._study.get_trials(deepcopy=False), _distributions(domains)
+        trials = [trial for trial in known if trial.params.keys() == domains.keys()]
         with _quiet():
             # Asking leaves a trial behind, so it is done aside.
             aside = optuna.create_study()
             aside.add_trials(trials)
             for attempt in range(_PROPOSALS + _DRAWS):
-                state = int(np.random.SeedSequence([seed, number, attempt]).generate_state(1)[0])
+                state = int(np.random.SeedSequence([seed, len(known), attempt]).generate_state(1)[0])
                 if attempt < _PROPOSALS:
                     aside.sampler = TPESampler(seed=state, multivariate=True, constant_liar=False)
                 elif all(domain.size for domain in domains.values()):
@@ -197,16 +184,13 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
             content = path.read_bytes()
             if not content.endswith(b"\n"):
                 os.truncate(path, content.rindex(b"\n") + 1)
-        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=_no_lock()))
+        # Optuna's own lock outlasts a killed process, and here the whole file is locked.
+        no_lock: Any = SimpleNamespace(acquire=lambda: True, release=lambda: None)
+        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=no_lock))
         storage.get_all_studies()  # reads all lines
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from error
     return storage
-
-
-def _no_lock() -> Any:
-    """Return what Optuna takes for a lock; its own outlasts a killed process, and here the whole file is locked."""
-    return SimpleNamespace(acquire=lambda: True, release=lambda: None)
 
 
 def _check_first_line(path: Path) -> None:

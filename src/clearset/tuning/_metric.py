@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import (
     check_scoring,
@@ -24,7 +23,7 @@ from sklearn.metrics import (
 from clearset.estimators import SemanticFeatureEngine, is_auto
 from clearset.functions import REGRESSION_LOSSES
 from clearset.sets import read_labels
-from clearset.tuning._words import exact_words
+from clearset.tuning._value_texts import exact_words
 
 # Scorers that a message names.
 _USUAL = ("accuracy", "roc_auc", "neg_log_loss", "r2", "neg_mean_squared_error", "neg_mean_absolute_error")
@@ -59,15 +58,14 @@ def read_metric(estimator: Any, scoring: Any, y: Any) -> Metric:
         if hasattr(estimator, "predict_proba") or _is_engine(estimator):
             return Metric("log loss", False, _log_loss)
         return Metric("error rate", False, _of_labels(zero_one_loss))
+    metrics = {
+        "absolute_error": ("mean absolute error", mean_absolute_error),
+        "quantile": ("pinball loss", partial(mean_pinball_loss, alpha=getattr(estimator, "quantile", 0.5))),
+        "poisson": ("Poisson deviance", mean_poisson_deviance),
+    }
     loss = estimator.get_params(deep=False).get("loss")
-    if loss == "absolute_error":
-        return Metric("mean absolute error", False, _of_labels(mean_absolute_error))
-    if loss == "quantile":
-        pinball = partial(mean_pinball_loss, alpha=getattr(estimator, "quantile", 0.5))
-        return Metric("pinball loss", False, _of_labels(pinball))
-    if loss == "poisson":
-        return Metric("Poisson deviance", False, _of_labels(mean_poisson_deviance))
-    return Metric("mean squared error", False, _of_labels(mean_squared_error))
+    name, metric = metrics.get(loss, ("mean squared error", mean_squared_error))
+    return Metric(name, False, _of_labels(metric))
 
 
 def tells_classes(estimator: Any, y: Any) -> bool:
@@ -124,14 +122,10 @@ def _of_labels(metric: Callable[..., float]) -> Score:
 
 
 def _log_loss(model: Any, X: Any, y: Any, weights: Any) -> float:
-    shares = _probabilities(model, X)
-    return float(log_loss(y, shares, sample_weight=weights, labels=model.classes_))
-
-
-def _probabilities(model: Any, X: Any) -> npt.NDArray[np.float64]:
     given = model.transform(X) if _is_engine(model) else model.predict_proba(X)
     shares = np.asarray(given, dtype=np.float64)
     if shares.shape[1] == 1:  # an engine's estimate of the second of two classes
         shares = np.hstack([1.0 - shares, shares])
     # Networks in single precision miss a sum of 1 by enough for a warning.
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return float(log_loss(y, shares, sample_weight=weights, labels=model.classes_))

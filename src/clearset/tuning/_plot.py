@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.tuning._domains import Choices, Domain, is_number
-from clearset.tuning._extras import need
-from clearset.tuning._words import number_words, words
+from clearset.tuning._optional_packages import need
+from clearset.tuning._value_texts import number_words, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

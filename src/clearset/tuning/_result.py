@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from clearset.display import tuning_html
 from clearset.tuning._domains import Domain, is_number
-from clearset.tuning._words import number_words, words
+from clearset.tuning._value_texts import number_words, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,11 +51,10 @@ class Tuning:
 
     Examples
     --------
-    >>> import numpy as np
     >>> import clearset as cs
     >>> from sklearn.linear_model import Ridge
-    >>> X = np.arange(40.0).reshape(20, 2)
-    >>> tuning = cs.tune(Ridge(), X, X[:, 0], budget=3, space={"alpha": [0.1, 10.0]}, random_state=0, verbose=0)
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 5, [1.0, 2.0, 3.0, 4.0] * 5
+    >>> tuning = cs.tune(Ridge(), X, y, budget=3, space={"alpha": [0.1, 10.0]}, random_state=0, verbose=0)
     >>> tuning.to_frame().column_names
     ['number', 'score', 'seconds', 'state', 'error', 'param_alpha']
     >>> tuning.best_params_
@@ -84,14 +83,9 @@ class Tuning:
 
     def ranked(self) -> list[TrialRecord]:
         """Return the complete trials, the best first."""
-
-        def loss(trial: TrialRecord) -> float:
-            score = trial["score"]
-            if score is None:
-                raise ValueError(f"Trial {trial['number']} has no score.")
-            return -score if self.higher_is_better else score
-
-        return sorted((trial for trial in self.trials if trial["score"] is not None), key=loss)
+        scored = [(trial["score"], trial) for trial in self.trials if trial["score"] is not None]
+        sign = -1.0 if self.higher_is_better else 1.0
+        return [trial for _, trial in sorted(scored, key=lambda pair: sign * pair[0])]
 
     def to_frame(self) -> pa.Table:
         """Return one row for each trial, as an Arrow table.
@@ -99,13 +93,15 @@ class Tuning:
         ``number``, ``score``, ``seconds``, ``state``, ``error``, and a column ``param_...`` for each parameter that was
         searched: numbers if all values are, else texts.
         """
-        columns: dict[str, Any] = {
-            "number": pa.array([trial["number"] for trial in self.trials], pa.int64()),
-            "score": pa.array([trial["score"] for trial in self.trials], pa.float64()),
-            "seconds": pa.array([trial["seconds"] for trial in self.trials], pa.float64()),
-            "state": pa.array([trial["state"] for trial in self.trials], pa.string()),
-            "error": pa.array([trial["error"] for trial in self.trials], pa.string()),
+        kinds = {
+            "number": pa.int64(),
+            "score": pa.float64(),
+            "seconds": pa.float64(),
+            "state": pa.string(),
+            "error": pa.string(),
         }
+        records: list[dict[str, Any]] = [dict(trial) for trial in self.trials]
+        columns = {name: pa.array([record[name] for record in records], kind) for name, kind in kinds.items()}
         for name in self.best_params_:
             values = [trial["params"][name] for trial in self.trials]
             plain = all(value is None or is_number(value) for value in values)

@@ -2,37 +2,41 @@
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from clearset.tuning._attempts import Attempt, Attempts
 from clearset.tuning._domains import Domain
+from clearset.tuning._fit_setting import FittedSetting, SettingFitter
 from clearset.tuning._journal import Finished, Journal
-from clearset.tuning._progress import progress_bar
 from clearset.tuning._result import TrialRecord, Tuning
-from clearset.tuning._words import number_words, words
+from clearset.tuning._value_texts import number_words, words
 
 
+@dataclass(eq=False)
 class Search:
     """Trials of settings, each written down as it ends."""
 
-    def __init__(
-        self, attempts: Attempts, domains: Mapping[str, Domain], journal: Journal, budget: int, seed: int
-    ) -> None:
-        self.attempts = attempts
-        self.domains = domains
-        self.journal = journal
-        self.budget = budget
-        self.seed = seed
-        self.best: Attempt | None = None
-        given = attempts.estimator.get_params(deep=True)
-        self.first = {name: given[name] for name in domains}
+    fitter: SettingFitter
+    domains: Mapping[str, Domain]
+    journal: Journal
+    budget: int
+    seed: int
+    best: FittedSetting | None = None
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The setting of the first trial: the estimator as given."""
+        given = self.fitter.estimator.get_params(deep=True)
+        return {name: given[name] for name in self.domains}
 
     def run(self, seconds: float | None, verbose: int) -> bool:
         """Run trials until the budget, the time or the space is used up; return True if an interrupt came first."""
         start = time.monotonic()
         n = len(self.journal.trials())
-        with progress_bar(verbose, self.budget, n) as show:
+        with _progress_bar(verbose, self.budget, n) as show:
             show(n, self._summary())
             try:
                 while n < self.budget:
@@ -52,24 +56,22 @@ class Search:
         if number == 0:
             inside = {name: domain.plain(self.first[name]) for name, domain in self.domains.items()}
             plain = {name: value for name, value in inside.items() if value is not None}
-            attempt = self.attempts.fit({})
-            if attempt.error is not None:
+            fitted = self.fitter.fit({})
+            if fitted.error is not None:
                 # An error in the data would recur in every trial.
-                raise ValueError(
-                    f"The estimator as given cannot be fitted: {attempt.error}"
-                ) from attempt.cause
+                raise ValueError(f"The estimator as given cannot be fitted: {fitted.error}") from fitted.cause
         else:
             proposed = self.journal.propose(self.domains, self.seed)
             if proposed is None:
                 return False
             plain = proposed
-            attempt = self.attempts.fit(self._setting(number, plain))
+            fitted = self.fitter.fit(self._setting(number, plain))
         ranked = self._ranked()
-        trial = Finished(plain, attempt.loss, attempt.seconds, attempt.error)
+        trial = Finished(plain, fitted.loss, fitted.seconds, fitted.error)
         said = {name: words(value) for name, value in self._setting(number, plain).items()}
         self.journal.add(trial, self.domains, said)
-        if attempt.loss is not None and (not ranked or attempt.loss < ranked[0][0]):
-            self.best = attempt
+        if fitted.loss is not None and (not ranked or fitted.loss < ranked[0][0]):
+            self.best = fitted
         return True
 
     def _setting(self, number: int, plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,18 +88,18 @@ class Search:
     def _summary(self) -> str:
         if not (ranked := self._ranked()):
             return ""
-        metric, (loss, number) = self.attempts.metric, ranked[0]
+        metric, (loss, number) = self.fitter.metric, ranked[0]
         return f"best {metric.name} {number_words(metric.loss(loss))} (trial {number})"
 
     def result(self, interrupted: bool) -> Tuning:
         """Return what was found; the best trial is fitted again if its model was not kept."""
-        trials, metric, path = self.journal.trials(), self.attempts.metric, self.journal.path
+        trials, metric, path = self.journal.trials(), self.fitter.metric, self.journal.path
         loss, number = self._ranked()[0]
         params = self._setting(number, trials[number].plain)
         if self.best is None or self.best.model is None:
-            self.best = self.attempts.refit(params if number else {})
+            self.best = self.fitter.refit(params if number else {})
             if self.best.error is not None:
-                where = "on all examples" if self.attempts.folded else "again"
+                where = "on all examples" if self.fitter.folded else "again"
                 raise ValueError(f"The best trial, {number}, cannot be fitted {where}: {self.best.error}")
         self.best.repeat_warnings()
         if interrupted:
@@ -127,3 +129,25 @@ class Search:
             interrupted_=interrupted,
             domains=dict(self.domains),
         )
+
+
+@contextmanager
+def _progress_bar(verbose: int, budget: int, done: int) -> Iterator[Callable[[int, str], None]]:
+    """Show on standard error how many trials have ended, and the best so far; nothing where not verbose."""
+    if not verbose:
+        yield lambda _done, _text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("tune"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("trials"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[text]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("tune", total=budget, completed=done, text="")
+        yield lambda done, text: progress.update(task, completed=done, text=text)

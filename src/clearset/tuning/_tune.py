@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from clearset.estimators import MAX_FOLDS, Number, Whole, make_rng
-from clearset.tuning._attempts import Attempts
+from clearset.tuning._default_spaces import default_space
 from clearset.tuning._domains import Domain, read_space
 from clearset.tuning._examples import Folds, read_examples, read_labels_of
+from clearset.tuning._fit_setting import SettingFitter
 from clearset.tuning._journal import Journal, open_journal
 from clearset.tuning._metric import read_metric, tells_classes
 from clearset.tuning._result import Tuning
 from clearset.tuning._search import Search
-from clearset.tuning._spaces import default_space
-from clearset.tuning._words import exact_words
+from clearset.tuning._value_texts import exact_words
 
 
 def tune(
@@ -113,7 +113,7 @@ def tune(
         seed = _seed(random_state, journal)
         classes = tells_classes(estimator, y)
         training, held = read_examples(X, y, sample_weight, validation_data, folds, seed, stratify=classes)
-        attempts = Attempts(_seeded(estimator, seed), training, held, metric)
+        fitter = SettingFitter(_seeded(estimator, seed), training, held, metric)
         if journal.path is not None:
             by = {"folds": len(held)} if isinstance(held, Folds) else {"validation": held.fingerprint()}
             journal.claim(
@@ -126,7 +126,7 @@ def tune(
                 },
                 domains,
             )
-        search = Search(attempts, domains, journal, budget, seed)
+        search = Search(fitter, domains, journal, budget, seed)
         interrupted = search.run(seconds, verbose)
         return search.result(interrupted)
 

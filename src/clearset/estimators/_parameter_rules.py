@@ -1,8 +1,6 @@
 """What parameters may be: rules that stand beside the classes, checked before any work."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,17 +9,20 @@ from sklearn.utils import check_random_state
 from clearset.sets import check_threads
 
 
-class Rule(ABC):
-    """A rule of what a parameter may be."""
+class Rule:
+    """A rule of what a parameter may be.
 
-    @property
-    @abstractmethod
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
+    Parameters
+    ----------
+    allowed : str
+        What is allowed, in words that follow "must be".
+    allows : callable
+        Tells whether a value is allowed.
+    """
 
-    @abstractmethod
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
+    def __init__(self, allowed: str, allows: Callable[[Any], bool]) -> None:
+        self.allowed = allowed
+        self.allows = allows
 
     def check(self, name: str, value: Any) -> None:
         """Raise an error unless a parameter is what it may be."""
@@ -29,13 +30,12 @@ class Rule(ABC):
             raise ValueError(f"{name} must be {self.allowed}; received {value!r}.")
 
 
-@dataclass(frozen=True)
 class OneOf(Rule):
     """A rule that allows one of several names.
 
     Parameters
     ----------
-    names : tuple of str
+    names : sequence of str
         The names.
 
     Examples
@@ -46,20 +46,12 @@ class OneOf(Rule):
     ValueError: optimizer must be one of 'adam', 'adagrad'; received 'sgd'.
     """
 
-    names: tuple[str, ...]
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
-        names = ", ".join(map(repr, self.names))
-        return names if len(self.names) == 1 else f"one of {names}"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        return isinstance(value, str) and value in self.names
+    def __init__(self, names: Sequence[str]) -> None:
+        listed = ", ".join(map(repr, names))
+        allowed = listed if len(names) == 1 else f"one of {listed}"
+        super().__init__(allowed, lambda value: isinstance(value, str) and value in names)
 
 
-@dataclass(frozen=True)
 class Whole(Rule):
     """A rule that allows whole numbers within limits, both included.
 
@@ -71,22 +63,15 @@ class Whole(Rule):
         The largest number; by default there is none.
     """
 
-    low: int
-    high: int | None = None
+    def __init__(self, low: int, high: int | None = None) -> None:
+        def allows(value: Any) -> bool:
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            return whole and low <= value and (high is None or value <= high)
 
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
-        limits = f"at least {self.low}" if self.high is None else f"from {self.low} to {self.high}"
-        return f"a whole number {limits}"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        return whole and self.low <= value and (self.high is None or value <= self.high)
+        limits = f"at least {low}" if high is None else f"from {low} to {high}"
+        super().__init__(f"a whole number {limits}", allows)
 
 
-@dataclass(frozen=True)
 class Number(Rule):
     """A rule that allows numbers strictly between limits.
 
@@ -100,34 +85,22 @@ class Number(Rule):
         Whether the lower limit itself is allowed.
     """
 
-    low: float = 0.0
-    high: float = float("inf")
-    or_low: bool = False
+    def __init__(self, low: float = 0.0, high: float = float("inf"), or_low: bool = False) -> None:
+        def allows(value: Any) -> bool:
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            return number and (low < value < high or (or_low and value == low))
 
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
-        start = f"of at least {self.low:g}" if self.or_low else f"above {self.low:g}"
-        return f"a number {start} and below {self.high:g}"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        return number and (self.low < value < self.high or (self.or_low and value == self.low))
+        start = f"of at least {low:g}" if or_low else f"above {low:g}"
+        super().__init__(f"a number {start} and below {high:g}", allows)
 
 
-@dataclass(frozen=True)
 class Flag(Rule):
     """A rule that allows True and False."""
 
-    allowed = "True or False"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        return isinstance(value, bool | np.bool_)
+    def __init__(self) -> None:
+        super().__init__("True or False", lambda value: isinstance(value, bool | np.bool_))
 
 
-@dataclass(frozen=True)
 class Auto(Rule):
     """A rule that allows ``"auto"``, or None as its old spelling, and what another rule allows.
 
@@ -139,20 +112,11 @@ class Auto(Rule):
         What ``"auto"`` stands for, in words that follow "to have it".
     """
 
-    rule: Rule
-    meaning: str = "chosen for you"
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
-        return f"{self.rule.allowed}, or 'auto' to have it {self.meaning}"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        return is_auto(value) or self.rule.allows(value)
+    def __init__(self, rule: Rule, meaning: str = "chosen for you") -> None:
+        allowed = f"{rule.allowed}, or 'auto' to have it {meaning}"
+        super().__init__(allowed, lambda value: is_auto(value) or rule.allows(value))
 
 
-@dataclass(frozen=True)
 class OrNone(Rule):
     """A rule that allows None, or False, and what another rule allows.
 
@@ -164,20 +128,11 @@ class OrNone(Rule):
         What None stands for, in words that follow "or None for".
     """
 
-    rule: Rule
-    meaning: str
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
-        return f"{self.rule.allowed}, or None for {self.meaning}"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        return value is None or value is False or self.rule.allows(value)
+    def __init__(self, rule: Rule, meaning: str) -> None:
+        allowed = f"{rule.allowed}, or None for {meaning}"
+        super().__init__(allowed, lambda value: value is None or value is False or rule.allows(value))
 
 
-@dataclass(frozen=True)
 class Either(Rule):
     """A rule that allows what one of two rules allows.
 
@@ -187,31 +142,23 @@ class Either(Rule):
         The two rules.
     """
 
-    first: Rule
-    second: Rule
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that follow "must be"."""
-        return f"{self.first.allowed}, or {self.second.allowed}"
-
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        return self.first.allows(value) or self.second.allows(value)
+    def __init__(self, first: Rule, second: Rule) -> None:
+        allowed = f"{first.allowed}, or {second.allowed}"
+        super().__init__(allowed, lambda value: first.allows(value) or second.allows(value))
 
 
 class Threads(Rule):
     """A rule that allows numbers of threads, as scikit-learn's ``n_jobs``."""
 
-    allowed = "None, a positive number of threads, or -1 for all cores"
+    def __init__(self) -> None:
+        def allows(value: Any) -> bool:
+            try:
+                check_threads(value)
+            except ValueError:
+                return False
+            return True
 
-    def allows(self, value: Any) -> bool:
-        """Tell whether a value is allowed."""
-        try:
-            check_threads(value)
-        except ValueError:
-            return False
-        return True
+        super().__init__("None, a positive number of threads, or -1 for all cores", allows)
 
 
 def is_auto(value: Any) -> bool:

@@ -16,31 +16,19 @@ from clearset.tuning._metric import Metric
 
 
 @dataclass(eq=False)
-class Attempt:
-    """A setting that was fitted.
-
-    Attributes
-    ----------
-    loss : float, optional
-        The loss on validation data; None if the setting cannot be fitted.
-    seconds : float
-        The time that fitting and scoring took.
-    error : str, optional
-        Why the setting cannot be fitted.
-    cause : Exception, optional
-        The error as it was raised.
-    model : estimator, optional
-        The fitted estimator; None if only models without some fold were fitted.
-    warned : list of WarningMessage
-        The warnings of the fit.
-    """
+class FittedSetting:
+    """A setting that was fitted and scored, with the warnings of the fit, or the error that says why it cannot be."""
 
     loss: float | None
     seconds: float
-    error: str | None = None
     cause: Exception | None = None
-    model: Any = None
+    model: Any = None  # none is kept if only models without some fold were fitted
     warned: list[warnings.WarningMessage] = field(default_factory=list)
+
+    @property
+    def error(self) -> str | None:
+        """Why the setting cannot be fitted, in one line."""
+        return None if self.cause is None else " ".join(str(self.cause).split())
 
     def repeat_warnings(self) -> None:
         """Issue the warnings again."""
@@ -49,19 +37,10 @@ class Attempt:
 
 
 @dataclass(frozen=True, eq=False)
-class Attempts:
-    """What all trials of a search share.
+class SettingFitter:
+    """Fits settings of an estimator, whose seeds are set, on examples to train on, and scores them by a metric.
 
-    Attributes
-    ----------
-    estimator : estimator
-        The estimator as given, with its seeds set.
-    training : LabelledRows
-        The examples that the model that is kept is fitted on.
-    held : LabelledRows or Folds
-        What settings are scored on: other examples, or each fold by a model that was fitted without it.
-    metric : Metric
-        What settings are compared by.
+    They are scored on the examples that are held out, or on each fold by a model that was fitted without it.
     """
 
     estimator: Any
@@ -74,27 +53,24 @@ class Attempts:
         """Whether the model that is kept is fitted on all examples, after the trials."""
         return isinstance(self.held, Folds)
 
-    def fit(self, setting: Mapping[str, Any]) -> Attempt:
+    def fit(self, setting: Mapping[str, Any]) -> FittedSetting:
         """Fit and score a setting; an error that is about the setting is kept, and an interrupt is raised.
 
         Warnings are kept back, because most settings are not used in the end.
         """
-        held = self.held
-        if isinstance(held, Folds):
-            return _attempt(lambda: self._across(setting, held))
-        return _attempt(lambda: self._once(setting, held))
+        return _kept_errors(lambda: self._scored(setting))
 
-    def refit(self, setting: Mapping[str, Any]) -> Attempt:
+    def refit(self, setting: Mapping[str, Any]) -> FittedSetting:
         """Fit the best setting again, where its model was not kept; it has a score already."""
-        return _attempt(lambda: (None, self._fitted(setting, self.training)))
+        return _kept_errors(lambda: (None, self._fitted(setting, self.training)))
 
-    def _once(self, setting: Mapping[str, Any], held: LabelledRows) -> tuple[float, Any]:
-        model = self._fitted(setting, self.training)
-        return self._loss(model, held), model
-
-    def _across(self, setting: Mapping[str, Any], folds: Folds) -> tuple[float, None]:
+    def _scored(self, setting: Mapping[str, Any]) -> tuple[float, Any]:
+        """Return the loss and the model, or the mean loss over the folds and no model."""
+        if not isinstance(self.held, Folds):
+            model = self._fitted(setting, self.training)
+            return self._loss(model, self.held), model
         losses, sizes = [], []
-        for rest, fold in folds:
+        for rest, fold in self.held:
             losses.append(self._loss(self._fitted(setting, rest), fold))
             sizes.append(fold.size)
         return float(np.average(losses, weights=sizes)), None
@@ -117,10 +93,8 @@ class Attempts:
         }
         model.set_params(**{name: type(value)(0) for name, value in loud.items()})
         options: dict[str, Any] = {}
-        if (
-            isinstance(self.held, LabelledRows)
-            and "validation_data" in inspect.signature(model.fit).parameters
-        ):
+        takes_validation = "validation_data" in inspect.signature(model.fit).parameters
+        if isinstance(self.held, LabelledRows) and takes_validation:
             options["validation_data"] = (self.held.X, self.held.y)
         if training.weights is not None:
             options["sample_weight"] = training.weights
@@ -131,7 +105,7 @@ class Attempts:
         return model.set_params(**loud)
 
 
-def _attempt(work: Callable[[], tuple[float | None, Any]]) -> Attempt:
+def _kept_errors(work: Callable[[], tuple[float | None, Any]]) -> FittedSetting:
     """Run what returns a loss and a model; keep its warnings, time, and errors that are about the setting."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as warned:
@@ -139,8 +113,8 @@ def _attempt(work: Callable[[], tuple[float | None, Any]]) -> Attempt:
         try:
             loss, model = work()
         except (ValueError, ArithmeticError) as error:
-            return Attempt(None, time.perf_counter() - start, " ".join(str(error).split()), error)
-    return Attempt(loss, time.perf_counter() - start, model=model, warned=warned)
+            return FittedSetting(None, time.perf_counter() - start, error)
+    return FittedSetting(loss, time.perf_counter() - start, model=model, warned=warned)
 
 
 def _was_interrupted(part: Any) -> bool:

@@ -28,19 +28,7 @@ def check_names(one: Iterable[str], names: Sequence[str], place: int) -> None:
 
 
 def column(name: str, values: list[Any], *, texts: bool, lists: bool) -> pa.Array:
-    """Return a column of texts or of numbers, null where missing.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column, for messages.
-    values : list
-        A list or a single value for each set.
-    texts : bool
-        Whether the values must be texts; otherwise they must be numbers.
-    lists : bool
-        Whether there is a list for each set.
-    """
+    """Return a column of texts or of numbers, null where missing: a list for each set, or a single value."""
     flat = list(chain.from_iterable(values)) if lists else values
     allowed = {type(None)} | ({str} if texts else _NUMBERS)
     if not set(map(type, flat)) <= allowed:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clearset.serve._json import refusal
+from clearset.serve._json_bodies import refusal
 
 _HEADERS = (
     (b"content-security-policy", b"frame-ancestors 'none'"),  # the page has its own policy in it besides
@@ -17,16 +17,11 @@ _HEADERS = (
 _READING = ("GET", "HEAD")
 
 
-class Gate:
+class AccessControl:
     """Refuses what pages of other sites send, and adds headers to every response.
 
-    Parameters
-    ----------
-    app : ASGI application
-        What answers.
-    hosts : sequence of str, or None
-        The host names that requests may be sent to; None for any. Another site could let its own name resolve to this
-        machine.
+    `hosts` are the names that requests may be sent to, None for any: another site could let its own name resolve to
+    this machine.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:

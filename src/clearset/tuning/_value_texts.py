@@ -39,7 +39,7 @@ def words(value: Any) -> str:
     if isinstance(value, AllOf):
         parts = ((words(part), isinstance(part, AnyOf)) for part in value.filters)
         return " & ".join(f"({said})" if weaker else said for said, weaker in parts)
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "get_params"):
         told = [
             getattr(value, field.name)
             for field in fields(value)

@@ -7,8 +7,8 @@ import clearset as cs
 from clearset import baselines
 from clearset.datasets import make_reviews
 from clearset.tuning import default_space
+from clearset.tuning._default_spaces import SPACES
 from clearset.tuning._domains import read_space
-from clearset.tuning._spaces import SPACES
 
 BASKETS = [["bread", "milk"], ["beer", "crisps", "milk"], ["milk"], ["beer"]] * 50
 TEXTS = [f"a glass of {' and '.join(basket)} number {place}" for place, basket in enumerate(BASKETS)]

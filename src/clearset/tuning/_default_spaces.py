@@ -79,10 +79,17 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
     """
     parameters = estimator.get_params(deep=False)
     space = {name: limits for name, limits in _table_of(estimator).items() if name in parameters}
-    if "lattice_size" in space and _n_features(X, parameters) > _MOST_FEATURES_OF_SIZE_3:
+    if (
+        "lattice_size" in space
+        and len(resolve_features(X, parameters["features"])) > _MOST_FEATURES_OF_SIZE_3
+    ):
         del space["lattice_size"]
     if "filters" in space:
-        space["filters"] = _filters(0.5 if tells_classes(estimator, y) else _deviation(y))
+        # The deviation of labels, of which 0.5 is the largest for classes.
+        classes = tells_classes(estimator, y)
+        space["filters"] = _filters(
+            0.5 if classes else float(np.std(read_labels(y, len(y), "number").values))
+        )
         space["tokens"] = _tokens(X, parameters)
         if not space["tokens"]:
             del space["tokens"]
@@ -100,10 +107,6 @@ def _table_of(estimator: Any) -> Mapping[str, Any]:
     )
 
 
-def _n_features(X: Any, parameters: Mapping[str, Any]) -> int:
-    return len(resolve_features(X, parameters["features"]))
-
-
 def _tokens(X: Any, parameters: Mapping[str, Any]) -> list[Any]:
     """Return tokenizers of one, two and three items; none for pairs of columns and own tokenizers, which stay."""
     tokens = parameters["tokens"]
@@ -114,12 +117,8 @@ def _tokens(X: Any, parameters: Mapping[str, Any]) -> list[Any]:
     return [Items(), Subsets(2), Subsets(3)] if isinstance(tokens, Items) else []
 
 
-def _deviation(y: Any) -> float:
-    return float(np.std(read_labels(y, len(y), "number").values))
-
-
 def _filters(unit: float) -> list[Any]:
-    """Return filters by count, and by interval in units of the labels' deviation (0.5, the largest, for classes)."""
+    """Return filters by count, and by interval in units of the labels' deviation."""
     widths = [float(f"{width * unit:.2g}") for width in _INTERVALS]
     return [
         [MinCount(5) | (MinCount(2) & MaxSize(1))],

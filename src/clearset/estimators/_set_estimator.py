@@ -3,26 +3,17 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from clearset.estimators._fitted import ModelEstimator, check_certificate, check_pair
 from clearset.estimators._input import checked_sets, read_training_sets
-from clearset.estimators._parameters import (
-    Either,
-    Flag,
-    Number,
-    OneOf,
-    Rule,
-    Threads,
-    Whole,
-    check_parameters,
-    make_rng,
-)
+from clearset.estimators._model_estimator import ModelEstimator, check_pair
+from clearset.estimators._parameter_rules import Flag, Number, OneOf, Rule, Whole, check_parameters, make_rng
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.functions import Link, Loss
-from clearset.models import MAX_WIDTH, Record, SetModel, certify
+from clearset.models import MAX_WIDTH, Record, SetModel
 from clearset.sets import (
     Feature,
     SetData,
@@ -43,29 +34,58 @@ from clearset.training import (
     progress_bar,
 )
 
-TRAINING_RULES: dict[str, Rule] = {
-    "keypoints": Whole(2, 1000),
-    "rho_keypoints": Whole(2, 1000),
-    "optimizer": OneOf(("adam", "adagrad")),
-    "constraints": OneOf(("project", "light_touch")),
-    "smoothness": Number(or_low=True),
-    "learning_rate": Number(),
-    "epochs": Whole(1),
-    "batch_size": Either(Whole(1), OneOf(("auto",))),
-    "early_stopping": Flag(),
-    "patience": Whole(1),
-    "n_jobs": Threads(),
-    "verbose": Whole(0),
-}
 
-
+@dataclass(eq=False, repr=False)
 class SetEstimator(ModelEstimator, ABC):
-    """The shared part of `SetRegressor` and `SetClassifier`: fitting.
+    """The shared part of `SetRegressor` and `SetClassifier`: parameters and fitting.
 
-    Subclasses say what labels are: `_link` settles the classes, `_numbers` turns labels into numbers.
+    Parameters
+    ----------
+    features : sequence of str or Feature
+        What the sets have, and what is known of it. None takes every numeric column as it is.
+    width : int
+        The number of scores that phi has for each token, K in the paper, at most 12. With 1, rho is one curve that can
+        be drawn.
+    trusts : sequence of Trust
+        Pairs of features of which the effect of one grows with the other.
+    lattice_size : int
+        The number of vertices of phi's lattices along each feature, unless its `Feature` has a number of its own.
+    lattices : {"auto", "full", "ensemble"}
+        ``"full"`` is one lattice over all features, ``"ensemble"`` many small lattices over a few features each.
+        ``"auto"`` is full for up to 8 features with a lattice size of 2.
+    batch_size : int or "auto"
+        The number of sets of one step. ``"auto"`` is a sixteenth of the training sets, from 32 to 1024.
+    validation_fraction : float
+        The share of the training sets that are held out for early stopping, unless `fit` is given validation data.
+        Where this would be fewer than 50 sets, none are held out and all epochs are run.
+    early_stopping : bool
+        Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one.
+        Otherwise all epochs are run on all sets, and the loss on given validation data is only recorded.
+    restarts : int
+        The number of trainings from different initial values. The best on validation data is kept, or on the training
+        data where there are none.
+    warm_start : bool
+        Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same.
+    device : {"auto", "cpu"}
+        Where to train; both mean the CPU.
+    verbose : int
+        Whether to show a progress bar: 1 shows one, 0 does not.
+
+    Attributes
+    ----------
+    model_ : SetModel
+        The fitted model as plain data, without scikit-learn and torch.
+    features_ : tuple of Feature
+        The declared features in full.
+    binning_ : Binning
+        Keypoints and categories of the features.
+    n_features_in_ : int
+        The number of features or columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns, where X was a frame and `features` is None.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = TRAINING_RULES | {
+    _rules: ClassVar[dict[str, Rule]] = ModelEstimator._rules | {
         "width": Whole(1, MAX_WIDTH),
         "lattice_size": Whole(2, 1000),
         "lattices": OneOf(("auto", "full", "ensemble")),
@@ -75,17 +95,37 @@ class SetEstimator(ModelEstimator, ABC):
         "device": OneOf(("auto", "cpu")),
     }
 
-    features: Sequence[str | Feature] | None
-    trusts: Sequence[Trust]
-    random_state: Any
+    features: Sequence[str | Feature] | None = None
+    width: int = 1
+    _: KW_ONLY
+    trusts: Sequence[Trust] = ()
+    keypoints: int = 10
+    rho_keypoints: int = 20
+    lattice_size: int = 2
+    lattices: str = "auto"
+    loss: str
+    optimizer: str = "adam"
+    constraints: str = "project"
+    smoothness: float = 100.0
+    learning_rate: float = 0.03
+    epochs: int = 200
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.1
+    early_stopping: bool = True
+    patience: int = 30
+    restarts: int = 1
+    warm_start: bool = False
+    random_state: Any = None
+    device: str = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _labels(self, y: Any, n_sets: int, link: Link | None) -> tuple[np.ndarray, Link]:
         """Return checked labels as numbers, and the link; that of an earlier fit says which classes there are."""
 
     def _loss(self) -> Loss:
-        parameters = self.get_params(deep=False)
-        return Loss(parameters["loss"], parameters.get("quantile", 0.5))
+        return Loss(self.loss, self.get_params(deep=False).get("quantile", 0.5))
 
     def _input(self, X: Any) -> Any:
         return checked_sets(self, X, reset=False)
@@ -117,20 +157,20 @@ class SetEstimator(ModelEstimator, ABC):
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
         rng, start = make_rng(self.random_state), None
-        if parameters["warm_start"] and self.__sklearn_is_fitted__():
+        if self.warm_start and self.__sklearn_is_fitted__():
             start = self.as_model()
             sets, features, trusts = self._read_again(X, start), start.binning.features, start.trusts
         else:
             sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
         weights = check_weights(sample_weight, len(sets))
         labels, link = self._labels(y, len(sets), None if start is None else start.link)
-        self._check_declarations(features, trusts, link)
+        _check_declarations(features, trusts, link)
         data = LabelledSets(sets, labels, weights)[np.flatnonzero(weights)]
         validation: LabelledSets | None = None
         if validation_data is not None:
             validation = self._validation(validation_data, features, link)
-        elif parameters["early_stopping"]:
-            stratify, fraction = link.classes is not None, parameters["validation_fraction"]
+        elif self.early_stopping:
+            stratify, fraction = link.classes is not None, self.validation_fraction
             chosen, held = hold_out(data.labels, None, fraction, rng, stratify=stratify)
             if len(held):
                 data, validation = data[chosen], data[held]
@@ -139,7 +179,7 @@ class SetEstimator(ModelEstimator, ABC):
             trusts,
             link.n_outputs,
             self._loss(),
-            parameters["batch_size"],
+            self.batch_size,
             Options.of(parameters, count_threads(self.n_jobs)),
         )
         before = (
@@ -148,24 +188,19 @@ class SetEstimator(ModelEstimator, ABC):
         with progress_bar(parameters) as on_epoch:
             fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
         progress = fitted.progress
-        model = SetModel(
-            estimator=type(self).__name__,
-            parameters=parameters,
-            function=fitted.function,
-            binning=fitted.binning,
-            trusts=trusts,
-            link=link,
-            certificate=certify(fitted.function, fitted.binning, trusts),
-            record=Record(progress.history, progress.best_epoch, progress.interrupted),
-            feature_names_in=_names(getattr(self, "feature_names_in_", None)),
+        self._keep(
+            SetModel,
+            fitted.function,
+            fitted.binning,
+            trusts,
+            link,
+            Record(progress.history, progress.best_epoch, progress.interrupted),
             sets_of_one=bool((sets.sizes == 1).all()),
             n_features_in=int(self.n_features_in_),
         )
-        check_certificate(model)
-        self.model_ = model
         if progress.interrupted:
             warnings.warn(
-                f"Training was interrupted after {len(progress.history)} of {parameters['epochs']} epochs. The best "
+                f"Training was interrupted after {len(progress.history)} of {self.epochs} epochs. The best "
                 "model so far is kept.",
                 stacklevel=3,
             )
@@ -178,8 +213,8 @@ class SetEstimator(ModelEstimator, ABC):
             "features": (start.binning.features, resolve_features(X, self.features)),
             "trusts": (start.trusts, tuple(self.trusts)),
             "loss": (start.link.loss, self._loss().name),
-            "width": (function.width, self.get_params(deep=False)["width"]),
-            "rho_keypoints": (function.rho_keypoints, self.get_params(deep=False)["rho_keypoints"]),
+            "width": (function.width, self.width),
+            "rho_keypoints": (function.rho_keypoints, self.rho_keypoints),
         }
         for name, (settled, wanted) in changes.items():
             if settled != wanted:
@@ -188,9 +223,6 @@ class SetEstimator(ModelEstimator, ABC):
                     "Set it back, or use warm_start=False."
                 )
         return read_sets(X, start.binning.features)
-
-    def _check_declarations(self, features: Sequence[Feature], trusts: Sequence[Trust], link: Link) -> None:
-        """Refuse what cannot be promised, before any training; a single output can promise everything."""
 
     def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link) -> LabelledSets:
         X, y = check_pair(validation_data)
@@ -203,5 +235,13 @@ class SetEstimator(ModelEstimator, ABC):
         return tags
 
 
-def _names(names: Any) -> tuple[str, ...] | None:
-    return None if names is None else tuple(map(str, names))
+def _check_declarations(features: Sequence[Feature], trusts: Sequence[Trust], link: Link) -> None:
+    """Refuse what cannot be promised, before any training; a single output can promise everything."""
+    constrained = [feature.name for feature in features if feature.monotonic is not None]
+    if link.n_outputs > 1 and (constrained or trusts):
+        name = (constrained or [trusts[0].feature])[0]
+        raise ValueError(
+            f"Feature {name!r} is declared monotonic or trusted, but y has {link.n_outputs} classes: which of "
+            "them should rise? Such a constraint can be promised for two classes only. Remove the "
+            "declaration, or fit one SetClassifier for each class against the rest."
+        )

@@ -7,15 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class WholeNumber:
-    """A parameter that is a whole number.
-
-    Parameters
-    ----------
-    low, high : int
-        The smallest and the largest number that is allowed.
-    default : int, optional
-        What an absent parameter means; by default it must be present.
-    """
+    """A parameter that is a whole number from `low` to `high`; without a default it must be present."""
 
     low: int = 0
     high: int = 2**31 - 1
@@ -34,12 +26,8 @@ class WholeNumber:
             return self.default
         text = asked[name]
         # Ten digits are enough for any bound, and int() refuses very long texts.
-        if (
-            not text.isascii()
-            or not text.isdigit()
-            or len(text) > 10
-            or not self.low <= int(text) <= self.high
-        ):
+        digits = text.isascii() and text.isdigit() and len(text) <= 10
+        if not digits or not self.low <= int(text) <= self.high:
             raise ValueError(f"'{name}' is {text[:100]!r}; it must be {self._allowed()}.")
         return int(text)
 

@@ -2,21 +2,19 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from clearset import display
-from clearset.estimators._classifier import SetClassifier
 from clearset.estimators._feature_engine import SemanticFeatureEngine
-from clearset.estimators._fitted import ShownEstimator
 from clearset.estimators._joint_examples import Column, JointExamples, fit_engine, split_examples
 from clearset.estimators._joint_training import train_together
-from clearset.estimators._parameters import (
+from clearset.estimators._model_estimator import ShownEstimator, of_model
+from clearset.estimators._parameter_rules import (
     Auto,
     Either,
     Number,
@@ -27,12 +25,10 @@ from clearset.estimators._parameters import (
     is_auto,
     make_rng,
 )
-from clearset.estimators._regressor import SetRegressor
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.functions import Certificate
+from clearset.estimators._set_predictors import SetClassifier, SetRegressor
 from clearset.models import (
     FittedJointModel,
-    JointExplanation,
     columns_of,
     estimates_table,
     names_of,
@@ -49,6 +45,7 @@ def _check_probabilities(model: "JointModel") -> None:
         raise AttributeError("The follow-on model gives no probabilities. Use predict.")
 
 
+@dataclass(eq=False, repr=False)
 class JointModel(ShownEstimator):
     """Fit Semantic Feature Engines and a model of their estimates beside dense features, and train them jointly.
 
@@ -102,6 +99,8 @@ class JointModel(ShownEstimator):
 
     Examples
     --------
+    The follow-on model can be looked into: ``model.follow_on_.report(path, model.estimates(X), y)``.
+
     >>> import clearset as cs
     >>> import pyarrow as pa
     >>> words = [["oak", "ripe"], ["thin"], ["ripe"], ["thin", "oak"]]
@@ -123,32 +122,16 @@ class JointModel(ShownEstimator):
         "verbose": Whole(0),
     }
 
-    engines_: dict[Column, SemanticFeatureEngine]
-    follow_on_: SetRegressor | SetClassifier
-    model_: FittedJointModel
-
-    def __init__(
-        self,
-        engines: Mapping[Column, SemanticFeatureEngine],
-        follow_on: SetRegressor | SetClassifier,
-        *,
-        learning_rate: float = 0.005,
-        epochs: int = 30,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        patience: int = 10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.engines = engines
-        self.follow_on = follow_on
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.random_state = random_state
-        self.verbose = verbose
+    engines: Mapping[Column, SemanticFeatureEngine]
+    follow_on: SetRegressor | SetClassifier
+    _: KW_ONLY
+    learning_rate: float = 0.005
+    epochs: int = 30
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float | Literal["auto"] = "auto"
+    patience: int = 10
+    random_state: Any = None
+    verbose: int = 0
 
     @restored_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -245,80 +228,28 @@ class JointModel(ShownEstimator):
         direction: Any = "increasing" if n_outputs == 1 else None
         follow_on.set_params(features=[*(Feature(name, monotonic=direction) for name in names), *features])
 
-    def as_model(self) -> FittedJointModel:
-        """Return the fitted model as plain data, without scikit-learn; raise an error where there is none yet.
-
-        Returns
-        -------
-        FittedJointModel
-            The model.
-        """
-        check_is_fitted(self)
-        return self.model_
-
     @property
     def joint_gain_(self) -> float:
         """By how much joint training has lowered the loss on validation data; 0 where it was not kept."""
-        return self.as_model().gain
+        return float(self.as_model().gain)
 
     @property
     def history_(self) -> list[dict[str, float]]:
         """``epoch``, ``loss`` and ``validation_loss`` of every epoch of joint training."""
-        return self.as_model().history
+        history: list[dict[str, float]] = self.as_model().history
+        return history
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The classes, if the follow-on model is a classifier."""
-        return self.as_model().follow_on.classes_
+        classes: npt.NDArray[Any] = self.as_model().follow_on.classes_
+        return classes
 
-    def estimates(self, X: Any) -> pa.Table:
-        """Return what the follow-on model reads: the engines' estimates, and the dense columns beside them.
-
-        So the follow-on model can be looked into: ``model.follow_on_.report(path, model.estimates(X), y)``.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones, as for `fit`.
-
-        Returns
-        -------
-        pyarrow.Table
-            One row for each of X.
-        """
-        return self.as_model().estimates(X)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones, as for `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The predictions.
-        """
-        return self.as_model().predict(X)
-
-    @only_if(_check_probabilities)
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones, as for `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, classes)
-            The probabilities, in the order of `classes_`.
-        """
-        probabilities: FloatArray = self.as_model().predict_proba(X)
-        return probabilities
+    estimates = of_model(FittedJointModel.estimates)
+    predict = of_model(FittedJointModel.predict)
+    predict_proba = only_if(_check_probabilities)(of_model(FittedJointModel.predict_proba))
+    explain = of_model(FittedJointModel.explain)
+    verify = of_model(FittedJointModel.verify)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the follow-on model's score: R² for numbers, accuracy for classes.
@@ -339,36 +270,6 @@ class JointModel(ShownEstimator):
         """
         table = self.estimates(X)
         return float(self.follow_on_.score(table, y, sample_weight))
-
-    def explain(self, X: Any, label: Any = None, *, effects: bool = False) -> JointExplanation:
-        """Return what the follow-on model makes of each row's estimates, and what made the estimates.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones, as for `fit`.
-        label : object, optional
-            Of several classes the one to explain; by default each row's predicted class. The scores of two classes
-            always speak for the second.
-        effects : bool, default=False
-            Whether to find out as well what a change of each feature would do, to the prediction and to the estimates.
-
-        Returns
-        -------
-        JointExplanation
-            The explanations, one step after the other.
-        """
-        return self.as_model().explain(X, label, effects=effects)
-
-    def verify(self) -> Certificate:
-        """Check every declared constraint of the engines and of the follow-on model.
-
-        Returns
-        -------
-        Certificate
-            All checks; true if every one holds.
-        """
-        return self.as_model().verify()
 
     def _model_html(self) -> str:
         return display.joint_model_html(self.as_model(), repr(self))
@@ -399,9 +300,6 @@ class JointModel(ShownEstimator):
             The reliability of probabilities, or predicted against observed numbers.
         """
         return display.plot_quality(self, X, y)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "model_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags, follow_on = super().__sklearn_tags__(), self.follow_on.__sklearn_tags__()

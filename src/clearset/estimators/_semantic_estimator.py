@@ -1,0 +1,348 @@
+"""What the estimators over sets of strings and texts have in common: their parameters, and how they are fitted."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.estimators._model_estimator import ModelEstimator, check_pair
+from clearset.estimators._parameter_rules import (
+    Auto,
+    Either,
+    Flag,
+    Number,
+    OneOf,
+    OrNone,
+    Rule,
+    Whole,
+    check_parameters,
+    make_rng,
+)
+from clearset.estimators._restored_on_failure import restored_on_failure
+from clearset.estimators._semantic_labels import Task, read_examples
+from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
+from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
+from clearset.models import MAX_WIDTH, Record, SemanticMethods, SemanticModel
+from clearset.sets import (
+    Feature,
+    Trust,
+    check_weights,
+    column_names,
+    count_examples,
+    read_labels,
+)
+from clearset.training import (
+    LabelledExamples,
+    Learning,
+    Plan,
+    Trial,
+    build_table,
+    read_groups,
+)
+
+_CHOSEN = "chosen on validation data"
+
+
+class Fit(NamedTuple):
+    """What a fit leaves beside the model: the trial that was kept, the rows of X in its order, and how it learned."""
+
+    trial: Trial
+    order: npt.NDArray[np.int64]
+    learning: Learning
+
+
+@dataclass(eq=False, repr=False)
+class SemanticEstimator(SemanticMethods, ModelEstimator):
+    """A token table, and a set function that aggregates what it knows of an example's tokens.
+
+    Parameters
+    ----------
+    tokens : tokenizer or "auto"
+        How examples are taken apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
+        ``tokens(example)``. ``"auto"`` chooses on validation data, together with those of `filters`, `cover`, `width`
+        and `refine` that are ``"auto"``.
+    filters : filter, sequence of filters or "auto"
+        Conditions on the tokens of the table, such as ``[MinCount(5)]``. ``"auto"`` with given tokens means that they
+        only have to occur.
+    cross_fit : int or None
+        The number of folds, from 2 to 31. An example is trained on with the statistics of its tokens without its own
+        fold. None means no folds.
+    width : int or "auto"
+        The number of scores that phi has for each token, K in the paper, at most 12. ``"auto"`` with given tokens is 1.
+    cover : bool or "auto"
+        Whether larger tokens replace the smaller ones whose items they hold; otherwise all tokens of the table count.
+        ``"auto"`` with given tokens is True.
+    refine : bool, int or "auto"
+        Whether to learn a correction to the value of each single item; a whole number is the largest size of tokens
+        that have corrections. ``"auto"`` chooses on validation data.
+    features : sequence of str or Feature
+        What the set function reads of each token: one of ``mean_label`` and ``log_odds`` (against the prior), and any
+        of ``count``, ``size``, ``interval`` (its width), ``entropy``, ``lift`` (over the token's items), ``whole``
+        (whether it is the whole set), ``items`` and ``tokens`` (their number in the set), and of the details. None is a
+        usual choice of these.
+    details : sequence of str
+        List columns of X with a number for each item, such as an actor's salary in this film.
+    trusts : sequence of Trust
+        Pairs of features of which the effect of one grows with the other, such as ``Trust("mean_label", by="count")``.
+    shrinkage : float
+        The number of examples of the prior that every mean is mixed with.
+    batch_size : int or "auto"
+        The number of examples of one step. ``"auto"`` is one in 64 of the training examples, from 32 to 2048.
+    validation_fraction : float or "auto"
+        The share of the examples that settings and epochs are chosen by; afterwards they are trained on as well.
+        ``"auto"`` is a tenth, or 1000 examples if that is more, but at most a quarter. Where this would be fewer than
+        50 examples, none are held out.
+    early_stopping : bool
+        Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one.
+        Otherwise nothing is chosen on validation data.
+    verbose : int
+        Whether to show progress bars and what was chosen: 1 shows them, 0 does not.
+
+    Attributes
+    ----------
+    model_ : SemanticModel
+        The fitted model as plain data, without scikit-learn and torch.
+    token_table_ : TokenTable
+        The tokens and their statistics, with learned corrections.
+    setting_ : Setting
+        What was chosen: tokens, filters, cover, width and refinement.
+    choices_ : list of dict
+        Every setting that was tried, and its validation loss.
+    features_ : tuple of Feature
+        The features that the set function reads.
+    binning_ : Binning
+        The keypoints of the features.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where X has some.
+    """
+
+    _task: ClassVar[Task] = "auto"
+    _rules: ClassVar[dict[str, Rule]] = ModelEstimator._rules | {
+        "loss": Auto(OneOf((*CROSSED_LOSSES, *REGRESSION_LOSSES)), "chosen by the labels"),
+        "cross_fit": OrNone(Whole(2, MAX_FOLDS), "no folds"),
+        "width": Auto(Whole(1, MAX_WIDTH), _CHOSEN),
+        "cover": Auto(Flag(), _CHOSEN),
+        "refine": Auto(Either(Flag(), Whole(0, 100)), _CHOSEN),
+        "shrinkage": Number(or_low=True),
+        "validation_fraction": Auto(Number(0.0, 1.0), "chosen by the number of examples"),
+    }
+
+    tokens: Any = "auto"
+    filters: Any = "auto"
+    cross_fit: int | None = 5
+    width: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    cover: bool | Literal["auto"] = "auto"
+    refine: bool | int | Literal["auto"] = "auto"
+    features: Sequence[str | Feature] | None = None
+    details: Sequence[str] = ()
+    trusts: Sequence[Trust] = ()
+    shrinkage: float = 1.0
+    keypoints: int = 10
+    rho_keypoints: int = 20
+    loss: str = "auto"
+    optimizer: str = "adam"
+    constraints: str = "project"
+    smoothness: float = 100.0
+    learning_rate: float = 0.02
+    epochs: int = 60
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float | Literal["auto"] = "auto"
+    early_stopping: bool = True
+    patience: int = 15
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        token_X: Any = None,
+        token_y: Any = None,
+        validation_data: tuple[Any, Any] | None = None,
+    ) -> Self:
+        """Make the token table and train the set function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,), or frame
+            The examples: a column of lists of strings, of texts or of categories, two columns for `Cross` and
+            `Difference`, or plain Python lists of these.
+        y : array-like of shape (n,)
+            One label for each example.
+        sample_weight : array-like of shape (n,), optional
+            One weight for each example.
+        groups : array-like of shape (n,), optional
+            One group for each example, such as a customer. Examples of one group are in the same fold, and all or none
+            of them are held out for validation.
+        token_X : array-like of shape (m,), or frame, optional
+            Other examples to make the token table of. There are no folds then.
+        token_y : array-like of shape (m,), optional
+            The labels of these, which may be others than those in y.
+        validation_data : tuple (X, y), optional
+            Examples and labels to choose the epoch and the setting by, in place of a share of the examples.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data)
+        return self
+
+    @restored_on_failure
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        token_data: tuple[Any, Any] = (None, None),
+        validation_data: Any = None,
+    ) -> Fit:
+        parameters = self.get_params(deep=False)
+        check_parameters(parameters, self._rules)
+        rng = make_rng(self.random_state)
+        rows, link = self._read(X, y, sample_weight, None)
+        plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link))
+        learning, kept = self._learning(rows, groups, plan, rng)
+        held = None if validation_data is None else self._read(*check_pair(validation_data), None, link)[0]
+        sources, order = learning.split(held)
+        trial, losses = learning.choose(sources)
+        record, interrupted = self._record(trial), trial.fitted.progress.interrupted
+        parts = trial
+        if len(order) > trial.n_training and not interrupted:
+            # What was held back, or left out while choosing, can now be learned from as well.
+            if validation_data is None:
+                sources, order = learning.without_validation(), np.arange(len(kept))
+            last = learning.attempt(trial.setting, sources, rng, stops=trial.fitted.stops)
+            if last.fitted.progress.interrupted:
+                record, interrupted, order = replace(record, interrupted=True), True, order[:0]
+            else:
+                parts = last
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := column_names(X)) is not None:
+            self.feature_names_in_ = names
+        self._keep_trial(parts, trial, losses, link, record)
+        if interrupted:
+            warnings.warn("Training was interrupted. The best model so far is kept.", stacklevel=4)
+        if not len(parts.table):
+            warnings.warn(
+                "No token passed the filters, so that the model predicts a constant. Use weaker filters, or other "
+                "tokens.",
+                stacklevel=4,
+            )
+        return Fit(parts, kept[order], learning)
+
+    @staticmethod
+    def _record(trial: Trial) -> Record:
+        progress = trial.fitted.progress
+        if progress.interrupted and not progress.history and len(trial.fitted.stops) == 1:
+            raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
+        return Record(progress.history, progress.best_epoch, progress.interrupted)
+
+    def _keep_trial(
+        self, parts: Trial, chosen: Trial, losses: Sequence[tuple[Any, float]], link: Link, record: Record
+    ) -> None:
+        """Hold the model of a trial's parts, with the setting that was chosen."""
+        self._keep(
+            SemanticModel,
+            replace(parts.fitted.function, corrections=None),  # they stand in the table
+            parts.fitted.binning,
+            self.trusts,
+            link,
+            record,
+            table=parts.table,
+            setting=chosen.setting,
+            choices=[{"setting": str(setting), "validation_loss": loss} for setting, loss in losses],
+        )
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, link: Link | None) -> tuple[LabelledExamples, Link]:
+        name = type(self).__name__
+        return read_examples(X, y, sample_weight, link, task=self._task, loss=self.loss, name=name)
+
+    def _learning(
+        self, rows: LabelledExamples, groups: Any, plan: Plan, rng: np.random.Generator
+    ) -> tuple[Learning, npt.NDArray[np.int64]]:
+        """Return how to learn from the rows that have weight, and which these are."""
+        kept = np.flatnonzero(rows.weights)
+        return Learning(rows.take(kept), read_groups(groups, len(rows), kept), plan, rng), kept
+
+    @restored_on_failure
+    def refresh_table(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Make the token table anew from other examples; the set function and learned corrections stay.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,), or frame
+            The examples, as for `fit`; where the table was made of ``token_X``, as these.
+        y : array-like of shape (n,)
+            Their labels; where the table was made of ``token_y``, as these.
+        sample_weight : array-like of shape (n,), optional
+            One weight for each example.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        model, n = self.as_model(), count_examples(X)
+        table = model.table
+        labels = read_labels(y, n, table.task)
+        rows = LabelledExamples.of(X, labels, check_weights(sample_weight, n), table.classes)
+        rows = rows.take(np.flatnonzero(rows.weights))
+        plan = replace(make_plan(self.get_params(deep=False), model.link, None), classes=table.classes)
+        self.model_ = replace(model, table=build_table(model.setting, rows, plan).carrying(table))
+        return self
+
+    @restored_on_failure
+    def refit_set_function(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Train the set function anew, on examples that did not help to make the token table; the table stays.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,), or frame
+            The examples, as for `fit`. They must not be in the token table, whose means would tell them their own
+            labels.
+        y : array-like of shape (n,)
+            One label for each example.
+        sample_weight : array-like of shape (n,), optional
+            One weight for each example.
+        groups : array-like of shape (n,), optional
+            One group for each example, as for `fit`.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        model = self.as_model()
+        check_parameters(self.get_params(deep=False), self._rules)
+        rng, link = make_rng(self.random_state), model.link
+        rows, _ = self._read(X, y, sample_weight, link)
+        if link.classes is not None and len(np.unique(rows.labels[rows.weights > 0])) < 2:
+            raise ValueError("y holds one class only; a set function learns from at least two.")
+        plan = make_plan(self.get_params(deep=False), link, replace(model.table, corrections=None))
+        learning, _ = self._learning(rows, groups, plan, rng)
+        sources, _ = learning.split(None)
+        trial = learning.attempt(model.setting, sources, rng)
+        record = self._record(trial)
+        self._keep_trial(trial, trial, [(trial.setting, trial.loss)], link, record)
+        if record.interrupted:
+            warnings.warn("Training was interrupted. The best model so far is kept.", stacklevel=3)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
