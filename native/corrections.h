@@ -38,14 +38,16 @@ class Corrections {
 
   // Takes a step, counted from 1, for the tokens of all slices.
   void move(const std::vector<SliceCorrections>& slices, int n_slices, double decay, int64_t step, Team& team) {
-    team.run(kParts, [&](int part, int) {
+    // Every token belongs to one part, so that the sums do not depend on how many there are.
+    const int parts = team.size() > 1 ? kParts : 1;
+    team.run(parts, [&](int part, int) {
       std::vector<double>& sums = sums_[part];
       std::vector<int32_t>& order = order_[part];
       sums.clear();
       order.clear();
       for (int slice = 0; slice < n_slices; ++slice)
         for (size_t i = 0; i < slices[slice].tokens.size(); ++i)
-          if (slices[slice].tokens[i] % kParts == part) add(slices[slice], i, sums, order);
+          if (slices[slice].tokens[i] % parts == part) add(slices[slice], i, sums, order);
       for (size_t i = 0; i < order.size(); ++i) {
         places_[order[i]] = -1;
         move_token(order[i], sums.data() + static_cast<int64_t>(i) * classes_, decay, step);

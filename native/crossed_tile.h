@@ -37,6 +37,15 @@ static inline void copy(const U* from, int count, U* to) {
   __builtin_memcpy(to, from, static_cast<uint64_t>(count) * sizeof(U));
 }
 
+// Sets are small and of many sizes, so they are copied in whole runs as long as there is room for them at both ends; what
+// is copied too far is written again by the next set.
+template <class U>
+static inline void copy_run(const U* from, int count, U* to, int64_t room) {
+  constexpr int kRun = 16;
+  if (room < count + kRun) return copy(from, count, to);
+  for (int at = 0; at < count; at += kRun) copy(from + at, kRun, to + at);
+}
+
 static bool all_in(const int32_t* numbers, int64_t size) {
   bool fits = true;
   for (int t = 0; t < kTile; ++t) fits &= static_cast<uint32_t>(numbers[t] + 1) <= static_cast<uint32_t>(size);
@@ -102,12 +111,14 @@ static bool fill(const Crossed<T>& crossed, Walk& walk, TokenTile<T>& tile) {
   while (tile.tokens < kTile && walk.position < walk.last) {
     const int from = tile.tokens;
     const Stretch stretch = go_on(crossed, walk, kTile - from);
+    const int64_t tokens_left = crossed.n_tokens - stretch.first, room = tokens_left < kTile - from ? tokens_left : kTile - from;
     for (int d = 0; d < crossed.n_plain; ++d) {
-      copy(crossed.slots + d * crossed.n_tokens + stretch.first, stretch.count, tile.slots + d * kTile + from);
-      copy(crossed.fractions + d * crossed.n_tokens + stretch.first, stretch.count, tile.fractions + d * kTile + from);
+      const int64_t at = d * crossed.n_tokens + stretch.first;
+      copy_run(crossed.slots + at, stretch.count, tile.slots + d * kTile + from, room);
+      copy_run(crossed.fractions + at, stretch.count, tile.fractions + d * kTile + from, room);
     }
-    copy(crossed.rows + stretch.first, stretch.count, tile.rows + from);
-    if (crossed.refines) copy(crossed.refined + stretch.first, stretch.count, tile.refined + from);
+    copy_run(crossed.rows + stretch.first, stretch.count, tile.rows + from, room);
+    if (crossed.refines) copy_run(crossed.refined + stretch.first, stretch.count, tile.refined + from, room);
     if (crossed.numbers)
       for (int t = from; t < from + stretch.count; ++t)
         if (tile.refined[t] >= 0) tile.refined[t] = crossed.numbers[tile.refined[t]];

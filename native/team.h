@@ -35,6 +35,8 @@ class Team {
     for (std::thread& thread : threads_) thread.join();
   }
 
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+
   // Calls work(item, worker) for the items 0 to n_items - 1.
   template <class Work>
   void run(int n_items, const Work& work) {

@@ -136,7 +136,7 @@ class Trainer {
       tokens += data.pass->size_of_set(sets_[i]);
     }
     const int64_t classes = data.outputs / tables_.rho_output.rows;
-    const int64_t least = learns ? std::max<int64_t>(1024, 4 * gradient_size(data)) : 2048;
+    const int64_t least = learns ? std::max<int64_t>(256, gradient_size(data)) : 2048;
     const int64_t n_slices = std::clamp<int64_t>(tokens * classes / least, 1, learns ? 16 : count);
     slices_.clear();
     int64_t first = 0, done = 0, done_before = 0, most_tokens = 0, most_sets = 0;

@@ -69,7 +69,7 @@ class NativeEngine(Engine):
             gradient = np.array([slope * (slopes * outputs).sum(), slopes.sum()])
             return float(weights @ losses + 1e-3 * line @ line), gradient + 2e-3 * line
 
-        line = minimize(objective, np.zeros(2), jac=True, method="L-BFGS-B").x
+        line = minimize(objective, np.zeros(2), jac=True, method="BFGS").x
         if not np.isfinite(line).all():
             return 1.0, 0.0
         return float(np.exp(np.clip(line[0], FLATTEST, STEEPEST))), float(line[1])

@@ -55,7 +55,7 @@ def choose(
     *,
     free: frozenset[str],
     largest: int,
-    attempt: Callable[[Setting, Trial | None], Trial],
+    attempt: Callable[[Setting, Trial | None, Trial | None], Trial],
 ) -> tuple[Trial, list[tuple[Setting, float]]]:
     """Go from setting to setting while the validation loss falls; return the best trial, and the loss of each.
 
@@ -71,10 +71,11 @@ def choose(
     largest : int
         The largest tokens to try.
     attempt : callable
-        Tries a setting; given the trial of the same setting without refinement it goes on from there.
+        Tries a setting; given the trial of the same setting without refinement it goes on from there, and given a
+        rival it may give up once it stays behind.
     """
     # A start without corrections is needed by all that have some; it takes part where refinement is free.
-    start = attempt(replace(first, refine=0), None)
+    start = attempt(replace(first, refine=0), None, None)
     losses = [(start.setting, start.loss)]
     best = start
 
@@ -85,7 +86,7 @@ def choose(
         if stopped:
             return False
         try:
-            trial = attempt(setting, start)
+            trial = attempt(setting, start, best)
         except TokenLimitError:  # the examples have too many tokens of this size
             losses.append((setting, float("inf")))
             return False
@@ -97,7 +98,7 @@ def choose(
         return False
 
     if first.refine and not stopped:
-        best = attempt(first, start)
+        best = attempt(first, start, None)
         losses, stopped = [(first, best.loss)], best.fitted.progress.interrupted
         if "pull" in free:
             better(replace(first, pull=PULLS[1]), start)

@@ -1,6 +1,6 @@
 """The epochs of every training: progress, early stopping, and what is kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -9,6 +9,11 @@ from clearset.engines import Schedule, Trainer
 T = TypeVar("T")
 
 Report = Callable[[dict[str, float]], None]
+
+# From this epoch on a training is given up that is worse than its rival at the same epoch by more than this share of
+# the rival's loss.
+RIVAL_EPOCH = 8
+RIVAL_SLACK = 0.02
 
 
 @dataclass
@@ -35,6 +40,23 @@ class Progress(Generic[T]):
     history: list[dict[str, float]] = field(default_factory=list)
     interrupted: bool = False
 
+    @property
+    def validation_losses(self) -> list[float]:
+        """The validation loss after every epoch, where there are validation data."""
+        return [entry["validation_loss"] for entry in self.history if "validation_loss" in entry]
+
+
+def is_behind(loss: float, rival: Sequence[float], slack: float) -> bool:
+    """Return whether a loss is above the least of a rival's by more than a share of it.
+
+    Examples
+    --------
+    >>> is_behind(1.1, [3.0, 1.0], slack=0.05), is_behind(1.1, [], slack=0.05)
+    (True, False)
+    """
+    least = min(rival, default=float("inf"))
+    return loss > least + slack * abs(least)
+
 
 def run_epochs(
     trainer: Trainer[T],
@@ -42,6 +64,7 @@ def run_epochs(
     on_epoch: Report | None = None,
     *,
     baseline: float = float("inf"),
+    rival: Sequence[float] = (),
     check: Report | None = None,
 ) -> Progress[T]:
     """Train epoch after epoch, until all are run or none has been better for long.
@@ -59,6 +82,8 @@ def run_epochs(
         Called with every new entry of the history.
     baseline : float
         The validation loss before training; what there was is kept if no epoch is better.
+    rival : sequence of float, default=()
+        Validation losses of another training, epoch by epoch; training that stays behind is given up.
     check : callable, optional
         Called with every new entry before it counts; raises an error to end training.
     """
@@ -85,6 +110,8 @@ def run_epochs(
                 progress.best_loss, progress.best_epoch = current, epoch
                 progress.best = trainer.kept()
             if schedule.patience is not None and epoch - mark >= schedule.patience:
+                break
+            if epoch >= RIVAL_EPOCH and is_behind(progress.best_loss, rival[:epoch], RIVAL_SLACK):
                 break
     except KeyboardInterrupt:
         progress.interrupted = True

@@ -130,9 +130,9 @@ class Learning:
             sources = sources.sampled(MOST_TO_CHOOSE_BY, self.rng)
         seeds = self.rng.integers(2**31 - 1, size=2)
 
-        def attempt(setting: Setting, start: Trial | None) -> Trial:
+        def attempt(setting: Setting, start: Trial | None, rival: Trial | None) -> Trial:
             # All settings start from the same seed, so that they differ by themselves and not by chance.
-            return self.attempt(setting, sources, np.random.default_rng(seeds), start=start)
+            return self.attempt(setting, sources, np.random.default_rng(seeds), start=start, rival=rival)
 
         trial, losses = choose(first, free=free, largest=LARGEST_TRIED, attempt=attempt)
         if parameters["verbose"] and len(losses) > 1:

@@ -10,7 +10,7 @@ from clearset.engines import Refinement, TrainingSets, engine
 from clearset.functions import CROSSED_LOSSES, Layout, Loss, SetFunction
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
 from clearset.tokens import Found, Occurrences, TokenPlacer, TokenRows, fit_token_binning
-from clearset.training._epochs import Progress, Report
+from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
@@ -26,6 +26,8 @@ REFINE_RATE = 0.1
 SETTLED = 0.2
 # What a validation loss must fall by, as a share of itself, for training to go on.
 TOLERANCE = 5e-4
+# Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
+REFINING_SLACK = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,8 @@ class FittedTokens:
         How training went; of several stages the last.
     stops : tuple of int
         The best epoch of each stage.
+    first_losses : list of float
+        The validation losses of the first stage, epoch by epoch.
     n_training : int
         The number of training examples.
     loss : float
@@ -111,6 +115,7 @@ class FittedTokens:
     function: SetFunction
     progress: Progress[SetFunction]
     stops: tuple[int, ...]
+    first_losses: list[float]
     n_training: int
     loss: float
 
@@ -120,6 +125,7 @@ def fit_tokens(
     examples: TokenExamples,
     rng: np.random.Generator,
     start: FittedTokens | None = None,
+    rival: FittedTokens | None = None,
     stops: Sequence[int] = (),
     on_epoch: Report | None = None,
 ) -> FittedTokens:
@@ -137,6 +143,8 @@ def fit_tokens(
         Everything random comes from here.
     start : FittedTokens, optional
         A set function of the same examples and features, to learn corrections for.
+    rival : FittedTokens, optional
+        A set function of the same examples: training that stays behind it is given up.
     stops : sequence of int, default=()
         Epochs after which to stop each stage, where earlier training has shown them.
     on_epoch : callable, optional
@@ -153,14 +161,19 @@ def fit_tokens(
     if start is None:
         initial = initial_crossed_set_function(fitting.binning, fitting.layout, **fitting.sizes, rng=rng)
         initial = _scaled_output(initial, data, task.loss, options.threads, rng)
-        progress = fitting.train(initial, schedule)
+        rival_losses = [] if rival is None else rival.first_losses
+        progress = fitting.train(initial, schedule, rival=rival_losses)
         best, reached = progress.best, progress.best_loss
         best_epochs: tuple[int, ...] = (progress.best_epoch,)
+        first_losses = progress.validation_losses
+        worth_refining = not is_behind(unit.own(reached), rival_losses, REFINING_SLACK)
     else:
         best, reached = unit.entered(start.function), start.progress.best_loss
-        progress, best_epochs = start.progress, start.stops
+        progress, best_epochs, first_losses = start.progress, start.stops, start.first_losses
+        worth_refining = True
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
-    if n_corrections and not progress.interrupted and (len(stops) != 2 or stops[1]):
+    worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
+    if n_corrections and worth_refining:
         refined = replace(best, corrections=np.zeros((n_corrections, crossed.n_classes)))
         schedule = replace(
             schedule,
@@ -180,7 +193,7 @@ def fit_tokens(
     function, reached = fitting.finished(best), unit.own(progress.best_loss)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
-    return FittedTokens(fitting.binning, function, progress, best_epochs, len(data), reached)
+    return FittedTokens(fitting.binning, function, progress, best_epochs, first_losses, len(data), reached)
 
 
 def _fitting(

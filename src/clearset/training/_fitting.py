@@ -55,6 +55,10 @@ class Unit:
         """Convert a mean loss to the labels' own unit."""
         return self.loss.in_units(loss, self.centre, self.scale)
 
+    def entered_loss(self, loss: float) -> float:
+        """Convert a mean loss of the labels' own unit to this one."""
+        return loss / self.loss.in_units(1.0, self.centre, self.scale)
+
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
@@ -101,15 +105,20 @@ class Fitting:
         return {"width": self.options.width, "rho_keypoints": self.options.rho_keypoints}
 
     def train(
-        self, initial: SetFunction, schedule: Schedule, baseline: float = float("inf")
+        self,
+        initial: SetFunction,
+        schedule: Schedule,
+        baseline: float = float("inf"),
+        rival: Sequence[float] = (),
     ) -> Progress[SetFunction]:
-        """Train from initial values; the history is in the labels' own unit."""
+        """Train from initial values; the history, and that of a rival, are in the labels' own unit."""
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
         smoothness = Smoothness(self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes)
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine().trainer(problem, schedule, self.rng)
-        progress = run_epochs(trainer, schedule, self._report, baseline=baseline)
+        rival = [self.unit.entered_loss(loss) for loss in rival]
+        progress = run_epochs(trainer, schedule, self._report, baseline=baseline, rival=rival)
         progress.history = [self.unit.reported(entry) for entry in progress.history]
         return progress
 

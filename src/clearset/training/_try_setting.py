@@ -159,6 +159,7 @@ def try_setting(
     rng: np.random.Generator,
     *,
     start: Trial | None = None,
+    rival: Trial | None = None,
     stops: Sequence[int] = (),
     on_epoch: Report | None = None,
 ) -> Trial:
@@ -176,6 +177,8 @@ def try_setting(
         Everything random comes from here.
     start : Trial, optional
         The trial of the same setting without refinement, to go on from.
+    rival : Trial, optional
+        A trial of another setting: one that stays behind it is given up.
     stops : sequence of int, default=()
         Epochs after which to stop each stage of training, where an earlier trial has shown them.
     on_epoch : callable, optional
@@ -200,7 +203,15 @@ def try_setting(
         _unit(features[0].name, reader.table, sources.training),
         setting.pull,
     )
-    fitted = fit_tokens(task, examples, rng, None if start is None else start.fitted, stops, on_epoch)
+    fitted = fit_tokens(
+        task,
+        examples,
+        rng,
+        start=None if start is None else start.fitted,
+        rival=None if rival is None else rival.fitted,
+        stops=stops,
+        on_epoch=on_epoch,
+    )
     amounts = fitted.function.corrections
     if amounts is None:
         setting = replace(setting, refine=0)  # no epoch of refinement was better than none
