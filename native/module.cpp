@@ -11,6 +11,7 @@ NB_MODULE(_native, module) {
   bind_binning(module);
   bind_crossed(module);
   bind_phi(module);
+  bind_predict(module);
   bind_projections(module);
   bind_rho(module);
   bind_tokens_find(module);

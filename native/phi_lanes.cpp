@@ -20,6 +20,7 @@ constexpr int kLaneBytes = 16;
 
 #include "phi_lattice.h"
 #include "phi_slots.h"
+#include "placing.h"
 
 // Lanes of vertex gradients are added to the sums in double after this many additions, before rounding can pile up.
 constexpr int kAdditionsPerSum = 128;
@@ -239,7 +240,7 @@ static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
   return true;
 }
 
-extern const PhiKernel<float> kernel_f32 = {scratch_bytes<float>, forward<float>, backward<float>};
-extern const PhiKernel<double> kernel_f64 = {scratch_bytes<double>, forward<double>, backward<double>};
+extern const PhiKernel<float> kernel_f32 = {place<float>, scratch_bytes<float>, forward<float>, backward<float>};
+extern const PhiKernel<double> kernel_f64 = {place<double>, scratch_bytes<double>, forward<double>, backward<double>};
 
 }  // namespace PHI_ISA

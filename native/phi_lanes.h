@@ -53,6 +53,15 @@ struct SliceGradient {
   double* vertices;     // (outputs, vertices)
 };
 
+// Keypoints of a numeric feature; "missing" stands in the slot after them.
+struct Keypoints {
+  const double* points;  // (count), rising
+  const double* halves;  // (count): half of each
+  const double* widths;  // (count): half of the distance to the next
+  int32_t count;
+  int32_t first_slot;
+};
+
 struct SliceOfSets {
   int64_t first;
   int64_t last;  // one past the end
@@ -60,6 +69,8 @@ struct SliceOfSets {
 
 template <class T>
 struct PhiKernel {
+  // Writes slots and fractions of values; not-a-number is missing.
+  void (*place)(const double* values, int64_t stride, int64_t count, const Keypoints&, int32_t* slots, T* fractions);
   // Bytes of scratch memory, aligned to 64, that one slice needs.
   int64_t (*scratch_bytes)(const Phi<T>&);
   // Writes the means (sets, outputs) of the slice; false if a slot does not exist, found before it is read.

@@ -11,7 +11,7 @@ from clearset.engines._inputs import check_means, check_sets
 from clearset.engines._joint_problem import JointProblem, JointTrainer
 from clearset.engines._problem import Problem, Schedule, Trainer, TrainingSets
 from clearset.functions import Loss, Rho, SetFunction
-from clearset.sets import CrossedPositions, Positions
+from clearset.sets import Binning, CrossedPositions, Positions, SetData
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,6 +48,15 @@ class Engine(ABC):
     ) -> FloatArray:
         """Return the outputs of every set, ``(B, C)``."""
         return self.rho(function.rho, self.means(function, sets, threads))
+
+    def outputs_of_sets(
+        self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1
+    ) -> FloatArray:
+        """Return the outputs of sets whose tokens are still to be placed between keypoints, ``(B, C)``."""
+        pieces = [
+            self.outputs(function, binning.positions(piece, np.float64), threads) for piece in sets.pieces()
+        ]
+        return np.concatenate(pieces) if pieces else np.empty((0, function.outputs))
 
     @abstractmethod
     def _means(

@@ -13,7 +13,7 @@ from clearset.engines._native_joint import NativeJointTrainer
 from clearset.engines._native_trainer import NativeTrainer
 from clearset.engines._problem import FLATTEST, STEEPEST, Problem, Schedule, Trainer, TrainingSets
 from clearset.functions import Loss, Rho, SetFunction
-from clearset.sets import CrossedPositions, Positions
+from clearset.sets import Binning, CrossedPositions, Positions, SetData
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,6 +32,20 @@ class NativeEngine(Engine):
     def _scores(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int) -> FloatArray:
         # They are the means of sets of one token each.
         return self._means(function, replace(sets, offsets=np.arange(sets.n_tokens + 1)), threads)
+
+    def outputs_of_sets(
+        self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1
+    ) -> FloatArray:
+        """Return the outputs of sets whose tokens are still to be placed between keypoints, ``(B, C)``."""
+        means = native.means_of_values(
+            binning.columns(sets),
+            sets.offsets,
+            np.ascontiguousarray(function.calibration, np.float64),
+            np.ascontiguousarray(function.vertices, np.float64),
+            function.layout,
+            threads,
+        )
+        return self.rho(function.rho, means.reshape(len(means), function.outputs, function.width))
 
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
         return native.rho(rows, rho.calibrators, rho.vertices, rho.output)

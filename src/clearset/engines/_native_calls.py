@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from clearset.engines._checked_contents import check_contents, check_crossed_contents, tokens_of_sets
 from clearset.functions import Layout, Loss
-from clearset.sets import CrossedPositions, Positions
+from clearset.sets import CrossedPositions, Positions, ValueColumn
 
 # By name, because `from clearset import _native` would read as an import of the whole package.
 _native = import_module("clearset._native")
@@ -72,6 +72,21 @@ def _phi_gradients(
 def _plain(positions: Positions, calibration: Array, vertices: Array) -> tuple[list[Array], tuple[int, ...]]:
     arrays = (positions.slots, positions.fractions, positions.offsets, calibration, vertices)
     return list(map(np.ascontiguousarray, arrays)), (positions.n_tokens, len(positions), *calibration.shape)
+
+
+def means_of_values(
+    columns: list[ValueColumn],
+    offsets: IntArray,
+    calibration: Array,
+    vertices: Array,
+    layout: Layout,
+    threads: int,
+) -> Array:
+    """Return the mean score of every set, ``(B, K)``, from the values of its tokens; an empty set has a missing one."""
+    means = np.empty((len(offsets) - 1, len(calibration)))
+    native = [_native.ValueColumn(*column) for column in columns]
+    _native.means_of_values(_layout(layout), calibration, vertices, native, offsets, threads, means)
+    return means
 
 
 def crossed_mean(

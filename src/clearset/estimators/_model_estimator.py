@@ -29,6 +29,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@functools.cache
+def _parameter_names(estimator: type[BaseEstimator]) -> tuple[str, ...]:
+    # Asked for at every prediction, and found by reading the signature.
+    return tuple(estimator._get_param_names())
+
+
 class ShownEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator that shows itself in notebooks: its parameters before a fit, its model afterwards."""
 
@@ -134,11 +140,12 @@ class ModelEstimator(FittedModel, ShownEstimator):
         SetModel or SemanticModel
             The model.
         """
-        check_is_fitted(self)
-        parameters: dict[str, Any] = self.get_params(deep=False)
-        if any(value is not self.model_.parameters.get(name) for name, value in parameters.items()):
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+        known = self.model_.parameters
+        if any(getattr(self, name) is not known.get(name) for name in _parameter_names(type(self))):
             # They may have been changed since the fit: the number of threads, or what the next fit is to do.
-            self.model_ = replace(self.model_, parameters=parameters)
+            self.model_ = replace(self.model_, parameters=self.get_params(deep=False))
         return self.model_
 
     def save(self, path: str | os.PathLike[str]) -> None:

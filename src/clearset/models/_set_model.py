@@ -32,9 +32,6 @@ from clearset.sets import (
 )
 from clearset.tokens import TokenLimitError
 
-# Sets are scored in pieces of about this many tokens, so that memory stays bounded.
-PIECE_TOKENS = 100_000
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SetModel(Model):
@@ -157,8 +154,7 @@ class SetReading(Reading):
 
     def outputs(self) -> FloatArray:
         model = self.model
-        pieces = [engine().outputs(model.function, positions, model.threads) for positions in self._placed()]
-        return np.concatenate(pieces) if pieces else np.empty((0, model.function.outputs))
+        return engine().outputs_of_sets(model.function, model.binning, self.sets, model.threads)
 
     def scores(self) -> tuple[FloatArray, IntArray]:
         model, sizes, scores = self.model, [np.zeros(1, np.int64)], []
@@ -167,17 +163,11 @@ class SetReading(Reading):
             sizes.append(np.diff(positions.offsets))
         return np.concatenate(scores), np.cumsum(np.concatenate(sizes))
 
+    def _pieces(self) -> Iterator[SetData]:
+        return self.sets.pieces()
+
     def _placed(self) -> Iterator[Positions]:
         return (self.model.binning.positions(piece, np.float64) for piece in self._pieces())
-
-    def _pieces(self) -> Iterator[SetData]:
-        """Cut sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
-        sets, offsets, start = self.sets, self.sets.offsets, 0
-        while start < len(sets):
-            stop = int(np.searchsorted(offsets, offsets[start] + PIECE_TOKENS, side="right")) - 1
-            stop = min(max(stop, start + 1), len(sets))
-            yield sets[start:stop]
-            start = stop
 
     def _scored(self, piece: SetData, label: Any) -> ScoredPlainSets:
         binning = self.model.binning

@@ -1,7 +1,7 @@
 """Sets as data: declared features, readers of frames and arrays, labels, keypoints and positions."""
 
 from ._arrow_columns import decode, is_list, is_string, unnest
-from ._binning import Binning
+from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
@@ -43,6 +43,7 @@ __all__ = [
     "SetData",
     "Task",
     "Trust",
+    "ValueColumn",
     "check_numbers",
     "check_size",
     "check_threads",

@@ -50,7 +50,8 @@ def unnest(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, IntArray | None]:
     if not is_list(column.type):
         return column, None
     elements = pa.chunked_array([chunk.flatten() for chunk in column.chunks], type=column.type.value_type)
-    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    lengths = pc.list_value_length(column)
+    lengths = (lengths.fill_null(0) if lengths.null_count else lengths).to_numpy()
     return elements, lengths.astype(np.int64)
 
 
@@ -69,8 +70,9 @@ def to_numbers(elements: pa.ChunkedArray, feature: Feature) -> FloatArray:
     if not (is_number(elements.type) or types.is_null(elements.type)):
         raise TypeError(_wrong_type(elements, feature))
     # Unsafe only in that integers beyond 2^53 are rounded.
-    floats = elements.cast(pa.float64(), safe=False)
-    array: FloatArray = floats.to_numpy()
+    floats = elements if elements.type == pa.float64() else elements.cast(pa.float64(), safe=False)
+    one = floats.chunk(0) if floats.num_chunks == 1 else floats
+    array: FloatArray = one.to_numpy(zero_copy_only=False)
     return array
 
 

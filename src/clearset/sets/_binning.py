@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,17 @@ _native: Any = import_module("clearset._native") if find_spec("clearset._native"
 
 # Of more values than these a sample chooses the keypoints: it finds their quantiles to within a few thousandths.
 _MOST_VALUES = 200_000
+
+
+class ValueColumn(NamedTuple):
+    """Values of a feature, and where they stand: between keypoints, or each code in its own slot."""
+
+    values: FloatArray
+    per_set: bool
+    keypoints: FloatArray | None
+    slots_of_codes: npt.NDArray[np.int32] | None
+    first_slot: int
+    missing_slot: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,6 +194,18 @@ class Binning:
                 fractions[place, present] = fraction
         return Positions(slots, fractions, offsets)
 
+    def columns(self, data: SetData) -> list[ValueColumn]:
+        """Return the values of every feature, still to be placed."""
+        data, columns = read_sets(data, self.features), []
+        for place, feature in enumerate(self.features):
+            values, per_set = data.column(feature.name)
+            first, missing = int(self.slot_offsets[place]), int(self.slot_offsets[place + 1]) - 1
+            slots = None
+            if self.keypoints[place] is None:
+                slots = self._slots_of_codes(place, data).astype(np.int32)
+            columns.append(ValueColumn(values, per_set, self.keypoints[place], slots, first, missing))
+        return columns
+
     def to_json(self) -> dict[str, Any]:
         """Return a dict that `json` can write and read back without loss."""
         return {
@@ -214,11 +237,14 @@ class Binning:
         name = self.features[place].name
         if self.keypoints[place] is not None:
             return self.place(name, values, dtype)
-        table = int(self.slot_offsets[place]) + places_of_codes(
-            name, self.categories[place] or (), data.categories[name]
-        )
+        table = self._slots_of_codes(place, data)
         codes = np.where(np.isnan(values), len(table) - 1, values).astype(np.intp)
         return table[codes], np.zeros(len(values), dtype=dtype)
+
+    def _slots_of_codes(self, place: int, data: SetData) -> IntArray:
+        name = self.features[place].name
+        places = places_of_codes(name, self.categories[place] or (), data.categories[name])
+        return int(self.slot_offsets[place]) + places
 
 
 def _place_values(

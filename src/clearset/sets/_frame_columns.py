@@ -1,6 +1,6 @@
 """The columns of frames and arrays, each read as Arrow when it is needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,8 @@ def is_frame(X: object) -> bool:
     >>> is_frame(pa.table({"stars": [[5, 4], [1]]})), is_frame(np.zeros((2, 3)))
     (True, False)
     """
+    if isinstance(X, pa.Table):
+        return True
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return all(isinstance(name, str) for name in frame.columns)
@@ -85,13 +87,20 @@ def as_frame(X: object) -> nw.DataFrame[Any]:
         raise TypeError("X is a lazy frame, whose rows are not computed yet. Collect it first: X.collect().")
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"A data frame is needed (pandas, polars, Arrow table); received {type(X).__name__}.")
-    if SIZE in frame.columns:
-        raise ValueError(f"A column is named {SIZE!r}, which is reserved. Rename the column.")
+    _require_no_size(frame.columns)
     return frame
+
+
+def _require_no_size(names: Sequence[str]) -> None:
+    if SIZE in names:
+        raise ValueError(f"A column is named {SIZE!r}, which is reserved. Rename the column.")
 
 
 def columns_of(X: object) -> Columns:
     """Return the columns of a frame, or of a two-dimensional array as x0, x1, ..."""
+    if isinstance(X, pa.Table):
+        _require_no_size(X.column_names)
+        return Columns(tuple(X.column_names), len(X), lambda name, _: X.column(name))
     return _columns_of_frame(as_frame(X)) if is_frame(X) else _columns_of_array(X)
 
 

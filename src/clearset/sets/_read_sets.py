@@ -53,13 +53,11 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
     offsets = offsets_from_sizes(_common_lengths(lengths)) if lengths else np.arange(columns.n_rows + 1)
     tokens = [column for column in read if column.name in lengths or not lengths]
     sets = [column for column in read if column not in tokens]
-    return SetData(
-        _stack(tokens, int(offsets[-1])),
+    return SetData.of_columns(
+        {column.name: column.values for column in tokens},
         offsets,
-        [column.name for column in tokens],
-        set_values=_stack(sets, columns.n_rows),
-        set_feature_names=[column.name for column in sets],
-        categories={column.name: column.categories for column in read if column.categories is not None},
+        {column.name: column.values for column in sets},
+        {column.name: column.categories for column in read if column.categories is not None},
     )
 
 
@@ -122,13 +120,6 @@ def _read_column(columns: Columns, feature: Feature) -> _Column:
     return _Column(feature.name, to_numbers(elements, feature), lengths, None)
 
 
-def _stack(columns: list[_Column], n_rows: int) -> FloatArray:
-    stacked = np.empty((n_rows, len(columns)), order="F")
-    for place, column in enumerate(columns):
-        stacked[:, place] = column.values
-    return stacked
-
-
 def _read_set_data(data: SetData, features: Sequence[Feature]) -> SetData:
     new_codes: dict[str, FloatArray] = {}
     categories = dict(data.categories)
@@ -145,22 +136,11 @@ def _read_set_data(data: SetData, features: Sequence[Feature]) -> SetData:
             )
     if not new_codes:
         return data
-    return SetData(
-        _with_codes(data.values, data.feature_names, new_codes),
-        data.offsets,
-        data.feature_names,
-        set_values=_with_codes(data.set_values, data.set_feature_names, new_codes),
-        set_feature_names=data.set_feature_names,
-        categories=categories,
+    tokens, sets = (
+        {name: new_codes.get(name, data.column(name)[0]) for name in names}
+        for names in (data.feature_names, data.set_feature_names)
     )
-
-
-def _with_codes(values: FloatArray, names: tuple[str, ...], new_codes: dict[str, FloatArray]) -> FloatArray:
-    values = values.copy(order="F")
-    for place, name in enumerate(names):
-        if name in new_codes:
-            values[:, place] = new_codes[name]
-    return values
+    return SetData.of_columns(tokens, data.offsets, sets, categories)
 
 
 def _require_sets(n_sets: int) -> None:

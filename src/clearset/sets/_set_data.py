@@ -1,6 +1,6 @@
 """The flat form of sets: token values, offsets, and the values of whole sets beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,9 @@ from ._categories import Category
 from ._features import SIZE
 from ._offsets import FloatArray, IntArray, gather
 from ._unknown_names import unknown_name
+
+# What is done with sets piece by piece needs memory for so many tokens.
+PIECE_TOKENS = 100_000
 
 
 class SetData:
@@ -53,13 +56,43 @@ class SetData:
     ) -> None:
         self.feature_names = _names(feature_names, "feature_names")
         self.set_feature_names = _names(set_feature_names, "set_feature_names")
-        self.values = _matrix(values, self.feature_names, "values")
-        self.offsets = _offsets(offsets, len(self.values))
+        matrix = _matrix(values, self.feature_names, "values")
+        self.offsets = _offsets(offsets, len(matrix))
+        self._tokens = list(matrix.T)
         if set_values is None:
             set_values = np.empty((len(self), 0))
-        self.set_values = _matrix(set_values, self.set_feature_names, "set_values")
+        set_matrix = _matrix(set_values, self.set_feature_names, "set_values")
+        if len(set_matrix) != len(self):
+            raise ValueError(f"set_values has {len(set_matrix)} rows, but there are {len(self)} sets.")
+        self._sets = list(set_matrix.T)
         self.categories = {name: tuple(found) for name, found in (categories or {}).items()}
         self._check()
+
+    @classmethod
+    def of_columns(
+        cls,
+        tokens: Mapping[str, FloatArray],
+        offsets: IntArray,
+        sets: Mapping[str, FloatArray],
+        categories: Mapping[str, Sequence[Category]],
+    ) -> "SetData":
+        """Return sets of float64 columns, one for each token feature and each set feature, without copying them."""
+        data = object.__new__(cls)
+        data.feature_names, data.set_feature_names = tuple(tokens), tuple(sets)
+        data._tokens, data._sets, data.offsets = list(tokens.values()), list(sets.values()), offsets
+        data.categories = {name: tuple(found) for name, found in categories.items()}
+        data._check()
+        return data
+
+    @property
+    def values(self) -> FloatArray:
+        """Token values, ``(T, D)``."""
+        return _stacked(self._tokens, self.n_tokens)
+
+    @property
+    def set_values(self) -> FloatArray:
+        """Values of whole sets, ``(B, E)``."""
+        return _stacked(self._sets, len(self))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -110,7 +143,7 @@ class SetData:
     @property
     def n_tokens(self) -> int:
         """Number of tokens of all sets together."""
-        return len(self.values)
+        return int(self.offsets[-1])
 
     @property
     def sizes(self) -> IntArray:
@@ -122,29 +155,42 @@ class SetData:
         if name == SIZE:
             return self.sizes.astype(np.float64), True
         if name in self.feature_names:
-            return self.values[:, self.feature_names.index(name)], False
+            return self._tokens[self.feature_names.index(name)], False
         if name in self.set_feature_names:
-            return self.set_values[:, self.set_feature_names.index(name)], True
+            return self._sets[self.set_feature_names.index(name)], True
         raise ValueError(unknown_name("Feature", name, (*self.feature_names, *self.set_feature_names)))
+
+    def pieces(self) -> Iterator["SetData"]:
+        """Cut the sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
+        start = 0
+        while start < len(self):
+            stop = int(np.searchsorted(self.offsets, self.offsets[start] + PIECE_TOKENS, side="right")) - 1
+            stop = min(max(stop, start + 1), len(self))
+            yield self[start:stop]
+            start = stop
 
     def _between(self, start: int, stop: int) -> "SetData":
         offsets = self.offsets[start : stop + 1]
         tokens = slice(offsets[0], offsets[-1])
-        return self._part(self.values[tokens], offsets - offsets[0], self.set_values[start:stop])
+        return self._part(
+            lambda column: column[tokens], offsets - offsets[0], lambda column: column[start:stop]
+        )
 
     def _gathered(self, sets: IntArray) -> "SetData":
         tokens, offsets = gather(self.offsets, sets)
-        # The transposed take keeps each feature contiguous.
-        return self._part(
-            self.values.T.take(tokens, axis=1).T, offsets, self.set_values.T.take(sets, axis=1).T
-        )
+        return self._part(lambda column: column[tokens], offsets, lambda column: column[sets])
 
-    def _part(self, values: FloatArray, offsets: IntArray, set_values: FloatArray) -> "SetData":
+    def _part(
+        self,
+        of_tokens: Callable[[FloatArray], FloatArray],
+        offsets: IntArray,
+        of_sets: Callable[[FloatArray], FloatArray],
+    ) -> "SetData":
         # A part of checked data needs no second check.
         part = object.__new__(SetData)
         part.feature_names, part.set_feature_names = self.feature_names, self.set_feature_names
-        part.values, part.offsets, part.set_values = values, offsets, set_values
-        part.categories = self.categories
+        part._tokens, part._sets = list(map(of_tokens, self._tokens)), list(map(of_sets, self._sets))
+        part.offsets, part.categories = offsets, self.categories
         return part
 
     def _check(self) -> None:
@@ -155,11 +201,12 @@ class SetData:
             raise ValueError(f"The name {twice[0]!r} is used twice. Give every feature its own name.")
         if SIZE in names:
             raise ValueError(f"The name {SIZE!r} is reserved for the number of tokens. Rename the feature.")
-        if len(self.set_values) != len(self):
-            raise ValueError(f"set_values has {len(self.set_values)} rows, but there are {len(self)} sets.")
         for name in names:
             values, per_set = self.column(name)
-            if (infinite := np.isinf(values)).any():
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = values.sum()
+            # A finite sum has finite parts only, and is quicker to find.
+            if not np.isfinite(total) and (infinite := np.isinf(values)).any():
                 place = int(np.argmax(infinite))
                 number = place if per_set else int(np.searchsorted(self.offsets, place, side="right")) - 1
                 raise ValueError(
@@ -180,6 +227,13 @@ class SetData:
                 f"Feature {name!r} holds {codes[np.argmax(wrong)]}, but with categories its values are codes "
                 f"from 0 to {len(categories) - 1}, or NaN."
             )
+
+
+def _stacked(columns: list[FloatArray], n_rows: int) -> FloatArray:
+    stacked = np.empty((n_rows, len(columns)), order="F")
+    for place, column in enumerate(columns):
+        stacked[:, place] = column
+    return stacked
 
 
 def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
