@@ -11,7 +11,7 @@ import pytest
 
 import clearset as cs
 from clearset import display
-from clearset.models import _set_model
+from clearset.sets import _set_data
 from clearset.sets import Binning
 
 HOSTILE = [
@@ -324,7 +324,7 @@ def test_pieces_make_no_difference(monkeypatch):
     model, data = model_of("three classes, width 4"), pa.table(DATA).slice(0, 60)
     whole = model.explain(data, effects=True)
     curve = model.partial_dependence("words", data, label="c")
-    monkeypatch.setattr(_set_model, "PIECE_TOKENS", 7)
+    monkeypatch.setattr(_set_data, "PIECE_TOKENS", 7)
     parts = model.explain(data, effects=True)
     assert parts.tokens.schema == whole.tokens.schema
     assert parts.tokens["set"].to_pylist() == whole.tokens["set"].to_pylist()

@@ -30,10 +30,12 @@ class Attempts:
         self._loss, self._interrupt_at = loss, interrupt_at
         self.settings: list[Setting] = []
         self.starts: list[Setting | None] = []
+        self.rivals: list[Setting | None] = []
 
-    def __call__(self, setting, start):
+    def __call__(self, setting, start, rival):
         self.settings.append(setting)
         self.starts.append(None if start is None else start.setting)
+        self.rivals.append(None if rival is None else rival.setting)
         loss = self._loss(setting)
         progress = SimpleNamespace(interrupted=len(self.settings) == self._interrupt_at)
         return SimpleNamespace(setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress))
@@ -67,6 +69,12 @@ def test_refinement_is_tried_first_and_goes_on_from_the_start():
     assert attempts.starts == [None, FIRST, FIRST, None]
     assert best.setting == weak
     assert [setting for setting, _ in losses] == attempts.settings
+
+
+def test_the_rival_is_the_best_so_far():
+    _, _, attempts = run(lambda s: 1.0 - 0.1 * s.refine, free={"refine", "pull", "width"})
+    weak = replace(FIRST, refine=1, pull=2.0)
+    assert attempts.rivals == [None, FIRST, weak, weak]
 
 
 def test_refinement_that_was_asked_for_is_kept_even_where_it_is_worse():

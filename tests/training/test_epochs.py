@@ -163,3 +163,34 @@ class TestWithATrainer:
         assert progress.interrupted
         assert progress.best_epoch == 2
         assert self.loss(progress.best, data) == pytest.approx(progress.best_loss)
+
+
+class Falling:
+    """A trainer whose validation losses are given."""
+
+    validates = True
+
+    def __init__(self, losses):
+        self._losses, self._epoch = losses, 0
+
+    def epoch(self):
+        self._epoch += 1
+        return 0.0
+
+    def validation_loss(self):
+        return self._losses[self._epoch - 1]
+
+    def kept(self):
+        return self._epoch
+
+
+def test_training_that_stays_behind_its_rival_is_given_up():
+    schedule = Schedule(learning_rate=0.1, epochs=30, batch_size=1, patience=30)
+    rival = [1.0 / epoch for epoch in range(1, 31)]
+    behind = [1.05 * loss for loss in rival]
+    assert len(run_epochs(Falling(behind), schedule, rival=rival).history) == 8
+    close = [1.01 * loss for loss in rival]
+    assert len(run_epochs(Falling(close), schedule, rival=rival).history) == 30
+    # A rival that had fewer epochs is met by the best that it reached.
+    assert len(run_epochs(Falling(close), schedule, rival=rival[:5]).history) == 30
+    assert len(run_epochs(Falling(behind), schedule).history) == 30
