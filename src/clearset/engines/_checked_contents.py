@@ -56,7 +56,10 @@ def tokens_of_sets(crossed: CrossedPositions, sets: IntArray) -> tuple[IntArray,
 
 
 def check_crossed_contents(
-    crossed: CrossedPositions, chosen: IntArray, corrections: npt.NDArray[Any] | None, n_slots: int
+    crossed: CrossedPositions,
+    chosen: IntArray | slice,
+    corrections: npt.NDArray[Any] | None,
+    n_slots: int,
 ) -> None:
     """Raise the error that says which slots or rows of the chosen tokens cannot be, if some cannot."""
     limits = [("slots", crossed.slots[:, chosen], 0, n_slots, "calibration")]

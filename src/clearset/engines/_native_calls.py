@@ -163,7 +163,8 @@ def _rho(
 
 def losses(loss: Loss, outputs: Array, targets: Array) -> tuple[Array, Array]:
     """Return the loss of every set, ``(B,)``, and its derivatives by the outputs, ``(B, C)``."""
-    values, slopes = _native.losses(loss.name, loss.quantile, np.ascontiguousarray(outputs), targets)
+    arrays = map(np.ascontiguousarray, (outputs, targets))
+    values, slopes = _native.losses(loss.name, loss.quantile, *arrays)
     return values, slopes
 
 
