@@ -149,4 +149,4 @@ class SetFunctionModule(nn.Module):
     def _shared(self) -> SetFunction:
         corrections = None if self.corrections is None else self.corrections.detach().cpu().numpy()
         calibration, vertices, *rho = self.arrays().values()
-        return SetFunction(self.phi.layout, calibration, vertices, *rho, corrections=corrections)
+        return SetFunction(self.phi.layout, calibration, vertices, rho[0], rho[1], rho[2], corrections)
