@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from clearset.engines._checked_contents import check_contents, check_crossed_contents
+from clearset.engines._checked_contents import check_crossed_contents, check_slots
 from clearset.engines._inputs import check_sets
 from clearset.functions import SetFunction
 from clearset.sets import CrossedPositions, Positions
@@ -83,8 +83,8 @@ def check_tokens(function: SetFunction, tokens: TokenPositions | CrossedTokens, 
     if isinstance(tokens, TokenPositions):
         sets = Positions(*arrays)
         check_sets(function, sets, threads=1)
-        check_contents(sets.slots, sets.offsets, n_slots)
+        check_slots(sets.slots, n_slots)
     else:
         crossed = CrossedPositions(*arrays)
         check_sets(function, crossed, threads=1)
-        check_crossed_contents(crossed, slice(None), function.corrections, n_slots)
+        check_crossed_contents(crossed, function.corrections, n_slots)
