@@ -3,10 +3,11 @@ import pytest
 import torch
 
 from clearset.engines.torch import SetFunctionModule, as_tensors
+from clearset.functions import Layout
 
 from ...functions.example import Example
 from ..brute_force import brute_force, brute_force_rho
-from ..cases import crossed_case, expected_means, expected_rho, expected_scores
+from ..cases import crossed_case, expected_means, expected_rho, expected_scores, plain_case
 from ..crossed_example import CrossedExample
 
 
@@ -101,6 +102,19 @@ def test_trains_as_a_part_of_a_network():
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.7 * losses[0]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no GPU")
+def test_other_devices_give_the_same():
+    for function, sets in (plain_case(1, Layout.full((3, 2)), width=2), crossed_case(1, 3, corrected=7)):
+        module = SetFunctionModule(function)
+        there = SetFunctionModule(function).to("cuda")
+        for one, device in ((module, "cpu"), (there, "cuda")):
+            one(as_tensors(sets, device)).square().sum().backward()
+        torch.testing.assert_close(there(as_tensors(sets, "cuda")).cpu(), module(as_tensors(sets)))
+        for here, moved in zip(module.parameters(), there.parameters(), strict=True):
+            torch.testing.assert_close(moved.grad.cpu(), here.grad)
+        np.testing.assert_array_equal(there.function().calibration, function.calibration)
 
 
 def test_state_is_saved_and_loaded_as_that_of_any_module():
