@@ -129,14 +129,7 @@ class SetFunctionModule(nn.Module):
     @property
     def tables(self) -> dict[str, nn.Parameter]:
         """The parameters by name, in the order of the layers, without corrections."""
-        phi, rho = self.phi, self.rho
-        return {
-            "phi.calibration": phi.calibration,
-            "phi.vertices": phi.vertices,
-            "rho.calibrators": rho.calibrators,
-            "rho.vertices": rho.vertices,
-            "rho.output": rho.output,
-        }
+        return {name: table for name, table in self.named_parameters() if name != "corrections"}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the tables as arrays; those of parameters on the CPU share their memory."""
