@@ -9,15 +9,19 @@ from __future__ import annotations
 import platform
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from benchmarks.phi import cpu_name
-from clearset.engines.torch import CrossedInputs, CrossedTokens, crossed_mean
-from clearset.functions import Layout
+from clearset.engines import _native_calls as native
+from clearset.engines.torch import as_tensors
+from clearset.engines.torch._phi import crossed_scores, set_means
+from clearset.sets import CrossedPositions
 
 N_SETS = 28_000
 N_ROWS = 1_500_000
@@ -26,8 +30,9 @@ BATCH = 300
 N_BATCHES = {"native": N_SETS // BATCH, "reference": 2}
 REPEATS = {"native": 5, "reference": 3}
 N_FEATURES, N_KEYPOINTS, SLOTS_PER_FEATURE = 6, 15, 11
-LAYOUT = Layout.full((2,) * N_FEATURES)
 RESULTS = Path(__file__).parent / "results" / "crossed.md"
+
+Array = npt.NDArray[Any]
 
 
 class Case(NamedTuple):
@@ -41,22 +46,24 @@ class Case(NamedTuple):
 CASES = tuple(Case(*sizes, refines) for sizes in ((20, 1), (20, 4), (1, 1)) for refines in (False, True))
 
 
-def make_tokens(generator: torch.Generator) -> CrossedTokens:
+def make_positions(n_classes: int) -> CrossedPositions:
     """Draw sets of about 143 tokens, some of them with thousands."""
-    sizes = torch.empty(N_SETS).log_normal_(4.3, 1.15, generator=generator).long().clamp(1, 3446)
-    offsets = torch.cat([torch.tensor([0]), sizes.cumsum(0)])
+    rng = np.random.default_rng(0)
+    sizes = rng.lognormal(4.3, 1.15, N_SETS).astype(np.int64).clip(1, 3446)
+    offsets = np.concatenate([[0], sizes.cumsum()])
     n_tokens = int(offsets[-1])
     shape = (N_FEATURES - 1, n_tokens)
-    first_slots = N_KEYPOINTS + 1 + SLOTS_PER_FEATURE * torch.arange(N_FEATURES - 1)[:, None]
-    slots = torch.randint(0, SLOTS_PER_FEATURE - 2, shape, generator=generator) + first_slots
-    corrected = torch.randint(0, N_CORRECTIONS, (n_tokens,), generator=generator)
-    plain = torch.rand(n_tokens, generator=generator) < 0.8
-    return CrossedTokens(
-        slots=slots.to(torch.int32),
-        fractions=torch.rand(shape, generator=generator),
-        offsets=offsets,
-        rows=torch.randint(0, N_ROWS, (n_tokens,), generator=generator).to(torch.int32),
-        corrected=corrected.masked_fill(plain, -1).to(torch.int32),
+    first_slots = N_KEYPOINTS + 1 + SLOTS_PER_FEATURE * np.arange(N_FEATURES - 1)[:, None]
+    slots = rng.integers(0, SLOTS_PER_FEATURE - 2, shape) + first_slots
+    corrected = np.where(rng.random(n_tokens) < 0.8, -1, rng.integers(0, N_CORRECTIONS, n_tokens))
+    return CrossedPositions(
+        slots.astype(np.int32),
+        rng.random(shape, np.float32),
+        offsets,
+        rng.integers(0, N_ROWS, n_tokens).astype(np.int32),
+        corrected.astype(np.int32),
+        rng.standard_normal((N_ROWS, n_classes), np.float32),
+        np.linspace(-2.5, 2.5, N_KEYPOINTS, dtype=np.float32),
     )
 
 
@@ -67,33 +74,41 @@ class Rates(NamedTuple):
     both: float
 
 
-def million_pairs_per_second(case: Case, kernel: str, tokens: CrossedTokens) -> Rates:
-    """Time mini-batches, forward alone and forward and backward together; the medians of the repeats."""
-    generator = torch.Generator().manual_seed(1)
-    values = torch.randn(N_ROWS, case.n_classes, generator=generator)
-    corrections = torch.zeros(N_CORRECTIONS, case.n_classes).requires_grad_() if case.refines else None
-    keypoints = torch.linspace(-2.5, 2.5, N_KEYPOINTS)
-    n_slots = N_KEYPOINTS + 1 + SLOTS_PER_FEATURE * (N_FEATURES - 1)
-    calibration = torch.rand(case.width, n_slots, generator=generator).requires_grad_()
-    vertices = torch.rand(case.width, LAYOUT.n_vertices, generator=generator).requires_grad_()
-    upstream = torch.randn(BATCH, case.n_classes, case.width, generator=generator)
-    leaves = [leaf for leaf in (calibration, vertices, corrections) if leaf is not None]
-    order = torch.randperm(N_SETS, generator=generator)
-    batches = [order[i * BATCH : (i + 1) * BATCH] for i in range(N_BATCHES[kernel])]
-    n_tokens = sum(int((tokens.offsets[sets + 1] - tokens.offsets[sets]).sum()) for sets in batches)
+class Tables(NamedTuple):
+    """What the gradients go by."""
 
-    def mean(sets: Tensor) -> Tensor:
-        inputs = CrossedInputs(tokens, sets, values, corrections, keypoints, calibration, vertices, LAYOUT)
-        return crossed_mean(inputs, kernel=kernel)
+    corrections: Array | None
+    calibration: Array
+    vertices: Array
+
+
+def make_tables(case: Case, rng: np.random.Generator) -> Tables:
+    """Draw tables of a set function."""
+    n_slots = N_KEYPOINTS + 1 + SLOTS_PER_FEATURE * (N_FEATURES - 1)
+    return Tables(
+        np.zeros((N_CORRECTIONS, case.n_classes), np.float32) if case.refines else None,
+        rng.random((case.width, n_slots), np.float32),
+        rng.random((case.width, 2**N_FEATURES), np.float32),
+    )
+
+
+def million_pairs_per_second(case: Case, kernel: str, positions: CrossedPositions) -> Rates:
+    """Time mini-batches, forward alone and forward and backward together; the medians of the repeats."""
+    rng = np.random.default_rng(1)
+    tables = make_tables(case, rng)
+    upstream = rng.standard_normal((BATCH, case.n_classes, case.width), np.float32)
+    order = rng.permutation(N_SETS)
+    batches = [order[i * BATCH : (i + 1) * BATCH] for i in range(N_BATCHES[kernel])]
+    n_tokens = int(np.diff(positions.offsets)[np.concatenate(batches)].sum())
+    forward, both = (by_native if kernel == "native" else by_autograd)(positions, tables, upstream)
 
     def once() -> tuple[float, float]:
         start = time.process_time()
-        with torch.no_grad():
-            for sets in batches:
-                mean(sets)
+        for sets in batches:
+            forward(sets)
         middle = time.process_time()
         for sets in batches:
-            torch.autograd.grad(mean(sets), leaves, upstream[: len(sets)])
+            both(sets)
         return middle - start, time.process_time() - middle
 
     once()
@@ -102,15 +117,54 @@ def million_pairs_per_second(case: Case, kernel: str, tokens: CrossedTokens) -> 
     return Rates(*(n_tokens * case.n_classes / seconds / 1e6 for seconds in medians))
 
 
+def by_native(
+    positions: CrossedPositions, tables: Tables, upstream: Array
+) -> tuple[Callable[[Array], object], Callable[[Array], object]]:
+    """Return what takes the means of a batch, and what takes them and their gradients."""
+
+    def forward(sets: Array) -> None:
+        native.crossed_mean(positions, sets, *tables, 1)
+
+    def both(sets: Array) -> None:
+        forward(sets)
+        native.crossed_gradients(positions, sets, *tables, 1, upstream)
+
+    return forward, both
+
+
+def by_autograd(
+    positions: CrossedPositions, tables: Tables, upstream: Array
+) -> tuple[Callable[[Array], object], Callable[[Array], object]]:
+    """Return the same in torch; taking the batch out of the data is a part of it."""
+    leaves = [torch.from_numpy(table).requires_grad_() for table in tables if table is not None]
+    corrections = leaves[0] if tables.corrections is not None else None
+    calibration, vertices = leaves[-2:]
+
+    def means(sets: Array) -> torch.Tensor:
+        tokens: Any = as_tensors(positions.take(sets))
+        scores = crossed_scores(tokens, calibration, vertices, corrections)
+        return set_means(scores, tokens.offsets)
+
+    def forward(sets: Array) -> None:
+        with torch.no_grad():
+            means(sets)
+
+    def both(sets: Array) -> None:
+        torch.autograd.grad(means(sets), leaves, torch.from_numpy(upstream))
+
+    return forward, both
+
+
 def main() -> None:
     """Print the table and write it down."""
     torch.set_num_threads(1)
-    tokens = make_tokens(torch.Generator().manual_seed(0))
+    positions = {n_classes: make_positions(n_classes) for n_classes in {case.n_classes for case in CASES}}
+    n_tokens = positions[1].n_tokens
     lines = [
         "# Crossed phi and its mean",
         "",
         f"Million token-class pairs per second of processor time on one thread, float32, {N_FEATURES} features,",
-        f"{N_KEYPOINTS} keypoints, mini-batches of {BATCH} sets out of {N_SETS:,} with {tokens.n_tokens:,} tokens,",
+        f"{N_KEYPOINTS} keypoints, mini-batches of {BATCH} sets out of {N_SETS:,} with {n_tokens:,} tokens,",
         f"values at random out of {N_ROWS:,} rows; with corrections, a fifth of the tokens has one. Medians of the",
         "repeats (`python -m benchmarks.crossed`).",
         "",
@@ -119,8 +173,8 @@ def main() -> None:
         "| ---: | ---: | :--- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for case in CASES:
-        native = million_pairs_per_second(case, "native", tokens)
-        reference = million_pairs_per_second(case, "reference", tokens)
+        native = million_pairs_per_second(case, "native", positions[case.n_classes])
+        reference = million_pairs_per_second(case, "reference", positions[case.n_classes])
         cells = (
             case.n_classes,
             case.width,

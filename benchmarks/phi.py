@@ -9,13 +9,18 @@ from __future__ import annotations
 import platform
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
-from clearset.engines.torch import TokenPositions, phi_mean
+from clearset.engines import _native_calls as native
+from clearset.engines.torch import TokenPositions
+from clearset.engines.torch._phi import phi_scores, set_means
 from clearset.functions import Layout
+from clearset.sets import Positions
 
 N_TOKENS = 500_000
 REPEATS = {"native": 31, "reference": 3}
@@ -33,33 +38,50 @@ class Case(NamedTuple):
 CASES = (Case(3, 1), Case(6, 1), Case(6, 4), Case(10, 1))
 
 
-def make_positions(n_features: int, n_tokens: int, generator: torch.Generator) -> TokenPositions:
+def make_positions(n_features: int, n_tokens: int, rng: np.random.Generator) -> Positions:
     """Draw tokens that are spread evenly over the nine segments of every calibrator."""
     shape = (n_features, n_tokens)
-    first_slots = SLOTS_PER_FEATURE * torch.arange(n_features)[:, None]
-    slots = torch.randint(0, SLOTS_PER_FEATURE - 2, shape, generator=generator) + first_slots
-    ends = torch.randint(1, 20, (n_tokens,), generator=generator).cumsum(0)
-    return TokenPositions(
-        slots=slots.to(torch.int32),
-        fractions=torch.rand(shape, generator=generator),
-        offsets=torch.cat([torch.tensor([0]), ends[ends < n_tokens], torch.tensor([n_tokens])]),
-    )
+    first_slots = SLOTS_PER_FEATURE * np.arange(n_features)[:, None]
+    slots = rng.integers(0, SLOTS_PER_FEATURE - 2, shape) + first_slots
+    ends = rng.integers(1, 20, n_tokens).cumsum()
+    offsets = np.concatenate([[0], ends[ends < n_tokens], [n_tokens]])
+    return Positions(slots.astype(np.int32), rng.random(shape, np.float32), offsets)
+
+
+def both_ways(case: Case, kernel: str) -> Callable[[], object]:
+    """Return what takes the means of all sets and their gradients by the tables."""
+    rng = np.random.default_rng(0)
+    positions = make_positions(case.n_features, N_TOKENS, rng)
+    layout = Layout.full((2,) * case.n_features)
+    calibration = rng.random((case.width, SLOTS_PER_FEATURE * case.n_features), np.float32)
+    vertices = rng.random((case.width, layout.n_vertices), np.float32)
+    upstream = rng.standard_normal((len(positions), case.width), np.float32)
+    if kernel == "native":
+
+        def by_native() -> None:
+            native.phi_mean(positions, calibration, vertices, layout, 1)
+            native.phi_gradients(positions, calibration, vertices, layout, 1, upstream)
+
+        return by_native
+
+    places = (positions.slots, positions.fractions, positions.offsets)
+    tokens = TokenPositions(*map(torch.from_numpy, places))
+    tables = [torch.from_numpy(table).requires_grad_() for table in (calibration, vertices)]
+
+    def by_autograd() -> None:
+        means = set_means(phi_scores(tokens, tables[0], tables[1], layout), tokens.offsets)
+        torch.autograd.grad(means, tables, torch.from_numpy(upstream))
+
+    return by_autograd
 
 
 def million_tokens_per_second(case: Case, kernel: str) -> float:
     """Time forward and backward together; the median of the repeats."""
-    generator = torch.Generator().manual_seed(0)
-    positions = make_positions(case.n_features, N_TOKENS, generator)
-    layout = Layout.full((2,) * case.n_features)
-    n_slots = SLOTS_PER_FEATURE * case.n_features
-    calibration = torch.rand(case.width, n_slots, generator=generator).requires_grad_()
-    vertices = torch.rand(case.width, layout.n_vertices, generator=generator).requires_grad_()
-    upstream = torch.randn(positions.n_sets, case.width, generator=generator)
+    apply = both_ways(case, kernel)
 
     def once() -> float:
         start = time.process_time()
-        means = phi_mean(positions, calibration, vertices, layout, kernel=kernel)
-        torch.autograd.grad(means, (calibration, vertices), upstream)
+        apply()
         return time.process_time() - start
 
     once()

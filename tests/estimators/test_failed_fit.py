@@ -16,7 +16,7 @@ from torch import nn
 
 import clearset as cs
 from clearset import baselines
-from clearset.engines.torch import TorchEngine
+from clearset.engines import engine as engine_of
 from clearset.functions import ShapeConstraints
 
 RNG = np.random.default_rng(0)
@@ -54,7 +54,9 @@ class Case:
 
 QUICK: dict[str, Any] = {"epochs": 2, "random_state": 0}
 SEMANTIC: dict[str, Any] = {**QUICK, "tokens": cs.Items(), "n_jobs": 1}
-SET_TRAINING, JOINT_TRAINING = (TorchEngine, "trainer"), (TorchEngine, "joint_trainer")
+# What trains by default.
+ENGINE = type(engine_of())
+SET_TRAINING, JOINT_TRAINING = (ENGINE, "trainer"), (ENGINE, "joint_trainer")
 
 
 def joint(follow_on: Any) -> Callable[[], Any]:
@@ -106,7 +108,7 @@ def raising(error: type[BaseException]) -> Callable[..., Any]:
 
 def failing(training: tuple[Any, str], error: type[BaseException]) -> Callable[..., Any]:
     """Stand in for what trains: an epoch of an engine's trainer, or the method itself, raises an error."""
-    if training[0] is not TorchEngine:
+    if training[0] is not ENGINE:
         return raising(error)
     make = getattr(*training)
 
@@ -236,7 +238,7 @@ def test_an_estimator_that_was_never_fitted_stays_so(
 
 def interrupted_at(epoch: int) -> Callable[..., Any]:
     """Stand in for trainers whose so many-th epoch, of all together, an interrupt ends, as Ctrl-C would."""
-    calls, make = [], TorchEngine.trainer
+    calls, make = [], ENGINE.trainer
 
     def trainer(*arguments: Any) -> Any:
         made = make(*arguments)

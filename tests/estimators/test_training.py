@@ -8,7 +8,7 @@ import pytest
 
 import clearset as cs
 from clearset.datasets import make_reviews
-from clearset.engines.torch import TorchEngine
+from clearset.engines import Engine, engine
 from clearset.functions import SetFunction, ShapeConstraints
 from clearset.sets import Binning
 from clearset.training import Fitting
@@ -229,18 +229,19 @@ def test_warm_start_keeps_the_classes() -> None:
 def test_restarts_keep_the_best(monkeypatch: pytest.MonkeyPatch, curve: Any) -> None:
     X, y = curve
     found, shapes = [], []
-    train, trainer = Fitting.train, TorchEngine.trainer
+    native = type(engine())
+    train, trainer = Fitting.train, native.trainer
 
     def watched(fitting: Fitting, *arguments: Any) -> Any:
         found.append(train(fitting, *arguments))
         return found[-1]
 
-    def watched_trainer(engine: TorchEngine, problem: Any, *arguments: Any) -> Any:
+    def watched_trainer(own_engine: Engine, problem: Any, *arguments: Any) -> Any:
         shapes.append(problem.shape)
-        return trainer(engine, problem, *arguments)
+        return trainer(own_engine, problem, *arguments)
 
     monkeypatch.setattr(Fitting, "train", watched)
-    monkeypatch.setattr(TorchEngine, "trainer", watched_trainer)
+    monkeypatch.setattr(native, "trainer", watched_trainer)
     model = fit(X, y, restarts=3, epochs=3, width=2)
     losses = [attempt.best_loss for attempt in found]
     assert len(set(losses)) == 3

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from clearset.engines.torch import SetFunctionModule, loss_of, token_positions
+from clearset.engines.torch import SetFunctionModule, as_tensors, loss_of
 from clearset.functions import Layout, Loss
 from clearset.training import initial_crossed_set_function, leanings
 
@@ -16,7 +16,7 @@ def test_starts_feasible_and_able_to_move():
         assert largest_violation(example.shape, function) == 0.0
         labels = torch.from_numpy(np.random.default_rng(seed).normal(size=len(example.positions)))
         module = SetFunctionModule(function)
-        loss_of(Loss("squared_error"), module(token_positions(example.positions)), labels).mean().backward()
+        loss_of(Loss("squared_error"), module(as_tensors(example.positions)), labels).mean().backward()
         for name, table in module.tables.items():
             # Every row has a gradient: no lattice or calibrator is dead from the start.
             assert (table.grad.abs().amax(dim=1) > 1e-6).all(), name

@@ -22,9 +22,8 @@ def check_offsets(offsets: IntArray, n_tokens: int) -> None:
         )
 
 
-def check_contents(slots: npt.NDArray[np.int32], offsets: IntArray, n_slots: int) -> None:
-    """Raise the error that says which offsets or slots cannot be, if some cannot."""
-    check_offsets(offsets, slots.shape[1])
+def check_slots(slots: npt.NDArray[np.int32], n_slots: int) -> None:
+    """Raise an error if some slots cannot be."""
     if slots.size and (slots.min() < 0 or slots.max() >= n_slots):
         raise ValueError(
             f"slots hold a number outside 0 to {n_slots - 1}, but calibration has {n_slots} slots. "
@@ -32,40 +31,35 @@ def check_contents(slots: npt.NDArray[np.int32], offsets: IntArray, n_slots: int
         )
 
 
-def tokens_of_sets(crossed: CrossedPositions, sets: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers of the tokens of the chosen sets, set after set, and the sets' sizes.
-
-    Raises the error that says which sets or offsets cannot be, if some cannot.
-    """
+def check_chosen_sets(crossed: CrossedPositions, sets: IntArray) -> None:
+    """Raise the error that says which of the chosen sets or their offsets cannot be, if some cannot."""
     n_sets, n_tokens, offsets = len(crossed), crossed.n_tokens, crossed.offsets
     if sets.size and (sets.min() < 0 or sets.max() >= n_sets):
         raise ValueError(
             f"sets hold a number outside 0 to {n_sets - 1}, but there are {n_sets} sets. "
             "Choose among the sets of the tokens."
         )
-    starts, sizes = offsets[sets], offsets[sets + 1] - offsets[sets]
-    bad = (sizes <= 0) | (starts < 0) | (starts + sizes > n_tokens)
+    starts, stops = offsets[sets], offsets[sets + 1]
+    bad = (stops <= starts) | (starts < 0) | (stops > n_tokens)
     if bad.any():
         wrong = int(sets[np.argmax(bad)])
         raise ValueError(
             f"Set {wrong} goes from token {int(offsets[wrong])} to {int(offsets[wrong + 1])} of {n_tokens}; every set "
             "must have at least one token. An empty set must be given as one token with all features missing."
         )
-    ends = np.cumsum(sizes)
-    return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum())), sizes
 
 
 def check_crossed_contents(
-    crossed: CrossedPositions, chosen: IntArray, corrections: npt.NDArray[Any] | None, n_slots: int
+    crossed: CrossedPositions, corrections: npt.NDArray[Any] | None, n_slots: int
 ) -> None:
-    """Raise the error that says which slots or rows of the chosen tokens cannot be, if some cannot."""
-    limits = [("slots", crossed.slots[:, chosen], 0, n_slots, "calibration")]
-    limits.append(("rows", crossed.rows[chosen], -1, len(crossed.values), "values"))
+    """Raise the error that says which slots or rows of tokens cannot be, if some cannot."""
+    check_slots(crossed.slots, n_slots)
+    limits = [("rows", crossed.rows, len(crossed.values), "values")]
     if corrections is not None:
-        limits.append(("corrected", crossed.corrected[chosen], -1, len(corrections), "corrections"))
-    for name, numbers, lowest, size, table in limits:
-        if numbers.size and (numbers.min() < lowest or numbers.max() >= size):
+        limits.append(("corrected", crossed.corrected, len(corrections), "corrections"))
+    for name, numbers, size, table in limits:
+        if numbers.size and (numbers.min() < -1 or numbers.max() >= size):
             raise ValueError(
-                f"{name} hold a number outside {lowest} to {size - 1}, but that is all that {table} has. "
+                f"{name} hold a number outside -1 to {size - 1}, but that is all that {table} has. "
                 f"Make the tokens and {table} together."
             )

@@ -107,4 +107,4 @@ def _check_floats(arrays: dict[str, Array]) -> None:
     dtypes = {array.dtype for array in arrays.values()}
     if len(dtypes) > 1 or not dtypes <= {np.dtype(np.float32), np.dtype(np.float64)}:
         received = ", ".join(f"{name} {array.dtype}" for name, array in arrays.items())
-        raise TypeError(f"Received {received}; all must be float32 or all float64. Convert with .astype.")
+        raise TypeError(f"Received {received}; all must be float32 or all float64.")

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines._checked_contents import check_contents, check_crossed_contents, tokens_of_sets
+from clearset.engines._checked_contents import (
+    check_chosen_sets,
+    check_crossed_contents,
+    check_offsets,
+    check_slots,
+)
 from clearset.functions import Layout, Loss
 from clearset.sets import CrossedPositions, Positions, ValueColumn
 
@@ -32,7 +37,9 @@ def phi_mean(
     try:
         call(_layout(layout), threads, *sizes, *_addresses(*arrays, means))
     except ValueError:
-        check_contents(positions.slots, positions.offsets, calibration.shape[1])  # which says what it is
+        # These say what it is.
+        check_offsets(positions.offsets, positions.n_tokens)
+        check_slots(positions.slots, calibration.shape[1])
         raise
     return means
 
@@ -104,8 +111,8 @@ def crossed_mean(
     try:
         call(threads, sizes, _native.CrossedInputs(*_addresses(*arrays)), *_addresses(means))
     except ValueError:
-        chosen, _ = tokens_of_sets(crossed, sets)
-        check_crossed_contents(crossed, chosen, corrections, calibration.shape[1])
+        check_chosen_sets(crossed, sets)
+        check_crossed_contents(crossed.take(sets), corrections, calibration.shape[1])
         raise
     return means
 
@@ -178,7 +185,8 @@ def _rho(
 
 def losses(loss: Loss, outputs: Array, targets: Array) -> tuple[Array, Array]:
     """Return the loss of every set, ``(B,)``, and its derivatives by the outputs, ``(B, C)``."""
-    values, slopes = _native.losses(loss.name, loss.quantile, np.ascontiguousarray(outputs), targets)
+    arrays = map(np.ascontiguousarray, (outputs, targets))
+    values, slopes = _native.losses(loss.name, loss.quantile, *arrays)
     return values, slopes
 
 

@@ -53,6 +53,11 @@ class TrainingSets:
         """What to calculate in."""
         return np.dtype(self.positions.fractions.dtype)
 
+    def take(self, sets: npt.NDArray[np.int64]) -> "TrainingSets":
+        """Return some of the labelled sets, without the others."""
+        positions = self.positions.take(sets if self.chosen is None else self.chosen[sets])
+        return TrainingSets(positions, self.targets[sets], self.weights[sets])
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -90,6 +90,8 @@ class CrossedPositions:
     ... )
     >>> crossed
     CrossedPositions(2 sets, 3 tokens, 1 features, 2 classes)
+    >>> crossed.take(np.array([1, 0])).rows
+    array([-1,  0,  1], dtype=int32)
     """
 
     slots: npt.NDArray[np.int32]
@@ -116,3 +118,16 @@ class CrossedPositions:
     def n_classes(self) -> int:
         """Number of classes, C."""
         return int(self.values.shape[1])
+
+    def take(self, sets: npt.NDArray[np.integer]) -> "CrossedPositions":
+        """Return the sets with the given indices, in that order; the table of values is shared."""
+        tokens, offsets = gather(self.offsets, sets)
+        return CrossedPositions(
+            self.slots.take(tokens, axis=1),
+            self.fractions.take(tokens, axis=1),
+            offsets,
+            self.rows[tokens],
+            self.corrected[tokens],
+            self.values,
+            self.keypoints,
+        )

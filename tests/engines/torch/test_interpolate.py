@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import RegularGridInterpolator
 from torch.autograd import gradcheck
 
-from clearset.engines.torch._interpolate import interpolate_lattice, interpolate_line
+from clearset.engines.torch._interpolate import interpolate_lattice, interpolate_lines
 
 
 @given(st.lists(st.integers(2, 4), min_size=1, max_size=4), st.integers(1, 3), st.integers(0, 2**32 - 1))
@@ -38,9 +38,18 @@ def test_gradients(sizes):
     assert gradcheck(lambda x, v: interpolate_lattice(x, v, sizes), (inputs, vertices))
 
 
-def test_line_reads_each_row_for_its_own_column():
-    table = torch.tensor([[0.0, 10.0], [5.0, 5.5]])
-    read = interpolate_line(
-        table, torch.zeros(3, 2, dtype=torch.int64), torch.tensor([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-    )
-    assert read.tolist() == [[0.0, 5.5], [5.0, 5.25], [10.0, 5.0]]
+def test_lines_equal_numpys_interpolation_and_end_where_they_end():
+    rng = np.random.default_rng(0)
+    inputs, table = rng.uniform(-1.5, 1.5, (50, 3)), rng.normal(size=(3, 6))
+    inputs[:6] = np.linspace(-1, 1, 6)[:, None]
+    ours = interpolate_lines(torch.from_numpy(inputs), torch.from_numpy(table)).numpy()
+    for n in range(3):
+        theirs = np.interp(inputs[:, n], np.linspace(-1, 1, 6), table[n])
+        np.testing.assert_allclose(ours[:, n], theirs, atol=1e-12)
+
+
+def test_gradients_of_lines():
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.rand(5, 2, generator=generator, dtype=torch.float64, requires_grad=True)
+    table = torch.randn(2, 4, generator=generator, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(interpolate_lines, (inputs, table))

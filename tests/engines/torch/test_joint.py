@@ -6,8 +6,7 @@ import pytest
 import torch
 
 import clearset as cs
-from clearset.engines import engine
-from clearset.engines.torch import TorchEngine
+from clearset.engines import available_engines, engine
 
 RNG = np.random.default_rng(0)
 ITEMS = np.array([f"i{k}" for k in range(20)])
@@ -25,12 +24,13 @@ NUMBERS = np.array([WORTH[row].max() for row in SETS]) + FRAME["shift"].to_numpy
 
 @pytest.fixture(scope="module")
 def trainer():
-    """Catch what trains jointly."""
-    caught, make = [], TorchEngine.joint_trainer
+    """Catch what is to be trained jointly, and let torch begin it."""
+    used, caught = type(engine()), []
+    make = used.joint_trainer
 
-    def watched(*arguments):
-        caught.append(make(*arguments))
-        return caught[-1]
+    def watched(self, *arguments):
+        caught.append(arguments)
+        return make(self, *arguments)
 
     options = {"epochs": 8, "n_jobs": 1}
     engines = {
@@ -38,10 +38,10 @@ def trainer():
         ("items", "more"): cs.SemanticFeatureEngine(tokens=cs.Cross("items", "more"), **options),
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TorchEngine, "joint_trainer", watched)
+        patch.setattr(used, "joint_trainer", watched)
         follow_on = cs.SetRegressor(lattice_size=3, **options)
         cs.JointModel(engines, follow_on, epochs=1, random_state=0).fit(FRAME, NUMBERS)
-    return caught[0]
+    return engine("torch").joint_trainer(*caught[0])
 
 
 def outputs_of(trainer, models, sets):
@@ -92,3 +92,23 @@ def test_gradients_are_those_of_finite_differences(trainer, part):
             assert slope == pytest.approx(gradient[place].item(), rel=1e-4, abs=1e-6)
             moved += slope != 0
     assert moved > 5
+
+
+@pytest.mark.skipif("native" not in available_engines(), reason="clearset._native is not built")
+def test_native_gradients_are_those_of_autograd(trainer):
+    from clearset.engines._native_joint import _Pass
+
+    models, problem, sets = trainer._iterate, trainer._problem, np.arange(50)
+    rng = np.random.default_rng(1)
+    for model in models:
+        model.zero_grad()
+        for table in model.tables.values():
+            table.data.add_(torch.from_numpy(0.01 * rng.random(table.shape)))
+    loss = trainer._mean_loss(models, sets)
+    loss.backward()
+    applied = _Pass(problem, [model.function() for model in models], sets, 1)
+    assert applied.loss == pytest.approx(loss.item(), rel=1e-12)
+    for model, gradients in zip(models, applied.gradients(), strict=True):
+        assert any(gradient.any() for gradient in gradients.values())
+        for name, gradient in gradients.items():
+            np.testing.assert_allclose(gradient, model.tables[name].grad, rtol=1e-9, atol=1e-12)

@@ -6,17 +6,15 @@ import torch
 from torch import Tensor
 
 
-def interpolate_line(table: Tensor, segment: Tensor, fraction: Tensor) -> Tensor:
-    """Read piecewise-linear functions between their keypoints.
+def interpolate_lines(inputs: Tensor, table: Tensor) -> Tensor:
+    """Read piecewise-linear functions whose keypoints are uniform on [-1, 1]; inputs outside are moved to the ends.
 
     Parameters
     ----------
+    inputs : Tensor of shape (B, N)
+        B inputs for each of N functions.
     table : Tensor of shape (N, V)
-        The values of N functions at their keypoints.
-    segment : Tensor of int64, shape (B, N)
-        The keypoint on the left of each input, at most V - 2.
-    fraction : Tensor of shape (B, N)
-        How far each input is on its way to the next keypoint, from 0 to 1.
+        The functions' values at their keypoints, at least 2.
 
     Returns
     -------
@@ -24,14 +22,15 @@ def interpolate_line(table: Tensor, segment: Tensor, fraction: Tensor) -> Tensor
 
     Examples
     --------
-    >>> table = torch.tensor([[0.0, 1.0, 3.0]])
-    >>> interpolate_line(table, torch.tensor([[1]]), torch.tensor([[0.5]]))
-    tensor([[2.]])
+    >>> interpolate_lines(torch.tensor([[0.5], [7.0]]), torch.tensor([[0.0, 1.0, 3.0]]))
+    tensor([[2.],
+            [3.]])
     """
-    columns = segment.T
-    left = table.gather(1, columns).T
-    right = table.gather(1, columns + 1).T
-    return left + fraction * (right - left)
+    n_segments = table.shape[1] - 1
+    place = (inputs.clamp(-1.0, 1.0) + 1.0) * (n_segments / 2)
+    segment = place.detach().long().clamp(0, n_segments - 1)
+    left, right = table.gather(1, segment.T).T, table.gather(1, segment.T + 1).T
+    return left + (place - segment) * (right - left)
 
 
 def interpolate_lattice(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -74,4 +73,4 @@ def interpolate_lattice(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) 
             values = values.expand(n_inputs, -1, -1, -1)
             low, high = values.gather(2, index).squeeze(2), values.gather(2, index + 1).squeeze(2)
         values = low + fraction * (high - low)
-    return values.reshape(n_inputs, n_lattices)
+    return values.expand(n_inputs, -1, 1).reshape(n_inputs, n_lattices)

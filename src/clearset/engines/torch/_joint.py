@@ -10,12 +10,10 @@ from torch import Tensor
 
 from clearset.engines._joint_problem import JOINT_WARM_UP, JointProblem
 from clearset.engines._problem import Schedule
-from clearset.engines.torch._inputs import TokenPositions
 from clearset.engines.torch._losses import loss_of
 from clearset.engines.torch._module import SetFunctionModule
-from clearset.engines.torch._phi import phi_mean
-from clearset.engines.torch._sets import CrossedTensors
-from clearset.engines.torch._threads import one_torch_thread
+from clearset.engines.torch._threads import torch_threads
+from clearset.engines.torch._tokens import TokenPositions, as_tensors
 from clearset.engines.torch._trainer import add_gradients, move_average
 from clearset.functions import SetFunction
 from clearset.sets import Binning
@@ -27,7 +25,6 @@ class JointTrainer:
     def __init__(self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator) -> None:
         self._problem, self._schedule, self._rng = problem, schedule, rng
         self._targets, self._weights = torch.from_numpy(problem.targets), torch.from_numpy(problem.weights)
-        self._crossed = [CrossedTensors(estimate.positions) for estimate in problem.estimates]
         self._iterate = [SetFunctionModule(part.function) for part in problem.parts]
         self._average = copy.deepcopy(self._iterate)
         parameters = [parameter for model in self._iterate for parameter in model.parameters()]
@@ -40,7 +37,7 @@ class JointTrainer:
         """Whether there are validation data."""
         return True
 
-    @one_torch_thread()
+    @torch_threads(1)
     def epoch(self) -> float:
         """Go through the training data once, in random order, and return the mean loss on the way."""
         order, total = self._rng.permutation(self._problem.training), 0.0
@@ -61,7 +58,7 @@ class JointTrainer:
         """Return a copy of the running average."""
         return [model.function() for model in self._average]
 
-    @one_torch_thread()
+    @torch_threads(1)
     def _validated(self, models: Sequence[SetFunctionModule]) -> float:
         with torch.no_grad():
             return float(self._mean_loss(models, self._problem.validation).item())
@@ -96,19 +93,13 @@ class JointTrainer:
         positions = problem.positions.take(sets)
         slots, fractions = torch.from_numpy(positions.slots), torch.from_numpy(positions.fractions)
         of_token = torch.repeat_interleave(torch.from_numpy(np.diff(positions.offsets)))
-        for model, part, crossed, estimate in zip(
-            others, problem.parts[1:], self._crossed, problem.estimates, strict=True
-        ):
-            outputs = crossed.outputs(model, sets, self._schedule.threads) * part.scale + part.centre
+        for model, part, estimate in zip(others, problem.parts[1:], problem.estimates, strict=True):
+            outputs = model(as_tensors(estimate.positions.take(sets))) * part.scale + part.centre
             columns = _estimates(outputs, estimate.link.name).T
             for column, d in zip(columns, estimate.features, strict=True):
                 slot, fraction = _place(problem.binning, d, column)
                 slots[d], fractions[d] = slot[of_token], fraction[of_token]
-        placed = TokenPositions(slots, fractions, torch.from_numpy(positions.offsets))
-        phi = follow_on.phi
-        # Only the reference kernel has a gradient in the fractions.
-        means = phi_mean(placed, phi.calibration, phi.vertices, phi.layout, kernel="reference")
-        result: Tensor = follow_on.rho(means)
+        result: Tensor = follow_on(TokenPositions(slots, fractions, torch.from_numpy(positions.offsets)))
         return result
 
 

@@ -1,10 +1,14 @@
-"""Losses as differentiable functions of outputs."""
+"""Losses of labelled sets, as differentiable functions of outputs."""
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from clearset.functions import Loss
+from clearset.engines._problem import FLATTEST, STEEPEST, TrainingSets
+from clearset.engines.torch._module import SetFunctionModule
+from clearset.engines.torch._threads import torch_threads
+from clearset.engines.torch._tokens import as_tensors
+from clearset.functions import Loss, SetFunction
 
 
 def loss_of(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -40,3 +44,31 @@ def loss_of(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
     if loss.name == "absolute_error":
         return error.abs()
     return torch.where(error > 0, loss.quantile * error, (loss.quantile - 1.0) * error)
+
+
+def mean_loss(loss: Loss, outputs: Tensor, data: TrainingSets) -> Tensor:
+    """Return the weighted mean loss of the ``(B, C)`` outputs of all of the labelled sets."""
+    targets = torch.from_numpy(data.targets).to(outputs.dtype)
+    weights = torch.from_numpy(data.weights).to(outputs.dtype)
+    return (loss_of(loss, outputs, targets) * weights).mean()
+
+
+@torch_threads(1)
+def output_line(function: SetFunction, data: TrainingSets, loss: Loss) -> tuple[float, float]:
+    """Return slope and shift of the outputs of all of the labelled sets with the least loss."""
+    model = SetFunctionModule(function, data.dtype)
+    with torch.no_grad():
+        outputs = model(as_tensors(data.positions)).double()
+    line = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # log of the slope, and the shift
+    optimizer = torch.optim.LBFGS([line], max_iter=50, line_search_fn="strong_wolfe")
+
+    def objective() -> Tensor:
+        optimizer.zero_grad()
+        value = mean_loss(loss, line[0].exp() * outputs + line[1], data) + 1e-3 * line.square().sum()
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimizer.step(objective)  # type: ignore[no-untyped-call]
+    if not bool(torch.isfinite(line).all()):
+        return 1.0, 0.0
+    return float(line[0].detach().clamp(FLATTEST, STEEPEST).exp()), float(line[1].detach())

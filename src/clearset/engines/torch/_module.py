@@ -1,18 +1,18 @@
-"""The six layers as one torch module: phi, the mean over each set, rho."""
+"""The set function as a torch module, to be built into other networks."""
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from clearset.engines.torch._inputs import TokenPositions
-from clearset.engines.torch._phi import phi_mean
-from clearset.engines.torch._rho import rho
+from clearset.engines.torch._interpolate import interpolate_lattice, interpolate_lines
+from clearset.engines.torch._phi import crossed_scores, phi_scores, set_means
+from clearset.engines.torch._tokens import CrossedTokens, TokenPositions, check_tokens
 from clearset.functions import Layout, SetFunction
 
 
 class Phi(nn.Module):
-    """Layers 1 and 2: calibrators and lattices of one token, K outputs for each of C set functions.
+    """Layers 1 and 2: calibrators and lattices of a token, K scores for each of C set functions.
 
     Parameters
     ----------
@@ -30,9 +30,11 @@ class Phi(nn.Module):
         self.calibration = nn.Parameter(calibration)
         self.vertices = nn.Parameter(vertices)
 
-    def forward(self, positions: TokenPositions, threads: int = 1) -> Tensor:
-        """Average the scores of each set's tokens (layer 3): ``(B, C * K)``."""
-        return phi_mean(positions, self.calibration, self.vertices, self.layout, threads=threads)
+    def forward(self, tokens: TokenPositions | CrossedTokens, corrections: Tensor | None = None) -> Tensor:
+        """Return the scores of every token, ``(T, C * K)``; of crossed tokens for every class, ``(T, classes, K)``."""
+        if isinstance(tokens, CrossedTokens):
+            return crossed_scores(tokens, self.calibration, self.vertices, corrections)
+        return phi_scores(tokens, self.calibration, self.vertices, self.layout)
 
 
 class Rho(nn.Module):
@@ -55,12 +57,17 @@ class Rho(nn.Module):
         self.output = nn.Parameter(output)
 
     def forward(self, means: Tensor) -> Tensor:
-        """Map the ``(B, C * K)`` means of the token scores to ``(B, C)`` outputs."""
-        return rho(means, self.calibrators, self.vertices, self.output)
+        """Map ``(N, C * K)`` means of token scores to ``(N, C)`` outputs."""
+        n_functions, width = len(self.output), len(self.calibrators) // len(self.output)
+        calibrated = interpolate_lines(means, self.calibrators).reshape(len(means), n_functions, width)
+        return interpolate_lines(interpolate_lattice(calibrated, self.vertices, (2,) * width), self.output)
 
 
 class SetFunctionModule(nn.Module):
-    """f(x) = rho(mean over the tokens of phi(token)) as a torch module.
+    """f(x) = rho(mean over the tokens of phi(token)) in ordinary torch operations, on any device.
+
+    Outputs have gradients in all tables, in corrections, and in the fractions of `TokenPositions`, so that features may
+    come out of another network. Nothing keeps the tables to constraints while they are trained.
 
     Parameters
     ----------
@@ -71,6 +78,8 @@ class SetFunctionModule(nn.Module):
 
     Examples
     --------
+    A set function of one feature, with a layer of one's own behind it:
+
     >>> import numpy as np
     >>> import torch
     >>> from clearset.engines.torch import SetFunctionModule, TokenPositions
@@ -79,8 +88,13 @@ class SetFunctionModule(nn.Module):
     >>> function = SetFunction(Layout.full((2,)), line, 2 * line - 1, line, 2 * line - 1, 2 * line - 1)
     >>> module = SetFunctionModule(function)
     >>> slots, fractions = torch.tensor([[0, 0]], dtype=torch.int32), torch.tensor([[0.25, 0.75]]).double()
-    >>> module(TokenPositions(slots, fractions, torch.tensor([0, 1, 2]))).tolist()
+    >>> sets = TokenPositions(slots, fractions, torch.tensor([0, 1, 2]))
+    >>> module(sets).tolist()
     [[-0.5], [0.5]]
+    >>> network = torch.nn.Sequential(module, torch.nn.Linear(1, 3, dtype=torch.float64))
+    >>> network(sets).square().sum().backward()
+    >>> module.phi.vertices.grad.shape
+    torch.Size([1, 2])
     """
 
     def __init__(self, function: SetFunction, dtype: npt.DTypeLike = np.float64) -> None:
@@ -95,36 +109,37 @@ class SetFunctionModule(nn.Module):
         if function.corrections is not None:
             self.corrections = nn.Parameter(tensor(function.corrections))
 
-    @property
-    def width(self) -> int:
-        """K."""
-        return len(self.rho.calibrators) // len(self.rho.output)
+    def forward(self, sets: TokenPositions | CrossedTokens) -> Tensor:
+        """Map B sets to ``(B, C)`` outputs; crossed with C classes, one function serves all of them."""
+        means = self.means(sets)
+        outputs: Tensor = self.rho(means.reshape(-1, len(self.rho.calibrators)))
+        return outputs.reshape(means.shape[:2])
+
+    def means(self, sets: TokenPositions | CrossedTokens) -> Tensor:
+        """Return the mean over each set's tokens of phi (layer 3), ``(B, C, K)``."""
+        return set_means(self.scores(sets), sets.offsets)
+
+    def scores(self, sets: TokenPositions | CrossedTokens) -> Tensor:
+        """Return phi of every token, ``(T, C, K)``."""
+        function = self._shared()
+        check_tokens(function, sets, self.phi.calibration.device)
+        scores: Tensor = self.phi(sets, self.corrections)
+        return scores if scores.ndim == 3 else scores.reshape(-1, function.outputs, function.width)
 
     @property
     def tables(self) -> dict[str, nn.Parameter]:
         """The parameters by name, in the order of the layers, without corrections."""
-        phi, rho = self.phi, self.rho
-        return {
-            "phi.calibration": phi.calibration,
-            "phi.vertices": phi.vertices,
-            "rho.calibrators": rho.calibrators,
-            "rho.vertices": rho.vertices,
-            "rho.output": rho.output,
-        }
+        return {name: table for name, table in self.named_parameters() if name != "corrections"}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return the tables as arrays that share their memory with the parameters."""
-        return {name: table.detach().numpy() for name, table in self.tables.items()}
+        """Return the tables as arrays; those of parameters on the CPU share their memory."""
+        return {name: table.detach().cpu().numpy() for name, table in self.tables.items()}
 
     def function(self) -> SetFunction:
         """Return the set function as data, in float64; nothing is shared."""
-        corrections = None if self.corrections is None else self.corrections.detach().numpy()
-        calibration, vertices, rho_calibrators, rho_vertices, rho_output = self.arrays().values()
-        return SetFunction(
-            self.phi.layout, calibration, vertices, rho_calibrators, rho_vertices, rho_output, corrections
-        ).copy()
+        return self._shared().copy()
 
-    def forward(self, positions: TokenPositions, threads: int = 1) -> Tensor:
-        """Map B sets to ``(B, C)`` outputs."""
-        outputs: Tensor = self.rho(self.phi(positions, threads))
-        return outputs
+    def _shared(self) -> SetFunction:
+        corrections = None if self.corrections is None else self.corrections.detach().cpu().numpy()
+        calibration, vertices, *rho = self.arrays().values()
+        return SetFunction(self.phi.layout, calibration, vertices, rho[0], rho[1], rho[2], corrections)

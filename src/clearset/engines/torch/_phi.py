@@ -1,97 +1,107 @@
-"""phi: a token's scores, and their mean over each set."""
+"""phi: the scores of tokens, and their means over sets.
 
-from __future__ import annotations
+The formulas are differentiable in tables, fractions and corrections. The gradient through a clamped value is 0.
+"""
 
+import torch
 from torch import Tensor
 
-from clearset.engines.torch._dispatch import choose_kernel
-from clearset.engines.torch._inputs import TokenPositions, check_inputs
+from clearset.engines.torch._interpolate import interpolate_lattice
+from clearset.engines.torch._tokens import CrossedTokens, TokenPositions
 from clearset.functions import Layout
 
 
-def phi_mean(
-    positions: TokenPositions,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    *,
-    threads: int = 1,
-    kernel: str | None = None,
-) -> Tensor:
-    """Calibrate every token, read the lattices of phi, and take the mean over each set.
+def phi_scores(tokens: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> Tensor:
+    """Calibrate every token and read the lattices: the mean over them is the token's score.
 
     Parameters
     ----------
-    positions : TokenPositions
+    tokens : TokenPositions
         Where the tokens stand in the calibrators.
     calibration : Tensor of shape (K, S)
-        Calibrated value of every slot, for each of the K outputs. Outside [0, 1] values are clamped.
+        Calibrated value of every slot, for each of K scores. Outside [0, 1] values are clamped.
     vertices : Tensor of shape (K, P)
         Lattice values in the order of `layout`.
     layout : Layout
-        The lattices; a token's score is the mean over them.
-    threads : int, default=1
-        Threads of the native kernel. The result has the same bits for any number of them.
-    kernel : {"native", "reference"}, optional
-        By default the fastest one that can take the tensors.
-
-    Returns
-    -------
-    Tensor of shape (B, K)
-        Differentiable in `calibration` and `vertices`. The gradient through a clamped value is 0.
-
-    Examples
-    --------
-    >>> import torch
-    >>> positions = TokenPositions(
-    ...     slots=torch.tensor([[0, 1, 2]], dtype=torch.int32),
-    ...     fractions=torch.tensor([[0.5, 0.0, 0.0]]),
-    ...     offsets=torch.tensor([0, 2, 3]),
-    ... )
-    >>> calibration = torch.tensor([[0.0, 1.0, 0.5]])
-    >>> vertices = torch.tensor([[-1.0, 1.0]])
-    >>> phi_mean(positions, calibration, vertices, Layout.full((2,)))
-    tensor([[0.5000],
-            [0.0000]])
-    """
-    check_inputs(positions, calibration, vertices, layout, threads)
-    chosen = choose_kernel(kernel, calibration.device)
-    return chosen.phi_mean(positions, calibration, vertices, layout, threads)
-
-
-def phi_scores(
-    positions: TokenPositions,
-    calibration: Tensor,
-    vertices: Tensor,
-    layout: Layout,
-    *,
-    threads: int = 1,
-    kernel: str | None = None,
-) -> Tensor:
-    """Calibrate every token and read the lattices of phi.
-
-    Parameters and gradients are those of `phi_mean`.
+        The lattices.
 
     Returns
     -------
     Tensor of shape (T, K)
-        Every token's own scores.
-
-    Examples
-    --------
-    >>> import torch
-    >>> positions = TokenPositions(
-    ...     slots=torch.tensor([[0, 1, 2]], dtype=torch.int32),
-    ...     fractions=torch.tensor([[0.5, 0.0, 0.0]]),
-    ...     offsets=torch.tensor([0, 2, 3]),
-    ... )
-    >>> calibration = torch.tensor([[0.0, 1.0, 0.5]])
-    >>> vertices = torch.tensor([[-1.0, 1.0]])
-    >>> phi_scores(positions, calibration, vertices, Layout.full((2,)))
-    tensor([[0.],
-            [1.],
-            [0.]])
     """
-    check_inputs(positions, calibration, vertices, layout, threads)
-    chosen = choose_kernel(kernel, calibration.device)
-    return chosen.phi_scores(positions, calibration, vertices, layout, threads)
+    calibrated = _calibrate(calibration, tokens.slots, tokens.fractions)
+    lattices = [
+        interpolate_lattice(
+            calibrated[:, :, list(subset)],
+            vertices[:, layout.vertex_offsets[e] : layout.vertex_offsets[e + 1]],
+            [layout.sizes[feature] for feature in subset],
+        )
+        for e, subset in enumerate(layout.subsets)
+    ]
+    return torch.stack(lattices).mean(dim=0)
+
+
+def crossed_scores(
+    tokens: CrossedTokens, calibration: Tensor, vertices: Tensor, corrections: Tensor | None
+) -> Tensor:
+    """Score every token for each of C classes, by a lattice of size 2 in each of its D features.
+
+    Only the first feature differs between the classes, so that for a token and a score the lattice folds to a line over
+    that feature's calibrated value.
+
+    Parameters
+    ----------
+    tokens : CrossedTokens
+        The tokens, their values for each class, and the V keypoints of these.
+    calibration : Tensor of shape (K, S)
+        As in `phi_scores`; columns 0 to V - 1 are the first feature's keypoints, column V is its "missing".
+    vertices : Tensor of shape (K, 2 ** D)
+        Lattice values in C order.
+    corrections : Tensor of shape (M, C), optional
+        What is added to the values of the tokens that are corrected.
+
+    Returns
+    -------
+    Tensor of shape (T, C, K)
+    """
+    calibrated = _calibrate(calibration, tokens.slots, tokens.fractions)
+    sizes = (2,) * len(tokens.slots)
+    low, high = (interpolate_lattice(calibrated, half, sizes) for half in vertices.chunk(2, dim=1))
+    crossed = _calibrate_values(tokens, calibration, corrections).clamp(0.0, 1.0)
+    return low[:, None] + (high - low)[:, None] * crossed
+
+
+def set_means(scores: Tensor, offsets: Tensor) -> Tensor:
+    """Take the mean of the scores (T, ...) over each set: (B, ...)."""
+    sizes = offsets.diff()
+    set_of_token = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
+    # Sums in double: in single precision a set of millions of tokens would lose most digits of its mean.
+    sums = scores.new_zeros((len(sizes), *scores.shape[1:]), dtype=torch.float64)
+    sums = sums.index_add(0, set_of_token, scores.double())
+    return (sums / sizes.reshape(-1, *[1] * (scores.ndim - 1))).to(scores.dtype)
+
+
+def _calibrate(calibration: Tensor, slots: Tensor, fractions: Tensor) -> Tensor:
+    """Read the calibration (K, S) at slots and fractions (D, T): (T, K, D)."""
+    table = torch.cat([calibration, calibration[:, -1:]], dim=1)
+    at = slots.T.long()
+    below, above = table[:, at], table[:, at + 1]
+    return (below + fractions.T * (above - below)).transpose(0, 1)
+
+
+def _calibrate_values(tokens: CrossedTokens, calibration: Tensor, corrections: Tensor | None) -> Tensor:
+    """Read the first columns of the calibration at every class's value of every token: (T, C, K)."""
+    rows, keypoints = tokens.rows.long(), tokens.keypoints.contiguous()
+    known = rows >= 0
+    used = tokens.values.new_zeros((len(rows), tokens.values.shape[1]))
+    used[known] = tokens.values[rows[known]]
+    if corrections is not None:
+        corrected = (tokens.corrected >= 0).nonzero().squeeze(1)
+        used = used.index_add(0, corrected, corrections[tokens.corrected[corrected].long()])
+    used = used.clamp(keypoints[0], keypoints[-1])
+    segments = torch.searchsorted(keypoints, used.detach(), right=True) - 1
+    segments = segments.clamp(0, len(keypoints) - 2)
+    fractions = (used - keypoints[segments]) / keypoints.diff()[segments]
+    below, above = calibration[:, segments], calibration[:, segments + 1]
+    missing = calibration[:, len(keypoints), None, None]
+    return torch.where(known[:, None], below + fractions * (above - below), missing).permute(1, 2, 0)

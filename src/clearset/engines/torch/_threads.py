@@ -10,6 +10,8 @@ import torch
 def torch_threads(count: int) -> Iterator[None]:
     """Let torch use a number of threads, and restore the number that it had afterwards.
 
+    The engine lets it use one: its operations are small, and torch's parallel sums depend on the number.
+
     Examples
     --------
     >>> with torch_threads(1):
@@ -22,10 +24,3 @@ def torch_threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Let torch use one thread: its operations here are small, and its parallel sums would depend on the number."""
-    with torch_threads(1):
-        yield

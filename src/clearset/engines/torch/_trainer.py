@@ -6,12 +6,22 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, RECENCY, WARM_UP, Problem, Refinement, Schedule
+from clearset.engines._problem import (
+    LIGHT_TOUCH_SAMPLES,
+    RECENCY,
+    WARM_UP,
+    Problem,
+    Refinement,
+    Schedule,
+    TrainingSets,
+)
 from clearset.engines.torch._light_touch import LightTouch
+from clearset.engines.torch._losses import mean_loss
 from clearset.engines.torch._module import SetFunctionModule
-from clearset.engines.torch._sets import LabelledTensors
-from clearset.engines.torch._threads import one_torch_thread
+from clearset.engines.torch._threads import torch_threads
+from clearset.engines.torch._tokens import as_tensors
 from clearset.functions import SetFunction
+from clearset.sets import CrossedPositions
 
 
 class TorchTrainer:
@@ -22,9 +32,7 @@ class TorchTrainer:
     """
 
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
-        data = LabelledTensors(problem.data)
-        self._problem, self._data, self._schedule, self._rng = problem, data, schedule, rng
-        self._validation = None if problem.validation is None else LabelledTensors(problem.validation)
+        self._problem, self._schedule, self._rng = problem, schedule, rng
         self._model = SetFunctionModule(problem.function, problem.data.dtype)
         problem.shape.project(self._model.arrays())
         self._average = copy.deepcopy(self._model)
@@ -44,9 +52,9 @@ class TorchTrainer:
     @property
     def validates(self) -> bool:
         """Whether there are validation data."""
-        return self._validation is not None
+        return self._problem.validation is not None
 
-    @one_torch_thread()
+    @torch_threads(1)
     def epoch(self) -> float:
         """Go through the data once, in random order, and return the mean loss on the way."""
         total = 0.0
@@ -57,30 +65,33 @@ class TorchTrainer:
         )
         for start, drawn in zip(starts, draws, strict=True):
             chosen = order[start : start + self._schedule.batch_size]
-            total += len(chosen) * self._train_on(chosen, drawn)
+            total += len(chosen) * self._train_on(self._problem.data.take(chosen), drawn)
         return total / len(order)
 
-    @one_torch_thread()
+    @torch_threads(1)
     def validation_loss(self) -> float | None:
         """Return the loss of the running average on validation data, if there are any."""
-        if self._validation is None:
+        data = self._problem.validation
+        if data is None:
             return None
         with torch.no_grad():
-            loss = self._validation.mean_loss(self._average, self._problem.loss, self._schedule.threads)
-        return float(loss.item())
+            return float(self._mean_loss(self._average, data.take(np.arange(len(data)))).item())
 
     def kept(self) -> SetFunction:
         """Return a copy of the running average."""
         return self._average.function()
 
-    def _train_on(self, sets: np.ndarray, draws: np.ndarray | None) -> float:
+    def _mean_loss(self, model: SetFunctionModule, data: TrainingSets) -> Tensor:
+        return mean_loss(self._problem.loss, model(as_tensors(data.positions)), data)
+
+    def _train_on(self, batch: TrainingSets, draws: np.ndarray | None) -> float:
         model, optimizer = self._model, self._optimizer
         decay = self._schedule.decay(self._step / self._n_steps)
         rate = self._schedule.learning_rate * decay
         optimizer.param_groups[0]["lr"] = rate
         optimizer.param_groups[1]["lr"] = rate * min(1.0, self._step / self._warm_up)
         model.zero_grad()
-        loss = self._data.mean_loss(model, self._problem.loss, self._schedule.threads, sets)
+        loss = self._mean_loss(model, batch)
         objective = loss
         if self._penalty is not None and draws is not None:
             objective = loss + self._penalty(model, draws)
@@ -89,7 +100,8 @@ class TorchTrainer:
         strength, gradients = self._problem.smoothness.gradients(model.arrays(), value)
         add_gradients(model, strength, gradients)
         optimizer.step()
-        self._refiner.step(decay, self._data.corrected(sets))
+        if isinstance(batch.positions, CrossedPositions):
+            self._refiner.step(decay, batch.positions.corrected)
         self._keep(model.arrays())
         self._step += 1
         move_average(self._average, model, self._step)
@@ -129,11 +141,12 @@ class _Refiner:
             self._step = 0
 
     @torch.no_grad()
-    def step(self, decay: float, tokens: Tensor) -> None:
-        """Take a step for the corrections of some tokens."""
+    def step(self, decay: float, corrected: np.ndarray) -> None:
+        """Take a step for the corrections that a batch has; -1 stands for none."""
         if self._corrections is None or self._corrections.grad is None:
             return
         self._step += 1
+        tokens = torch.from_numpy(np.unique(corrected[corrected >= 0])).long()
         values = self._corrections[tokens]
         slopes = self._corrections.grad[tokens] + self._pull * (self._step - self._moved[tokens]) * values
         self._squares[tokens] += slopes.square()
