@@ -83,7 +83,7 @@ def test_a_text_is_taken_apart_as_in_python(page: Any, tmp_path: Path) -> None:
 
 
 def number(locator):
-    return float(locator.inner_text().replace("−", "-"))
+    return float(locator.inner_text().replace("\N{MINUS SIGN}", "-"))
 
 
 def test_typed_items(page: Any, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 import clearset as cs
 from clearset import display
-from clearset.sets import _set_data
-from clearset.sets import Binning
+from clearset.sets import Binning, _set_data
 
 HOSTILE = [
     "<script>alert(1)</script>",
