@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from benchmarks._results import RESULTS
 from benchmarks.peers._cases import FULL, PARTS, QUICK, Case, cases
 from benchmarks.peers._environments import CONTENDERS, FOLDER, OURS
 from benchmarks.peers._plot import draw
-from benchmarks.peers._report import markdown, write
+from benchmarks.peers._report import markdown, read, write
 from benchmarks.peers._run import Runner
 
 # Of a quick run: the seconds that one fit, and the training of a peer on numeric tokens, may take.
@@ -32,6 +33,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         choices=(*PARTS, *CONTENDERS),
         help=f"one part ({', '.join(PARTS)}), or ours and one peer ({', '.join(CONTENDERS)}); may be repeated",
     )
+    parser.add_argument("--case", default="", metavar="TEXT", help="only cases whose title has this text")
     parser.add_argument("--repeats", type=int, help="how often each is run; 3, or 1 of a quick run")
     parser.add_argument(
         "--limit", type=float, help="seconds that one fit may take; 300, or 15 of a quick run"
@@ -44,8 +46,11 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         type=Path,
         help="where results go; benchmarks/results, or build/peers/results of a quick or partial run",
     )
+    parser.add_argument(
+        "--add", action="store_true", help="cases that are not measured keep their earlier results"
+    )
     options = parser.parse_args(arguments)
-    whole = not options.quick and not options.only
+    whole = not (options.quick or options.only or options.case)
     options.repeats = options.repeats or (1 if options.quick else 3)
     options.limit = options.limit or (QUICK_LIMIT if options.quick else 300.0)
     options.seconds = options.seconds or (QUICK_SECONDS if options.quick else 30.0)
@@ -69,19 +74,26 @@ def main() -> None:
     """Run what is asked for; an interrupt leaves what is finished written."""
     options = parsed(sys.argv[1:])
     wanted = [
-        left for case in cases(QUICK if options.quick else FULL) if (left := chosen(case, options.only))
+        left
+        for case in cases(QUICK if options.quick else FULL)
+        if options.case in case.title and (left := chosen(case, options.only))
     ]
-    arguments = "".join(f" {argument}" for argument in sys.argv[1:])
+    commands = shlex.join(("python", "-m", "benchmarks.peers", *sys.argv[1:]))
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(Path(folder), options.repeats, options.limit, options.seconds)
+        if options.add and (earlier := options.output / "peers.json").exists():
+            rows, before = read(earlier)
+            anew = {(case.part, case.title) for case in wanted}
+            runner.rows = [row for row in rows if (row.case.part, row.case.title) not in anew]
+            commands = f"{before}` and then `{commands}"
         stopped = False
         try:
-            runner.run(wanted, lambda: write(runner, options.output, arguments))
+            runner.run(wanted, lambda: write(runner, options.output, commands))
         except KeyboardInterrupt:
             stopped = True
     if runner.rows:
         draw(runner.rows, options.output / "peers.png")
-        print(markdown(runner, arguments))
+        print(markdown(runner, commands))
     if stopped:
         sys.exit("Interrupted: what was finished is written.")
 

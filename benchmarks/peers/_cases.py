@@ -80,11 +80,11 @@ QUICK = Sizes(
 
 
 def cases(sizes: Sizes) -> Iterator[Case]:
-    """List all cases, the smaller of a series first."""
+    """List all cases, the smaller of a series first, and those that take longest at the end."""
     yield from _numeric(sizes)
-    yield from _items(sizes)
     yield from _predict(sizes)
     yield from _growth(sizes)
+    yield from _items(sizes)
 
 
 def _job(width: int = 1, batch_size: int = 4096, threads: int = 1, epochs: int = 1) -> dict[str, Any]:
@@ -110,8 +110,8 @@ def _numeric(sizes: Sizes) -> Iterator[Case]:
 
 
 def _items(sizes: Sizes) -> Iterator[Case]:
-    for n_classes in (2, 20):
-        for n_sets in sizes.item_sets:
+    for n_sets in sizes.item_sets:
+        for n_classes in (2, 20):
             yield Case(
                 "items",
                 f"{n_sets:,} sets, {n_classes} classes",

@@ -26,20 +26,24 @@ PANELS: dict[str, dict[tuple[str, str], str]] = {
         ("growth", "threads, items"): "sets of items",
     },
 }
+# Where contenders and threads are compared, what counts is how long one waits; elsewhere how much is to be done.
+WAITING = frozenset({"sets of items, 2 classes", "sets of items, 20 classes", "threads"})
 COLUMNS = 4
+
+Curves = dict[tuple[str, str, str], list[Row]]
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
-    """Draw the wall time of fit over size, both axes logarithmic."""
+    """Draw the time of fit over size, both axes logarithmic."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    curves: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
+    curves: Curves = defaultdict(list)
     for row in rows:
         if row.values and row.case.at:
-            curves[row.case.part, row.case.series, row.contender].append((row.case.at, row.values["wall"]))
+            curves[row.case.part, row.case.series, row.contender].append(row)
     chosen = [name for name, kinds in PANELS.items() if any(key[:2] in kinds for key in curves)]
     if not chosen:
         return
@@ -51,19 +55,18 @@ def draw(rows: Sequence[Row], path: Path) -> None:
         _panel(panel, name, curves)
     for panel in axes.flat[len(chosen) :]:
         panel.set_axis_off()
-    figure.suptitle(
-        "Wall time of fit in seconds, both axes logarithmic; the dotted line is proportional growth"
-    )
+    figure.suptitle("Time of fit, both axes logarithmic; the dotted line is proportional growth")
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
-def _panel(panel: Axes, name: str, curves: dict[tuple[str, str, str], list[tuple[int, float]]]) -> None:
-    for (part, series, contender), points in curves.items():
+def _panel(panel: Axes, name: str, curves: Curves) -> None:
+    measure = "wall" if name in WAITING else "cpu"
+    for (part, series, contender), rows in curves.items():
         label = PANELS[name].get((part, series))
         if label is None:
             continue
-        at, times = zip(*sorted(points), strict=True)
+        at, times = zip(*sorted((row.case.at, row.values[measure]) for row in rows), strict=True)
         panel.plot(at, times, marker="o", label=label or CONTENDERS[contender].title)
         if len(at) > 1 and contender == "clearset":
             falls = name == "threads"
@@ -72,6 +75,6 @@ def _panel(panel: Axes, name: str, curves: dict[tuple[str, str, str], list[tuple
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xlabel(name)
-    panel.set_ylabel("seconds")
+    panel.set_ylabel(f"{'wall' if measure == 'wall' else 'processor'} seconds")
     panel.grid(visible=True, which="major", alpha=0.3)
     panel.legend(fontsize="small")

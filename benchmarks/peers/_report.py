@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks._results import machine
+from benchmarks.peers._cases import Case, Data
 from benchmarks.peers._environments import CONTENDERS, OURS
 from benchmarks.peers._run import Row, Runner
 
@@ -28,20 +29,21 @@ Sets of 1 to 19 of 5,000 items, their frequency as Zipf's law has it; defaults, 
 lists by scikit-learn's CountVectorizer. AUC of 20 classes: each against the rest, averaged.
 """
 PREDICT = """
-One thread. Tokens of a whole table; and the median time of one set of 10 tokens or strings. Ours reads an Arrow
-table (or a list of strings); TensorFlow Lattice and Deep Sets are handed their tensors.
+One thread. Tokens of a whole table; and the median time of one set of 10 tokens or strings, which a busy machine
+prolongs, beside its mean processor time. Ours reads an Arrow table (or a list of strings); TensorFlow Lattice and Deep
+Sets are handed their tensors.
 """
 GROWTH = """
 Ours alone. Memory is what `fit` needs at its peak beyond the data that are there already, and its ratio to their size.
 """
 
 
-def write(runner: Runner, folder: Path, arguments: str) -> None:
+def write(runner: Runner, folder: Path, commands: str) -> None:
     """Write ``peers.md`` and ``peers.json``."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "peers.md").write_text(markdown(runner, arguments))
+    (folder / "peers.md").write_text(markdown(runner, commands))
     document = {
-        "command": f"python -m benchmarks.peers{arguments}",
+        "command": commands,
         "machine": machine(),
         "versions": versions(runner.rows),
         "missing": runner.missing,
@@ -50,14 +52,26 @@ def write(runner: Runner, folder: Path, arguments: str) -> None:
     (folder / "peers.json").write_text(json.dumps(document, indent=1) + "\n")
 
 
-def markdown(runner: Runner, arguments: str) -> str:
+def read(path: Path) -> tuple[list[Row], str]:
+    """Read the rows of an earlier ``peers.json``, and the command that measured them."""
+    document = json.loads(path.read_text())
+    rows = []
+    for stored in document["rows"]:
+        case = stored["case"]
+        data = Data(*case["data"])
+        stored["case"] = Case(**(case | {"data": data, "contenders": tuple(case["contenders"])}))
+        rows.append(Row(**stored))
+    return rows, document["command"]
+
+
+def markdown(runner: Runner, commands: str) -> str:
     """Return the tables, one for each part."""
     rows = runner.rows
     lines = [
         "# Ours and its peers",
         "",
         *TEXT.strip().splitlines(),
-        f"(`python -m benchmarks.peers{arguments}`)",
+        f"(`{commands}`)",
         "",
     ]
     if any(row.case.part == "growth" for row in rows):
@@ -102,7 +116,8 @@ def _section(title: str, text: str, rows: list[Row], columns: dict[str, Cell]) -
         if row.values:
             cells = [cell(row, ours.get(row.case.title)) for cell in columns.values()]
         else:
-            cells = [row.case.title, CONTENDERS[row.contender].title, row.why_not]
+            named = [row.case.title, CONTENDERS[row.contender].title][: 2 if "who" in columns else 1]
+            cells = [*named, row.why_not]
             cells += [""] * (len(columns) - len(cells))
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
@@ -157,6 +172,8 @@ PREDICT_COLUMNS = NAMED | {
     "ours / its": _ratio("tokens_per_cpu"),
     "one set µs": _value("latency", ".0f"),
     "our time / its": _ratio("latency"),
+    "its CPU µs": _value("latency_cpu", ".0f"),
+    "our CPU / its": _ratio("latency_cpu"),
 }
 GROWTH_COLUMNS = (
     TITLE

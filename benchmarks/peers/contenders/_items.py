@@ -40,7 +40,7 @@ def measure(job: Job, peer: Peer, result: Result) -> Result:
         model = peer.fit(matrix, train.y)
     if job["measure"] == "predict":
         one = [next(items for items in tests if len(set(items)) == 10)]
-        result["latency"] = latency(lambda: model.predict(peer.prepare(vectoriser.transform(one))))
+        result |= latency(lambda: model.predict(peer.prepare(vectoriser.transform(one))))
         return result
     shares = np.zeros((len(test.y), job["classes"]))
     shares[:, model.classes_] = model.predict_proba(peer.prepare(vectoriser.transform(tests)))

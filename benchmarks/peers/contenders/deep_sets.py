@@ -67,7 +67,7 @@ def numeric(job: Job) -> Result:
             result["tokens_per_cpu"] = train.n_tokens / cpu_of(
                 lambda: [outputs(values, sets, len(y)) for values, sets, y in everything]
             )
-            result["latency"] = latency(lambda: outputs(one, zeros, 1))
+            result |= latency(lambda: outputs(one, zeros, 1))
         return result
     begun = time.perf_counter()
     with measured(result):

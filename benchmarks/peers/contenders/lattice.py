@@ -91,7 +91,7 @@ def numeric(job: Job) -> Result:
         everything = [tensors(batch) for batch in cut(train, 4096)]
         one = tuple(tf.RaggedTensor.from_row_lengths(tf.random.normal((10,)), [10]) for _ in ragged)
         result["tokens_per_cpu"] = train.n_tokens / cpu_of(lambda: [predict(*batch) for batch in everything])
-        result["latency"] = latency(lambda: predict(*one))
+        result |= latency(lambda: predict(*one))
         return result
 
     batches = [(tensors(batch), tf.constant(batch.y)) for batch in cut(train, job["batch_size"])]

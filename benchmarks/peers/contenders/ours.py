@@ -58,7 +58,7 @@ def numeric(job: Job) -> Result:
         small = test.head(int(np.flatnonzero(np.diff(test.offsets) == 10)[0]) + 1)
         one = _frame(small).slice(len(small.y) - 1)
         result["tokens_per_cpu"] = train.n_tokens / cpu_of(lambda: model.predict(frame))
-        result["latency"] = latency(lambda: model.predict(one))
+        result |= latency(lambda: model.predict(one))
         return result
     with measured(result):
         model.fit(frame, y)
@@ -83,7 +83,7 @@ def items(job: Job) -> Result:
     result["setting"] = str(model.setting_)
     if job["measure"] == "predict":
         one = [next(items for items in test.items.to_pylist() if len(set(items)) == 10)]
-        result["latency"] = latency(lambda: model.predict(one))
+        result |= latency(lambda: model.predict(one))
         return result
     shares = np.zeros((len(test.y), job["classes"]))
     shares[:, model.classes_] = model.predict_proba(test.items)
