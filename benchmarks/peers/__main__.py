@@ -73,14 +73,12 @@ def chosen(case: Case, only: list[str]) -> Case | None:
 def main() -> None:
     """Run what is asked for; an interrupt leaves what is finished written."""
     options = parsed(sys.argv[1:])
-    wanted = [
-        left
-        for case in cases(QUICK if options.quick else FULL)
-        if options.case in case.title and (left := chosen(case, options.only))
-    ]
+    everything = list(cases(QUICK if options.quick else FULL))
+    titled = [case for case in everything if options.case in case.title]
+    wanted = [left for case in titled if (left := chosen(case, options.only))]
     commands = shlex.join(("python", "-m", "benchmarks.peers", *sys.argv[1:]))
     with tempfile.TemporaryDirectory() as folder:
-        runner = Runner(Path(folder), options.repeats, options.limit, options.seconds)
+        runner = Runner(Path(folder), options.repeats, options.limit, options.seconds, len(everything))
         if options.add and (earlier := options.output / "peers.json").exists():
             rows, before = read(earlier)
             anew = {(case.part, case.title) for case in wanted}

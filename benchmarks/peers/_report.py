@@ -25,8 +25,9 @@ Sets of 1 to 19 tokens, one feature increasing, no early stopping, one thread. P
 need longer train for fewer epochs; R² on fresh sets, of which at most 0.95 is possible, is that after these epochs.
 """
 ITEMS = """
-Sets of 1 to 19 of 5,000 items, their frequency as Zipf's law has it; defaults, two threads each. Peers read Python
-lists by scikit-learn's CountVectorizer. AUC of 20 classes: each against the rest, averaged.
+Sets of 1 to 19 of 5,000 items, their frequency as Zipf's law has it; defaults, two threads each, which do not wait
+busily for each other. Peers read Python lists by scikit-learn's CountVectorizer. AUC of 20 classes: each against
+the rest, averaged.
 """
 PREDICT = """
 One thread. Tokens of a whole table; and the median time of one set of 10 tokens or strings, which a busy machine
@@ -80,6 +81,12 @@ def markdown(runner: Runner, commands: str) -> str:
     lines += _section("Sets of items", ITEMS, _of(rows, "items"), ITEMS_COLUMNS)
     lines += _section("Prediction", PREDICT, _of(rows, "predict"), PREDICT_COLUMNS)
     lines += _section("Growth", GROWTH, _of(rows, "growth"), GROWTH_COLUMNS)
+    measured = len({(row.case.part, row.case.title) for row in rows})
+    if measured < runner.total:
+        lines += [
+            f"These are {measured} of {runner.total} cases; the others were not asked for, or not reached.",
+            "",
+        ]
     lines += [f"{CONTENDERS[name].title} is not here: {why}" for name, why in runner.missing.items()]
     named = [f"{package} {version}" for package, version in versions(rows).items()]
     repeats = max((row.repeats for row in rows), default=0)

@@ -56,12 +56,15 @@ class Runner:
         The wall time in seconds that one fit may take.
     seconds : float
         How long peers may train on numeric tokens; the epoch that is under way is finished.
+    total : int
+        How many cases there are, those included that nobody asked for.
     """
 
     folder: Path
     repeats: int
     limit: float
     seconds: float
+    total: int = 0
     rows: list[Row] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     _seen: dict[tuple[str, str, str], list[tuple[int, float]]] = field(default_factory=dict)
