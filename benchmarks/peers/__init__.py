@@ -1,0 +1,1 @@
+"""Ours and its peers side by side, in one run on the same generated data: ``python -m benchmarks.peers``."""
