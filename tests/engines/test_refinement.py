@@ -16,7 +16,7 @@ from .crossed_example import (
     schedule,
 )
 
-TRAINING = [name for name in available_engines() if type(engine(name)).trainer is not Engine.trainer]
+TRAINING = available_engines()
 
 
 @pytest.fixture(params=TRAINING)

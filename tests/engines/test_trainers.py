@@ -15,11 +15,7 @@ LOSS = Loss("squared_error")
 ENGINES = [engine(name) for name in available_engines()]
 
 
-def trains(one: Engine) -> bool:
-    return type(one).trainer is not Engine.trainer
-
-
-@pytest.fixture(params=filter(trains, ENGINES), ids=lambda one: type(one).__name__)
+@pytest.fixture(params=ENGINES, ids=lambda one: type(one).__name__)
 def one(request) -> Engine:
     return request.param
 
@@ -201,16 +197,6 @@ def test_the_line_of_least_loss(one, example, sets, loss):
     assert objective(np.array([np.log(slope), shift])) == pytest.approx(best.fun, rel=1e-3)
 
 
-@pytest.mark.parametrize("other", [one for one in ENGINES if not trains(one)])
-def test_engines_that_only_apply_say_so(other, example, sets):
-    with pytest.raises(NotImplementedError, match=f"{type(other).__name__} does not train"):
-        start(other, example, sets)
-    with pytest.raises(NotImplementedError, match="does not train"):
-        other.output_line(example.initial(), sets, np.arange(3), LOSS)
-    with pytest.raises(NotImplementedError, match="does not train"):
-        other.joint_trainer(None, schedule(), np.random.default_rng(0))
-
-
 LOSSES = [
     Loss("squared_error"),
     Loss("absolute_error"),
@@ -233,7 +219,7 @@ def test_all_engines_train_alike(example, sets, loss, constraints, optimizer):
     data = replace(sets, targets=targets.astype(float), weights=weights / weights.mean())
     changes = {"constraints": constraints, "optimizer": optimizer, "epochs": 40}
     results = []
-    for one in filter(trains, ENGINES):
+    for one in ENGINES:
         problem = Problem(
             example.initial(), example.shape, example.smoothness(10.0, len(sets)), loss, data, data
         )

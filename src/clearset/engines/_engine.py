@@ -72,10 +72,11 @@ class Engine(ABC):
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
         """Return the outputs ``(N, C)`` of rho's own C functions, for rows of ``C * K`` means."""
 
+    @abstractmethod
     def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
-        raise NotImplementedError(f"{type(self).__name__} does not train.")
 
+    @abstractmethod
     def output_line(
         self,
         function: SetFunction,
@@ -85,13 +86,12 @@ class Engine(ABC):
         threads: int = 1,
     ) -> tuple[float, float]:
         """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
-        raise NotImplementedError(f"{type(self).__name__} does not train.")
 
+    @abstractmethod
     def joint_trainer(
         self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator
     ) -> JointTrainer:
         """Return what trains several set functions together, epoch by epoch."""
-        raise NotImplementedError(f"{type(self).__name__} does not train.")
 
 
 # What each engine needs, the fastest first.

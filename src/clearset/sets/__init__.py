@@ -3,9 +3,9 @@
 from ._arrow_columns import decode, is_list, is_string, unnest
 from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
+from ._columns_as_arrow import is_frame, library_of
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
-from ._frame_columns import is_frame, library_of
 from ._from_long import from_long
 from ._json_numbers import entries, number, numbers
 from ._keypoints import choose_keypoints

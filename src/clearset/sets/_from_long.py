@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ._arrow_columns import decode
-from ._frame_columns import Columns, as_frame, columns_of
+from ._columns_as_arrow import Columns, as_frame, columns_of
 from ._offsets import IntArray, offsets_from_sizes
 from ._unknown_names import unknown_name
 

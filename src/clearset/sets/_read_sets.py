@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from ._arrow_columns import is_list, to_codes, to_numbers, unnest
 from ._categories import Category
+from ._columns_as_arrow import Columns, columns_of, is_frame
 from ._features import SIZE, Feature
-from ._frame_columns import Columns, columns_of, is_frame
 from ._offsets import FloatArray, IntArray, offsets_from_sizes
 from ._set_data import SetData
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 from pyarrow import types
 
 from ._arrow_columns import is_list, is_number
+from ._columns_as_arrow import Columns, columns_of
 from ._features import SIZE, Feature
-from ._frame_columns import Columns, columns_of
 from ._set_data import SetData
 from ._unknown_names import unknown_name
 
