@@ -11,16 +11,7 @@ from typing import Any, NoReturn
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from clearset.artifact._format import (
-    ARRAYS,
-    DOCUMENT,
-    FORMAT,
-    MANIFEST,
-    VERSION,
-    Arrays,
-    Artifact,
-    ArtifactError,
-)
+from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, Arrays, Artifact, ArtifactError
 
 _HOW_TO_READ = "Give a file written by save()."
 

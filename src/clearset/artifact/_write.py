@@ -16,14 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save
 
-from clearset.artifact._format import (
-    ARRAYS,
-    DOCUMENT,
-    FORMAT,
-    MANIFEST,
-    VERSION,
-    ArtifactError,
-)
+from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, ArtifactError
 
 # The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -106,9 +99,7 @@ def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] 
     if path.is_dir():
         raise IsADirectoryError(f"Cannot save to '{path}': it is a folder. Give the name of a file in it.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"Cannot save to '{path}': there is no folder '{path.parent}'. Make it first."
-        )
+        raise FileNotFoundError(f"Cannot save to '{path}': there is no folder '{path.parent}'. Make it first.")
     for source in sources:
         if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
             raise FileExistsError(f"Cannot save to '{path}': it is what is read. Give another name.")
@@ -139,13 +130,10 @@ def _tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     for name, array in arrays.items():
         received = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         if not isinstance(array, np.ndarray) or array.dtype.name not in _DTYPES:
-            raise ArtifactError(
-                f"Array '{name}' is of type {received}; an artifact holds {', '.join(_DTYPES)}."
-            )
+            raise ArtifactError(f"Array '{name}' is of type {received}; an artifact holds {', '.join(_DTYPES)}.")
     # safetensors writes the memory as it lies, so a view or a foreign byte order must be laid out first.
     laid_out = {
-        name: np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
-        for name, array in sorted(arrays.items())
+        name: np.array(array, dtype=array.dtype.newbyteorder("="), order="C") for name, array in sorted(arrays.items())
     }
     return bytes(save(laid_out))
 

@@ -9,10 +9,7 @@ from clearset.baselines._averaged import (
 from clearset.baselines._deep_sets import DeepSetsClassifier, DeepSetsRegressor
 from clearset.baselines._encoding import Encoding
 from clearset.baselines._multi_hot import MultiHotDNNClassifier, MultiHotDNNRegressor, MultiHotEncoder
-from clearset.baselines._support_distributions import (
-    SupportDistributionClassifier,
-    SupportDistributionRegressor,
-)
+from clearset.baselines._support_distributions import SupportDistributionClassifier, SupportDistributionRegressor
 
 __all__ = [
     "AveragedDNNClassifier",

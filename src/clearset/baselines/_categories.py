@@ -33,9 +33,7 @@ class Categories:
     _places: IntArray  # of the table's tokens among the names
 
     @classmethod
-    def fit(
-        cls, X: Any, tokens: Any = "auto", min_count: int = 1, threads: int | None = None
-    ) -> "Categories":
+    def fit(cls, X: Any, tokens: Any = "auto", min_count: int = 1, threads: int | None = None) -> "Categories":
         """Collect the tokens that at least `min_count` examples hold, of texts the words unless told otherwise."""
         tokenizer = smallest_tokens(X) if is_auto(tokens) else as_tokenizer(tokens)
         table = TokenTable.build(

@@ -25,9 +25,7 @@ class _DeepSetsEstimator(SetNetwork):
         return RaggedInput(*self.encoding_.tokens(read, dtype))
 
     def _network(self, generator: torch.Generator) -> nn.Module:
-        return DeepSets(
-            self.encoding_.n_columns, self.width, self.hidden_layers, self._link.n_outputs, generator
-        )
+        return DeepSets(self.encoding_.n_columns, self.width, self.hidden_layers, self._link.n_outputs, generator)
 
 
 class DeepSetsRegressor(PredictsNumbers, _DeepSetsEstimator):

@@ -7,15 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.sets import (
-    Category,
-    Feature,
-    IntArray,
-    SetData,
-    offsets_from_sizes,
-    places_of_codes,
-    sorted_categories,
-)
+from clearset.sets import Category, Feature, IntArray, SetData, offsets_from_sizes, places_of_codes, sorted_categories
 
 Floats = npt.NDArray[np.floating[Any]]
 

@@ -85,9 +85,7 @@ class NetworkEstimator(NetworkParameters, Baseline):
         """Make the network; its last layer is its attribute `output`."""
 
     @restored_on_failure
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None) -> Self:
         """Train the network.
 
         Parameters
@@ -107,9 +105,7 @@ class NetworkEstimator(NetworkParameters, Baseline):
             The fitted estimator.
         """
         parameters = self.get_params(deep=False)
-        check_parameters(
-            parameters, {"loss": Auto(OneOf(tuple(self._losses)), "chosen by the labels"), **self._rules}
-        )
+        check_parameters(parameters, {"loss": Auto(OneOf(tuple(self._losses)), "chosen by the labels"), **self._rules})
         rng = make_rng(self.random_state)
         read = self._read(X, reset=True)
         weights = check_weights(sample_weight, len(read))

@@ -64,10 +64,7 @@ class NetworkTrainer:
     def __init__(self, problem: NetworkProblem, schedule: Schedule, rng: np.random.Generator) -> None:
         self._problem, self._schedule, self._rng = problem, schedule, rng
         self._optimizer = torch.optim.AdamW(
-            problem.network.parameters(),
-            lr=schedule.learning_rate,
-            weight_decay=problem.weight_decay,
-            fused=True,
+            problem.network.parameters(), lr=schedule.learning_rate, weight_decay=problem.weight_decay, fused=True
         )
         self._n_steps = schedule.epochs * -(-len(problem.data) // schedule.batch_size)
         self._step = 0

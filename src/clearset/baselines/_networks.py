@@ -83,9 +83,7 @@ class MultiHot(nn.Module):
         generator: torch.Generator,
     ) -> None:
         super().__init__()
-        table = torch.empty(n_categories, embedding).uniform_(
-            -EMBEDDING_SCALE, EMBEDDING_SCALE, generator=generator
-        )
+        table = torch.empty(n_categories, embedding).uniform_(-EMBEDDING_SCALE, EMBEDDING_SCALE, generator=generator)
         self.embedding = nn.Parameter(table)
         self.combiner = combiner
         self.dense = FullyConnected([embedding] + [width] * hidden_layers, n_outputs, generator)

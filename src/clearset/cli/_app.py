@@ -18,9 +18,7 @@ from clearset.cli._table import tables
 from clearset.cli._tune import tune
 from clearset.cli._verify import verify
 
-app = typer.Typer(
-    help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False)
 for command in (demo, fit, predict, explain, report, serve, verify, tune, reproduce):
     app.command()(spelled_out(command))
 app.add_typer(tables, name="table")
@@ -37,8 +35,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Interpretable learning on sets."""

@@ -34,12 +34,7 @@ def demo(
     )
     stars, *others = TOKEN_COLUMNS
     model = cs.SetRegressor(
-        [
-            cs.Feature(stars, monotonic="increasing"),
-            *others,
-            "price",
-            cs.Feature(cs.SIZE, monotonic="increasing"),
-        ],
+        [cs.Feature(stars, monotonic="increasing"), *others, "price", cs.Feature(cs.SIZE, monotonic="increasing")],
         trusts=[cs.Trust(stars, by="num_helpful")],
         random_state=seed,
         verbose=1,

@@ -26,9 +26,7 @@ def sparkline(values: npt.NDArray[np.float64], low: float, high: float) -> str:
     return "".join(_BARS[bar] for bar in bars)
 
 
-def calibrator_line(
-    keypoints: npt.NDArray[np.float64], values: npt.NDArray[np.float64], length: int = 20
-) -> str:
+def calibrator_line(keypoints: npt.NDArray[np.float64], values: npt.NDArray[np.float64], length: int = 20) -> str:
     """Return the curve of a numeric calibrator over its range, with the ends of the range beside it.
 
     Examples
@@ -67,9 +65,7 @@ def show_calibrators(console: Console, model: Any) -> None:
     for heading in ("feature", "curve over its range", "some keypoints"):
         table.add_column(heading, no_wrap=True)
     for name, curve in model.calibrators().items():
-        picked = sorted(
-            {0, len(curve.keypoints) // 3, 2 * len(curve.keypoints) // 3, len(curve.keypoints) - 1}
-        )
+        picked = sorted({0, len(curve.keypoints) // 3, 2 * len(curve.keypoints) // 3, len(curve.keypoints) - 1})
         table.add_row(
             "number of reviews" if name == "cs.SIZE" else name,
             calibrator_line(curve.keypoints, curve.values[0]),

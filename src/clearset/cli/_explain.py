@@ -14,9 +14,7 @@ def explain(
     options: TableOptions,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="CSV, Parquet or JSON file for all sets; by default a few are printed."
-        ),
+        typer.Option("--output", "-o", help="CSV, Parquet or JSON file for all sets; by default a few are printed."),
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="Class to explain, of several; by default the predicted one.")

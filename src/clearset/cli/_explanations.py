@@ -38,12 +38,7 @@ def explained_lines(
         tokens = sorted(one["tokens"], key=lambda token: -token["share"])
         rows = [("share", "contribution", "without", "token")]
         rows += [
-            (
-                f"{token['share']:.1%}",
-                _text(token["contribution"]),
-                _text(token["without"]),
-                _token(token, own),
-            )
+            (f"{token['share']:.1%}", _text(token["contribution"]), _text(token["without"]), _token(token, own))
             for token in tokens[:top]
         ]
         widths = [max(len(row[place]) for row in rows) for place in range(3)]
@@ -99,15 +94,11 @@ def check_output(output: Path | None, effects: bool) -> None:
 def class_named(model: Model, label: str) -> Any:
     """Return the class with this name; raise an error where it cannot be explained."""
     if model.link.classes is None:
-        raise ValueError(
-            f"--label is {label!r}, but the model has no classes: it predicts a number. Leave it out."
-        )
+        raise ValueError(f"--label is {label!r}, but the model has no classes: it predicts a number. Leave it out.")
     classes = model.link.classes.tolist()
     names = {str(each): each for each in classes}
     if label not in names:
-        raise ValueError(
-            f"--label is {label!r}, which is no class of the model. {did_you_mean(label, names)}"
-        )
+        raise ValueError(f"--label is {label!r}, which is no class of the model. {did_you_mean(label, names)}")
     if len(classes) == 2 and label == str(classes[0]):
         raise ValueError(
             f"--label is {label!r}, the first of two classes; explanations speak for the second, {classes[1]!r}, and "
@@ -129,9 +120,7 @@ def write_explanation(explanation: Explanation, keys: tuple[str, pa.Array] | Non
     if keys is not None:
         name, column = keys
         if name in frame.column_names[1:]:
-            raise ValueError(
-                f"The key column is named {name!r}, as a column of the explanation is. Rename it."
-            )
+            raise ValueError(f"The key column is named {name!r}, as a column of the explanation is. Rename it.")
         frame = frame.set_column(0, name, column.take(frame["set"]))
     write_table(_without_lists(frame) if path.suffix.lower() == ".csv" else frame, path)
 

@@ -87,9 +87,7 @@ def _build(declaration: Any, given: Any, path: Path) -> Any:
     what = declaration.__name__.lower()
     fields = dataclasses.fields(declaration)
     if not isinstance(given, dict):
-        raise ValueError(
-            f"'{path}': a {what} is declared by {', '.join(f.name for f in fields)}; got {given!r}."
-        )
+        raise ValueError(f"'{path}': a {what} is declared by {', '.join(f.name for f in fields)}; got {given!r}.")
     check_keys(given, [each.name for each in fields], f"'{path}': {what} {given!r}")
     for each in fields:
         if each.default is dataclasses.MISSING and each.name not in given:

@@ -11,9 +11,7 @@ from clearset.cli._table_files import check_column, columns_of_fit, names_in, pl
 from clearset.models import Model, SemanticModel
 
 
-def read_for(
-    model: Model, path: Path, options: TableOptions, label: str | None = None
-) -> tuple[pa.Table, pa.Table]:
+def read_for(model: Model, path: Path, options: TableOptions, label: str | None = None) -> tuple[pa.Table, pa.Table]:
     """Return a table with one row for each set, and the columns of it that the model reads."""
     texts = options.column or []
     if not texts and model.semantic:
@@ -55,9 +53,7 @@ def _columns(table: pa.Table, path: Path, model: Model, names: list[str], separa
         return columns_of_fit(table, model)
     known = list(model.feature_names_in or ())
     if not names and not known:
-        raise ValueError(
-            "The model was trained on a column without a name. Name that of the data with --column."
-        )
+        raise ValueError("The model was trained on a column without a name. Name that of the data with --column.")
     if names and known and len(names) != len(known):
         raise ValueError(f"The model was trained on {len(known)} columns; --column names {len(names)}.")
     taken = ItemColumns(names or known, model.setting.tokens, separator).take(table, path)

@@ -17,14 +17,10 @@ MIN_COUNT_HELP = "The least number of examples of a token."
 MAX_INTERVAL_HELP = "The greatest width of the mean label's 95% interval."
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")]
-Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="CSV or Parquet, of the form the model was trained on.")
-]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet, of the form the model was trained on.")]
 By = Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")]
 SetColumns = Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")]
-Separator = Annotated[
-    str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")
-]
+Separator = Annotated[str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")]
 FeaturesFile = Annotated[Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
@@ -62,8 +58,7 @@ class TrainingOptions:
     """What to train, on which data, and where to save it; what is None is left to the estimator."""
 
     data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="CSV or Parquet: one row a set, or with --by one row a token."),
+        Path, typer.Argument(metavar="DATA", help="CSV or Parquet: one row a set, or with --by one row a token.")
     ]
     label: Annotated[str, typer.Option(help="Column to predict.")]
     features: FeaturesFile = None
@@ -85,9 +80,9 @@ class TrainingOptions:
     tokens: Annotated[str | None, _of_strings(help=f"{TOKENS_HELP} By default chosen.")] = None
     min_count: Annotated[int | None, _of_strings(help=MIN_COUNT_HELP)] = None
     max_interval: Annotated[float | None, _of_strings(help=MAX_INTERVAL_HELP)] = None
-    cover: Annotated[
-        bool | None, _of_strings("--cover/--all", help="Whether larger tokens shadow smaller ones.")
-    ] = None
+    cover: Annotated[bool | None, _of_strings("--cover/--all", help="Whether larger tokens shadow smaller ones.")] = (
+        None
+    )
     refine: Annotated[bool | None, _of_strings(help="Whether to learn corrections of items.")] = None
     separator: Separator = None
 

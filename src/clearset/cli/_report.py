@@ -13,14 +13,10 @@ def report(
     options: TableOptions,
     data: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[DATA]", help="CSV or Parquet, of the form the model was trained on, to show it on."
-        ),
+        typer.Argument(metavar="[DATA]", help="CSV or Parquet, of the form the model was trained on, to show it on."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
-    label: Annotated[
-        str | None, typer.Option(help="Column of DATA with the labels, to see how good it is.")
-    ] = None,
+    label: Annotated[str | None, typer.Option(help="Column of DATA with the labels, to see how good it is.")] = None,
     title: Annotated[
         str | None, typer.Option(help="What stands above the report; by default the kind of model.")
     ] = None,

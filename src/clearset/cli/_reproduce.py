@@ -9,22 +9,17 @@ import typer
 def reproduce(
     tasks: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="puzzles, intent, celeba, recipes, wine, churn, ablations, or all.", show_default="all"
-        ),
+        typer.Argument(help="puzzles, intent, celeba, recipes, wine, churn, ablations, or all.", show_default="all"),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; else $CLEARSET_DATA, else ../shared/data.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few examples, one seed: a few minutes.")] = False,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder of results; else experiments/results, or quick in it."),
+        Path | None, typer.Option("--output", "-o", help="Folder of results; else experiments/results, or quick in it.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes at once; else one a core.")] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do everything again, also what is finished.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do everything again, also what is finished.")] = False,
 ) -> None:
     """Run the paper's tasks and write a table of each: the paper's figures, ours, and those of baselines.
 
@@ -50,14 +45,7 @@ def reproduce(
             progress.advance(bar)
 
         results = run(
-            tasks or ["all"],
-            data,
-            output,
-            quick=quick,
-            fresh=fresh,
-            jobs=jobs,
-            on_start=on_start,
-            on_job=on_job,
+            tasks or ["all"], data, output, quick=quick, fresh=fresh, jobs=jobs, on_start=on_start, on_job=on_job
         )
     for outcome in results:
         print(f"\n{outcome.task.title}\n", *outcome.table(), sep="\n")

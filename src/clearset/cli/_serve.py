@@ -15,16 +15,11 @@ def serve(
         Path | None, typer.Option(help="CSV or Parquet, of the form the model was trained on: examples.")
     ] = None,
     compare: Annotated[
-        Path | None,
-        typer.Option(help="A saved model that was in use before: shows what changed on the data."),
+        Path | None, typer.Option(help="A saved model that was in use before: shows what changed on the data.")
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column of the data with the labels.")] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="Port to listen at; 0 for any that is free.", min=0, max=65535)
-    ] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0 for any that is free.", min=0, max=65535)] = 8000,
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     import clearset as cs

@@ -125,9 +125,7 @@ def show(
     token: Annotated[str | None, typer.Option(help="One token, its items separated: 'salt;lime'.")] = None,
     search: Annotated[str | None, typer.Option(help="Only tokens with this text in an item.")] = None,
     top: Annotated[int, typer.Option(help="How many tokens to show.", min=1)] = 20,
-    by: Annotated[
-        str, typer.Option(help="count, weight, size, mean or variance: the greatest first.")
-    ] = "count",
+    by: Annotated[str, typer.Option(help="count, weight, size, mean or variance: the greatest first.")] = "count",
     separator: Annotated[str, typer.Option(help="What separates items in --token.")] = CSV_SEPARATOR,
 ) -> None:
     """Show tokens, their counts and mean labels."""

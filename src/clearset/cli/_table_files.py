@@ -59,9 +59,7 @@ def read_table(path: Path, texts: Sequence[str] = ()) -> pa.Table:
         raise ValueError(f"Cannot read '{path}': {error}") from error
     names = table.column_names
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(
-            f"'{path}' has more than one column named {', '.join(map(repr, twice))}. Rename them."
-        )
+        raise ValueError(f"'{path}' has more than one column named {', '.join(map(repr, twice))}. Rename them.")
     if len(table) == 0:
         raise ValueError(f"'{path}' has no rows.")
     return table
@@ -135,9 +133,7 @@ def list_columns(table: pa.Table) -> list[str]:
     return [
         field.name
         for field in table.schema
-        if pa.types.is_list(field.type)
-        or pa.types.is_large_list(field.type)
-        or pa.types.is_fixed_size_list(field.type)
+        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type) or pa.types.is_fixed_size_list(field.type)
     ]
 
 

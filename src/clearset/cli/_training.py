@@ -62,9 +62,7 @@ def read_training(options: TrainingOptions) -> Training:
         "cover": options.cover,
         "refine": options.refine,
     }
-    known = [
-        name for name in estimator().get_params() if name not in ("features", "trusts", "tokens", "filters")
-    ]
+    known = [name for name in estimator().get_params() if name not in ("features", "trusts", "tokens", "filters")]
     check_keys(declared.model, known, f"'{features}': model")
     named = {**declared.model, **{name: value for name, value in typed.items() if value is not None}}
     size = f"{len(y):,} examples" if items else f"{len(y):,} sets, {count_tokens(X):,} tokens"

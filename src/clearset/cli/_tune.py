@@ -23,11 +23,7 @@ def tune(
     budget: Annotated[int, _search(help="Trials in all.", min=1)] = 30,
     folds: Annotated[
         int | None,
-        _search(
-            help="Cross-validate with so many folds: for few examples, where one split is noise.",
-            min=2,
-            max=31,
-        ),
+        _search(help="Cross-validate with so many folds: for few examples, where one split is noise.", min=2, max=31),
     ] = None,
     seconds: Annotated[float | None, _search(help="Start no further trial after so long.")] = None,
     scoring: Annotated[
@@ -83,9 +79,7 @@ def tune(
     for line in _lines(tuning):
         console.print(line, markup=False)
     drawn = "" if plot is None else f", trials drawn in {plot}"
-    console.print(
-        f"\nSaved to {options.output}{drawn}. Next: clearset predict {options.output} DATA", markup=False
-    )
+    console.print(f"\nSaved to {options.output}{drawn}. Next: clearset predict {options.output} DATA", markup=False)
 
 
 def _lines(tuning: "Tuning") -> Iterator[str]:

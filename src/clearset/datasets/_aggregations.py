@@ -49,9 +49,7 @@ _WEIGHTED: dict[str, Callable[[Floats, Floats, Ints], Floats]] = {
 }
 
 
-def make_aggregation(
-    kind: str, n_sets: int = 5000, *, max_tokens: int = 8, random_state: Seed = 0
-) -> AggregationData:
+def make_aggregation(kind: str, n_sets: int = 5000, *, max_tokens: int = 8, random_state: Seed = 0) -> AggregationData:
     """Make sets of numbers with a classic aggregation as their label.
 
     Parameters

@@ -53,9 +53,7 @@ def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
         else:
             options = csv.ConvertOptions(include_columns=list(columns), column_types=columns)
             # Reviews hold line breaks.
-            table = csv.read_csv(
-                path, convert_options=options, parse_options=csv.ParseOptions(newlines_in_values=True)
-            )
+            table = csv.read_csv(path, convert_options=options, parse_options=csv.ParseOptions(newlines_in_values=True))
     except pa.ArrowInvalid as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     return as_types(path, table, columns)
@@ -104,8 +102,6 @@ def _alike(given: pa.DataType, wanted: pa.DataType) -> bool:
     if types.is_dictionary(given):
         given = given.value_type
     if types.is_list(wanted):
-        return (types.is_list(given) or types.is_large_list(given)) and _alike(
-            given.value_type, wanted.value_type
-        )
+        return (types.is_list(given) or types.is_large_list(given)) and _alike(given.value_type, wanted.value_type)
     texts = [types.is_string(kind) or types.is_large_string(kind) for kind in (given, wanted)]
     return texts[0] == texts[1] and not types.is_nested(given)

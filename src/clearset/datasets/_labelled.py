@@ -44,9 +44,7 @@ class Labelled(NamedTuple):
         places = np.asarray(rows, dtype=np.int64)
         return Labelled(take_examples(self.X, places), self.y[places])
 
-    def split(
-        self, shares: Sequence[float] = (0.7, 0.1, 0.2), random_state: Seed = 0
-    ) -> "tuple[Labelled, ...]":
+    def split(self, shares: Sequence[float] = (0.7, 0.1, 0.2), random_state: Seed = 0) -> "tuple[Labelled, ...]":
         """Split at random.
 
         Parameters

@@ -114,9 +114,7 @@ def _with_words(names: pa.Array, codes: Any, sizes: Any) -> tuple[pa.Array, Any,
     recipes = np.repeat(np.arange(len(sizes)), sizes)
     found = pa.ListArray.from_arrays(lists.offsets, words.indices).take(pa.array(codes))
     pairs = np.repeat(recipes, pc.list_value_length(found).to_numpy()) * len(words.dictionary)
-    word_recipes, word_codes = np.divmod(
-        np.unique(pairs + found.flatten().to_numpy()), max(len(words.dictionary), 1)
-    )
+    word_recipes, word_codes = np.divmod(np.unique(pairs + found.flatten().to_numpy()), max(len(words.dictionary), 1))
     recipes = np.concatenate([recipes, word_recipes])
     codes = np.concatenate([codes, len(names) + word_codes])
     marked = pc.binary_join_element_wise(words.dictionary, "(word)", " ")

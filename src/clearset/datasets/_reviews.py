@@ -90,11 +90,7 @@ def make_reviews(n_products: int = 1000, *, random_state: Seed = 0, noise: float
     sales = truth * np.exp(noise * rng.standard_normal(n_products) - noise**2 / 2)
     keys = pa.array(np.arange(n_products))
     frame = pa.table(
-        {
-            "product": keys,
-            "price": price,
-            **{name: list_column(values, offsets) for name, values in tokens.items()},
-        }
+        {"product": keys, "price": price, **{name: list_column(values, offsets) for name, values in tokens.items()}}
     )
     long = pa.table(
         {

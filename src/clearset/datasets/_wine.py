@@ -83,9 +83,7 @@ def load_wine(folder: Folder = None, *, n_adjectives: int = 39) -> Labelled:
     chosen = np.argsort(-mentioned.sum(axis=0), kind="stable")[:n_adjectives]
     used = mentioned[:, chosen]
     names = pa.array(_ADJECTIVES).take(pa.array(chosen))
-    return Labelled(
-        sets_of_names(names, np.nonzero(used)[1], used.sum(axis=1)), table["points"].to_numpy()[first]
-    )
+    return Labelled(sets_of_names(names, np.nonzero(used)[1], used.sum(axis=1)), table["points"].to_numpy()[first])
 
 
 def _mentioned(texts: pa.StringArray) -> np.ndarray:

@@ -13,9 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_IMPORT = re.compile(
-    r'^import (\{\s*[\w$]+(?:,\s*[\w$]+)*,?\s*\}|\* as [\w$]+) from "(\.[^"\n]+)";$', re.MULTILINE
-)
+_IMPORT = re.compile(r'^import (\{\s*[\w$]+(?:,\s*[\w$]+)*,?\s*\}|\* as [\w$]+) from "(\.[^"\n]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:const|(?:async )?function\*?|class) ([\w$]+))", re.MULTILINE)
 # Statements begin lines, which the formatter sees to.
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
@@ -26,19 +24,14 @@ class Module:
     """A module as its source says."""
 
     body: str  # without imports, and without the word ``export``
-    imports: tuple[
-        tuple[Path, str], ...
-    ]  # where from, and what: the name of the whole module, or names in braces
+    imports: tuple[tuple[Path, str], ...]  # where from, and what: the name of the whole module, or names in braces
     exports: tuple[str, ...]
 
 
 def read_module(path: Path) -> Module:
     """Read one module; raise a ValueError if it imports or exports in a way that is not read here."""
     source = path.read_text(encoding="utf-8")
-    imports = [
-        ((path.parent / where).resolve(), what.removeprefix("* as "))
-        for what, where in _IMPORT.findall(source)
-    ]
+    imports = [((path.parent / where).resolve(), what.removeprefix("* as ")) for what, where in _IMPORT.findall(source)]
     exports = [name for _, name in _EXPORT.findall(source)]
     body = _EXPORT.sub(r"\1", _IMPORT.sub("", source))
     if other := _OTHER.search(body):
@@ -57,9 +50,7 @@ def read_modules(entry: Path) -> dict[Path, Module]:
     def visit(path: Path, importers: tuple[Path, ...]) -> None:
         if path in importers:
             circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
-            raise ValueError(
-                f"Modules import each other: {circle}. Move what they share to a module of its own."
-            )
+            raise ValueError(f"Modules import each other: {circle}. Move what they share to a module of its own.")
         if path in found:
             return
         module = read_module(path)
@@ -93,7 +84,5 @@ def bundle(entry: Path) -> str:
     for path, module in modules.items():
         imports = "".join(f"const {what} = {called[where]};\n" for where, what in module.imports)
         exports = ", ".join(module.exports)
-        parts.append(
-            f"const {called[path]} = (() => {{\n{imports}{module.body}\nreturn {{ {exports} }};\n}})();\n"
-        )
+        parts.append(f"const {called[path]} = (() => {{\n{imports}{module.body}\nreturn {{ {exports} }};\n}})();\n")
     return "".join([*parts, f"{called[entry.resolve()]}.start();\n"])

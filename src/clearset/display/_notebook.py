@@ -12,13 +12,7 @@ from clearset.display._html_fragments import (
     sparkline_svg,
     table_html,
 )
-from clearset.display._protocols import (
-    ShownCertificate,
-    ShownCurve,
-    ShownJointModel,
-    ShownModel,
-    ShownTokenTable,
-)
+from clearset.display._protocols import ShownCertificate, ShownCurve, ShownJointModel, ShownModel, ShownTokenTable
 from clearset.display._short_text import counted, said, shortened, shown
 from clearset.sets import Feature
 

@@ -39,9 +39,7 @@ def dependence_html(dependence: ShownDependence) -> str:
     if dependence.values.dtype != object:
         return block_html([*lines, _curve(dependence.values, dependence.prediction)])
     order = np.argsort(-dependence.prediction, kind="stable")[:_MOST_CATEGORIES].tolist()
-    rows = [
-        [name_html(dependence.values[place]), said(float(dependence.prediction[place]))] for place in order
-    ]
+    rows = [[name_html(dependence.values[place]), said(float(dependence.prediction[place]))] for place in order]
     lines.append(table_html(["category", "prediction"], rows, right={1}))
     lines.append(more_html(len(dependence.values) - len(rows), "categories"))
     return block_html(lines)
@@ -73,9 +71,7 @@ def _explained(one: ShownExplanation, heading: str, what_it_gives: str = "predic
     what = "" if one.label is None else f" for {name_html(one.label[0])}"
     mean = ", ".join(f"{value:.4f}" for value in one.aggregate[0])
     head = f"<h4>{heading}: {said(float(one.prediction[0]))}{what}</h4>"
-    body = table_html(
-        ["token", "contribution", "", "share", f"{what_it_gives} without it"], rows, right={1, 3, 4}
-    )
+    body = table_html(["token", "contribution", "", "share", f"{what_it_gives} without it"], rows, right={1, 3, 4})
     return f"{head}{body}{more_html(len(parts) - len(rows), 'token')}<small>mean score {mean}</small>"
 
 

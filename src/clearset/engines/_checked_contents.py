@@ -49,9 +49,7 @@ def check_chosen_sets(crossed: CrossedPositions, sets: IntArray) -> None:
         )
 
 
-def check_crossed_contents(
-    crossed: CrossedPositions, corrections: npt.NDArray[Any] | None, n_slots: int
-) -> None:
+def check_crossed_contents(crossed: CrossedPositions, corrections: npt.NDArray[Any] | None, n_slots: int) -> None:
     """Raise the error that says which slots or rows of tokens cannot be, if some cannot."""
     check_slots(crossed.slots, n_slots)
     limits = [("rows", crossed.rows, len(crossed.values), "values")]

@@ -23,16 +23,12 @@ class Engine(ABC):
     outputs; with `CrossedPositions` it is the number of classes, and one function serves all of them.
     """
 
-    def means(
-        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1
-    ) -> FloatArray:
+    def means(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1) -> FloatArray:
         """Return the mean over each set's tokens of phi, ``(B, C, K)``."""
         check_sets(function, sets, threads)
         return self._means(function, sets, threads)
 
-    def scores(
-        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1
-    ) -> FloatArray:
+    def scores(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1) -> FloatArray:
         """Return phi of every token, ``(T, C, K)``."""
         check_sets(function, sets, threads)
         return self._scores(function, sets, threads)
@@ -43,30 +39,20 @@ class Engine(ABC):
         rows = np.ascontiguousarray(means).reshape(-1, rho.outputs * rho.width)
         return self._rho(rho, rows).reshape(means.shape[:2])
 
-    def outputs(
-        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1
-    ) -> FloatArray:
+    def outputs(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1) -> FloatArray:
         """Return the outputs of every set, ``(B, C)``."""
         return self.rho(function.rho, self.means(function, sets, threads))
 
-    def outputs_of_sets(
-        self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1
-    ) -> FloatArray:
+    def outputs_of_sets(self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1) -> FloatArray:
         """Return the outputs of sets whose tokens are still to be placed between keypoints, ``(B, C)``."""
-        pieces = [
-            self.outputs(function, binning.positions(piece, np.float64), threads) for piece in sets.pieces()
-        ]
+        pieces = [self.outputs(function, binning.positions(piece, np.float64), threads) for piece in sets.pieces()]
         return np.concatenate(pieces) if pieces else np.empty((0, function.outputs))
 
     @abstractmethod
-    def _means(
-        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int
-    ) -> FloatArray: ...
+    def _means(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int) -> FloatArray: ...
 
     @abstractmethod
-    def _scores(
-        self, function: SetFunction, sets: Positions | CrossedPositions, threads: int
-    ) -> FloatArray: ...
+    def _scores(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int) -> FloatArray: ...
 
     @abstractmethod
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
@@ -78,19 +64,12 @@ class Engine(ABC):
 
     @abstractmethod
     def output_line(
-        self,
-        function: SetFunction,
-        data: TrainingSets,
-        sets: npt.NDArray[np.int64],
-        loss: Loss,
-        threads: int = 1,
+        self, function: SetFunction, data: TrainingSets, sets: npt.NDArray[np.int64], loss: Loss, threads: int = 1
     ) -> tuple[float, float]:
         """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
 
     @abstractmethod
-    def joint_trainer(
-        self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator
-    ) -> JointTrainer:
+    def joint_trainer(self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator) -> JointTrainer:
         """Return what trains several set functions together, epoch by epoch."""
 
 
@@ -126,9 +105,7 @@ def engine(name: str | None = None) -> Engine:
         Which; by default the fastest that is installed.
     """
     # Torch is not even looked for where it is not needed.
-    available = (
-        ("native",) if name in (None, "native") and _is_there(_NEEDS["native"]) else available_engines()
-    )
+    available = ("native",) if name in (None, "native") and _is_there(_NEEDS["native"]) else available_engines()
     if not available:
         raise ImportError(
             "clearset has nothing to calculate with: its compiled module is missing, and so is torch. Install a "

@@ -32,9 +32,7 @@ def check_sets(function: SetFunction, sets: Positions | CrossedPositions, thread
     _check_floats(floats)
     if {array.dtype for array in small.values()} != {np.dtype(np.int32)} or sets.offsets.dtype != np.int64:
         received = ", ".join(f"{name} {array.dtype}" for name, array in small.items())
-        raise TypeError(
-            f"Received {received} and offsets {sets.offsets.dtype}; they must be int32 and int64."
-        )
+        raise TypeError(f"Received {received} and offsets {sets.offsets.dtype}; they must be int32 and int64.")
     if sets.slots.shape != sets.fractions.shape or sets.slots.ndim != 2 or len(sets.slots) != n_plain:
         raise ValueError(
             f"slots and fractions have the shapes {sets.slots.shape} and {sets.fractions.shape}; with the layout's "
@@ -52,17 +50,13 @@ def check_sets(function: SetFunction, sets: Positions | CrossedPositions, thread
 
 def check_means(rho: Rho, means: Array) -> None:
     """Raise an error unless rho can be applied to means of this type and shape."""
-    _check_floats(
-        {"means": means, "calibrators": rho.calibrators, "vertices": rho.vertices, "output": rho.output}
-    )
+    _check_floats({"means": means, "calibrators": rho.calibrators, "vertices": rho.vertices, "output": rho.output})
     tables = (rho.calibrators, rho.vertices, rho.output)
     fits = means.ndim == 3 and rho.output.ndim == 2 and rho.outputs > 0 and rho.output.shape[1] > 1
     if fits:
         outputs, width, keypoints = rho.outputs, means.shape[2], rho.output.shape[1]
         shapes = ((outputs * width, keypoints), (outputs, 2**width), (outputs, keypoints))
-        fits = (
-            width > 0 and outputs in (1, means.shape[1]) and tuple(table.shape for table in tables) == shapes
-        )
+        fits = width > 0 and outputs in (1, means.shape[1]) and tuple(table.shape for table in tables) == shapes
     if not fits:
         raise ValueError(
             f"means, calibrators, vertices and output have the shapes "
@@ -93,9 +87,7 @@ def _check_crossed(function: SetFunction, sets: CrossedPositions) -> None:
         )
     keypoints = sets.keypoints
     if keypoints.ndim != 1 or len(keypoints) < 2 or not bool((np.diff(keypoints) > 0).all()):
-        raise ValueError(
-            f"keypoints must be at least 2, each larger than the one before; received {keypoints}."
-        )
+        raise ValueError(f"keypoints must be at least 2, each larger than the one before; received {keypoints}.")
     if function.calibration.shape[-1] <= len(keypoints):
         raise ValueError(
             f"calibration has the shape {function.calibration.shape}; it must have at least {len(keypoints) + 1} "

@@ -33,9 +33,7 @@ class NativeEngine(Engine):
         # They are the means of sets of one token each.
         return self._means(function, replace(sets, offsets=np.arange(sets.n_tokens + 1)), threads)
 
-    def outputs_of_sets(
-        self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1
-    ) -> FloatArray:
+    def outputs_of_sets(self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1) -> FloatArray:
         """Return the outputs of sets whose tokens are still to be placed between keypoints, ``(B, C)``."""
         means = native.means_of_values(
             binning.columns(sets),
@@ -55,18 +53,11 @@ class NativeEngine(Engine):
         return NativeTrainer(problem, schedule, rng)
 
     def output_line(
-        self,
-        function: SetFunction,
-        data: TrainingSets,
-        sets: npt.NDArray[np.int64],
-        loss: Loss,
-        threads: int = 1,
+        self, function: SetFunction, data: TrainingSets, sets: npt.NDArray[np.int64], loss: Loss, threads: int = 1
     ) -> tuple[float, float]:
         """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
         chosen = sets if data.chosen is None else data.chosen[sets]
-        calibration, vertices = (
-            table.astype(data.dtype) for table in (function.calibration, function.vertices)
-        )
+        calibration, vertices = (table.astype(data.dtype) for table in (function.calibration, function.vertices))
         if isinstance(data.positions, CrossedPositions):
             means = native.crossed_mean(data.positions, chosen, None, calibration, vertices, threads)
         else:
@@ -88,8 +79,6 @@ class NativeEngine(Engine):
             return 1.0, 0.0
         return float(np.exp(np.clip(line[0], FLATTEST, STEEPEST))), float(line[1])
 
-    def joint_trainer(
-        self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator
-    ) -> JointTrainer:
+    def joint_trainer(self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator) -> JointTrainer:
         """Return what trains several set functions together, epoch by epoch."""
         return NativeJointTrainer(problem, schedule, rng)

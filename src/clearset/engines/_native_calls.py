@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines._checked_contents import (
-    check_chosen_sets,
-    check_crossed_contents,
-    check_offsets,
-    check_slots,
-)
+from clearset.engines._checked_contents import check_chosen_sets, check_crossed_contents, check_offsets, check_slots
 from clearset.functions import Layout, Loss
 from clearset.sets import CrossedPositions, Positions, ValueColumn
 
@@ -27,9 +22,7 @@ Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 
 
-def phi_mean(
-    positions: Positions, calibration: Array, vertices: Array, layout: Layout, threads: int
-) -> Array:
+def phi_mean(positions: Positions, calibration: Array, vertices: Array, layout: Layout, threads: int) -> Array:
     """Return the mean score of every set, ``(B, K)``."""
     means = np.empty((len(positions), len(calibration)), calibration.dtype)
     arrays, sizes = _plain(positions, calibration, vertices)
@@ -82,12 +75,7 @@ def _plain(positions: Positions, calibration: Array, vertices: Array) -> tuple[l
 
 
 def means_of_values(
-    columns: list[ValueColumn],
-    offsets: IntArray,
-    calibration: Array,
-    vertices: Array,
-    layout: Layout,
-    threads: int,
+    columns: list[ValueColumn], offsets: IntArray, calibration: Array, vertices: Array, layout: Layout, threads: int
 ) -> Array:
     """Return the mean score of every set, ``(B, K)``, from the values of its tokens; an empty set has a missing one."""
     means = np.empty((len(offsets) - 1, len(calibration)))
@@ -175,9 +163,7 @@ def rho_gradients(
     return gradients
 
 
-def _rho(
-    means: Array, calibrators: Array, vertices: Array, output: Array
-) -> tuple[list[Array], tuple[int, ...]]:
+def _rho(means: Array, calibrators: Array, vertices: Array, output: Array) -> tuple[list[Array], tuple[int, ...]]:
     (n_sets, n_means), (n_functions, n_keypoints) = means.shape, output.shape
     arrays = list(map(np.ascontiguousarray, (means, calibrators, vertices, output)))
     return arrays, (n_sets, n_functions, n_means // n_functions, n_keypoints)

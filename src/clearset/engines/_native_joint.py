@@ -90,9 +90,7 @@ class _Moments:
 class _Estimated:
     """Estimates of a set function for some sets, on their way to the follow-on function and back."""
 
-    def __init__(
-        self, part: JointPart, function: SetFunction, estimate: Estimate, sets: Sets, threads: int
-    ) -> None:
+    def __init__(self, part: JointPart, function: SetFunction, estimate: Estimate, sets: Sets, threads: int) -> None:
         self._part, self._function, self._estimate = part, function, estimate
         phi = (estimate.positions, sets, function.corrections, function.calibration, function.vertices)
         self._phi = (*phi, threads)
@@ -131,9 +129,7 @@ class _Estimated:
 class _Pass:
     """All set functions applied to some sets, and their way back."""
 
-    def __init__(
-        self, problem: JointProblem, functions: Sequence[SetFunction], sets: Sets, threads: int
-    ) -> None:
+    def __init__(self, problem: JointProblem, functions: Sequence[SetFunction], sets: Sets, threads: int) -> None:
         follow_on, *others = functions
         self._problem, self._follow_on = problem, follow_on
         self._estimated = [
@@ -171,9 +167,7 @@ class _Pass:
         return gradients
 
 
-def _place(
-    binning: Binning, d: int, values: FloatArray
-) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray]:
+def _place(binning: Binning, d: int, values: FloatArray) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray]:
     """Find slots and fractions of a feature's values, and the rate at which fractions go with values."""
     keypoints = np.asarray(binning.keypoints[d])
     inside = np.clip(values, keypoints[0], keypoints[-1])

@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines._problem import (
-    LIGHT_TOUCH_SAMPLES,
-    WARM_UP,
-    Problem,
-    Refinement,
-    Schedule,
-    TrainingSets,
-)
+from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule, TrainingSets
 from clearset.functions import SetFunction, ShapeConstraints
 from clearset.sets import CrossedPositions
 
@@ -101,21 +94,14 @@ class NativeTrainer:
                         continue
                     own = np.flatnonzero(columns).astype(np.int32)
                     first, size = block.columns.start, block.constraints.size
-                    self._trainer.add_half_spaces(
-                        added, first, size, rows.indices, rows.coefficients, own, part.boxed
-                    )
+                    self._trainer.add_half_spaces(added, first, size, rows.indices, rows.coefficients, own, part.boxed)
 
 
 def _trainer(problem: Problem, schedule: Schedule, n_steps: int) -> Any:
     function, loss = problem.function, problem.loss
     warm_up = max(1, min(WARM_UP, n_steps // 4))
     pace = _native.Pace(
-        schedule.learning_rate,
-        n_steps,
-        warm_up,
-        schedule.batch_size,
-        schedule.threads,
-        schedule.optimizer == "adagrad",
+        schedule.learning_rate, n_steps, warm_up, schedule.batch_size, schedule.threads, schedule.optimizer == "adagrad"
     )
     make = getattr(_native, f"Trainer_{problem.data.dtype.name}")
     layout = _native.PhiLayout(function.layout.sizes, function.layout.subsets)

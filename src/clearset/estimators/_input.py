@@ -62,9 +62,7 @@ def read_training_sets(
 def read_trusts(trusts: Any) -> tuple[Trust, ...]:
     """Return declared trusts; raise an error unless they are a list of Trust."""
     if not isinstance(trusts, Iterable):
-        raise TypeError(
-            f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list."
-        )
+        raise TypeError(f"trusts is a list of Trust, empty for none; received {trusts!r}. Put it into a list.")
     found = tuple(trusts)
     for trust in found:
         if not isinstance(trust, Trust):
@@ -145,9 +143,7 @@ def check_classes(labels: npt.NDArray[Any]) -> None:
         raise ValueError("Input y contains NaN or None. Remove those sets or fill in their labels.")
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("Input y contains infinity. Remove those sets or correct their labels.")
-    if labels.dtype == object and any(
-        isinstance(label, int) and label.bit_length() > 63 for label in labels.tolist()
-    ):
+    if labels.dtype == object and any(isinstance(label, int) and label.bit_length() > 63 for label in labels.tolist()):
         raise ValueError("y holds a whole number of more than 64 bits. Give names of classes as strings.")
     check_classification_targets(labels)
 

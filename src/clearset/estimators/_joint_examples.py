@@ -66,9 +66,7 @@ def split_examples(
     )
 
 
-def fit_engine(
-    engine: SemanticFeatureEngine, column: Column, examples: JointExamples
-) -> tuple[Trial, FloatArray]:
+def fit_engine(engine: SemanticFeatureEngine, column: Column, examples: JointExamples) -> tuple[Trial, FloatArray]:
     """Fit an engine, and return its estimates of all examples, each from what is known without it."""
     part, n = part_of(examples.frame, column), examples.n_training
     groups = None if examples.groups is None else examples.groups[:n]
@@ -79,9 +77,7 @@ def fit_engine(
         known[order] = engine.as_model().link.estimates(trial.outputs_out_of_fold(1))
         return trial, known
     validation = (take_examples(part, examples.validation), examples.y[n:])
-    trial, *_ = engine._fit(
-        training, examples.y[:n], examples.weights[:n], groups, validation_data=validation
-    )
+    trial, *_ = engine._fit(training, examples.y[:n], examples.weights[:n], groups, validation_data=validation)
     # The table stays without the examples for validation: what follows learns to read its values as they are, and
     # would read those of a refreshed one worse.
     return trial, engine.as_model().link.estimates(trial.outputs_out_of_fold(1))

@@ -27,14 +27,7 @@ from clearset.estimators._parameter_rules import (
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._set_predictors import SetClassifier, SetRegressor
-from clearset.models import (
-    FittedJointModel,
-    columns_of,
-    estimates_table,
-    names_of,
-    only_if,
-    read_frame,
-)
+from clearset.models import FittedJointModel, columns_of, estimates_table, names_of, only_if, read_frame
 from clearset.sets import Feature, check_weights
 
 FloatArray = npt.NDArray[np.float64]
@@ -176,9 +169,7 @@ class JointModel(ShownEstimator):
         follow_on.fit(table[:n], examples.y[:n], examples.weights[:n], validation)
         joint = FittedJointModel(models, follow_on.as_model())
         if examples.has_validation and self.epochs:
-            joint, interrupted = train_together(
-                joint, trials, table, examples, self.get_params(deep=False), rng
-            )
+            joint, interrupted = train_together(joint, trials, table, examples, self.get_params(deep=False), rng)
             if interrupted:
                 warnings.warn(
                     f"Joint training was interrupted after {len(joint.history)} epochs. The best so far is kept.",
@@ -198,18 +189,14 @@ class JointModel(ShownEstimator):
             )
         for column, engine in self.engines.items():
             if not isinstance(engine, SemanticFeatureEngine):
-                raise TypeError(
-                    f"The engine of {column!r} must be a SemanticFeatureEngine; received {engine!r}."
-                )
+                raise TypeError(f"The engine of {column!r} must be a SemanticFeatureEngine; received {engine!r}.")
             if not is_auto(engine.refine) and engine.refine:
                 raise ValueError(
                     f"The engine of {column!r} has refine={engine.refine!r}, but corrections would tell the follow-on "
                     "model the labels of the examples. Set refine=False."
                 )
         if not isinstance(self.follow_on, SetRegressor | SetClassifier):
-            raise TypeError(
-                f"follow_on must be a SetRegressor or SetClassifier; received {self.follow_on!r}."
-            )
+            raise TypeError(f"follow_on must be a SetRegressor or SetClassifier; received {self.follow_on!r}.")
 
     def _declare(self, follow_on: Any, names: Sequence[str], frame: Any, n_outputs: int) -> None:
         """Set the features of the follow-on model: estimates, which it rises with, and dense columns."""

@@ -11,16 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearset import display
-from clearset.estimators._parameter_rules import (
-    Either,
-    Flag,
-    Number,
-    OneOf,
-    Rule,
-    Threads,
-    Whole,
-    check_parameters,
-)
+from clearset.estimators._parameter_rules import Either, Flag, Number, OneOf, Rule, Threads, Whole, check_parameters
 from clearset.functions import Link, SetFunction
 from clearset.models import Classifies, FittedModel, Record, certify
 from clearset.sets import Binning, Trust
@@ -174,9 +165,7 @@ class ModelEstimator(FittedModel, ShownEstimator):
         names = getattr(self, "feature_names_in_", None)
         certificate = certify(function, binning, tuple(trusts))
         if not certificate:
-            raise RuntimeError(
-                f"The fitted model breaks a declared constraint, which is a bug.\n{certificate}"
-            )
+            raise RuntimeError(f"The fitted model breaks a declared constraint, which is a bug.\n{certificate}")
         self.model_ = kind(
             estimator=type(self).__name__,
             parameters=self.get_params(deep=False),

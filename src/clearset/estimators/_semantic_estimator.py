@@ -26,22 +26,8 @@ from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
 from clearset.models import MAX_WIDTH, Record, SemanticMethods, SemanticModel
-from clearset.sets import (
-    Feature,
-    Trust,
-    check_weights,
-    column_names,
-    count_examples,
-    read_labels,
-)
-from clearset.training import (
-    LabelledExamples,
-    Learning,
-    Plan,
-    Trial,
-    build_table,
-    read_groups,
-)
+from clearset.sets import Feature, Trust, check_weights, column_names, count_examples, read_labels
+from clearset.training import LabelledExamples, Learning, Plan, Trial, build_table, read_groups
 
 _CHOSEN = "chosen on validation data"
 

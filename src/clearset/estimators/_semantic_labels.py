@@ -39,9 +39,7 @@ def _new_link(labels: Labels, loss: str, name: str) -> Link:
     classes = labels.classes
     if classes is not None:
         if len(classes) < 2:
-            raise ValueError(
-                f"{name} needs at least two classes; y holds one class only, {classes.tolist()[0]!r}."
-            )
+            raise ValueError(f"{name} needs at least two classes; y holds one class only, {classes.tolist()[0]!r}.")
         if classes.dtype.kind == "f" and (classes % 1 != 0).any():
             raise ValueError(
                 f"Unknown label type: continuous. {name} tells classes apart, but y holds numbers with fractions "

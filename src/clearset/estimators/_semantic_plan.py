@@ -33,9 +33,7 @@ def make_plan(parameters: Mapping[str, Any], link: Link, table: TokenTable | Non
     )
 
 
-def build_other_table(
-    parameters: Mapping[str, Any], token_X: Any, token_y: Any, link: Link
-) -> TokenTable | None:
+def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any, link: Link) -> TokenTable | None:
     """Make the token table of other examples than those of the fit; None where there are no others."""
     if token_X is None and token_y is None:
         return None
@@ -60,28 +58,20 @@ def _with_none_for_auto(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {**parameters, **{name: None for name in chosen if is_auto(parameters[name])}}
 
 
-def _check_features(
-    features: Any, details: Sequence[str], trusts: Any, *, classes: bool
-) -> tuple[Feature, ...] | None:
+def _check_features(features: Any, details: Sequence[str], trusts: Any, *, classes: bool) -> tuple[Feature, ...] | None:
     """Read the features that the set function is to see, the value first; None for the usual ones."""
     if isinstance(features, str | Feature) or not isinstance(features, Iterable | None):
-        raise TypeError(
-            f"features must be a list of names or Features; received {features!r}. Write it in brackets."
-        )
+        raise TypeError(f"features must be a list of names or Features; received {features!r}. Write it in brackets.")
     if features is None:
         if trusts:
-            raise ValueError(
-                "trusts speak of features, so name these too, such as features=['mean_label', 'count']."
-            )
+            raise ValueError("trusts speak of features, so name these too, such as features=['mean_label', 'count'].")
         return None
     declared = [feature if isinstance(feature, Feature) else Feature(feature) for feature in features]
     names = [feature.name for feature in declared]
     known = (*NAMES, *details)
     for feature in declared:
         if feature.name not in known:
-            raise ValueError(
-                f"Feature {feature.name!r} is not known of tokens; choose among {', '.join(known)}."
-            )
+            raise ValueError(f"Feature {feature.name!r} is not known of tokens; choose among {', '.join(known)}.")
         if feature.kind == "categorical" or feature.lattice_size not in (None, 2):
             raise ValueError(f"Feature {feature.name!r} must be numeric, with a lattice of size 2.")
     if len(set(names)) < len(names):
@@ -95,9 +85,7 @@ def _check_features(
         raise ValueError(f"features names {len(names)}; at most {MAX_FEATURES} are allowed.")
     value = declared[names.index(values[0])]
     if value.monotonic not in (None, "increasing"):
-        raise ValueError(
-            f"Feature {value.name!r} is always increasing; received monotonic={value.monotonic!r}."
-        )
+        raise ValueError(f"Feature {value.name!r} is always increasing; received monotonic={value.monotonic!r}.")
     rising = Feature(
         value.name, monotonic="increasing", keypoints=value.keypoints, bounds=value.bounds, shape=value.shape
     )

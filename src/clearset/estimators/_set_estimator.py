@@ -14,15 +14,7 @@ from clearset.estimators._parameter_rules import Flag, Number, OneOf, Rule, Whol
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Record, SetModel
-from clearset.sets import (
-    Feature,
-    SetData,
-    Trust,
-    check_weights,
-    count_threads,
-    read_sets,
-    resolve_features,
-)
+from clearset.sets import Feature, SetData, Trust, check_weights, count_threads, read_sets, resolve_features
 from clearset.training import (
     FittedSets,
     LabelledSets,
@@ -131,9 +123,7 @@ class SetEstimator(ModelEstimator, ABC):
         return checked_sets(self, X, reset=False)
 
     @restored_on_failure
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None) -> Self:
         """Fit the set function.
 
         Parameters
@@ -182,9 +172,7 @@ class SetEstimator(ModelEstimator, ABC):
             self.batch_size,
             Options.of(parameters, count_threads(self.n_jobs)),
         )
-        before = (
-            None if start is None else FittedSets(start.binning, start.function, Progress(start.function))
-        )
+        before = None if start is None else FittedSets(start.binning, start.function, Progress(start.function))
         with progress_bar(parameters) as on_epoch:
             fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
         progress = fitted.progress

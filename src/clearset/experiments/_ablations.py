@@ -35,8 +35,7 @@ _SETTINGS: Mapping[str, _Setting] = {
     "the cover, no refinement": _Setting({"cover": True, "refine": False}),
     "the paper's six features": _Setting({"features": SIX}),
     "count says how far to trust the value": _Setting(
-        recipes=_trusting("log_odds", *_USUAL),
-        wine=_trusting("mean_label", "count", "size", "items", "tokens"),
+        recipes=_trusting("log_odds", *_USUAL), wine=_trusting("mean_label", "count", "size", "items", "tokens")
     ),
     "Adagrad instead of Adam": _Setting({"optimizer": "adagrad", "learning_rate": 0.3}),
     "Light Touch instead of projection": _Setting({"constraints": "light_touch"}),
@@ -90,11 +89,7 @@ The Semantic Feature Engine of the tables, width 1, with one choice changed at a
 and pairs, refined) and on wine (subsets up to 3, refined), three random splits, 10,000 training examples and
 a third as many to validate and to test. Nothing is tuned here.
 """,
-    measures=(
-        Measure("recipes prec@1", 4),
-        Measure("recipes prec@3", 4),
-        Measure("wine MSE", 3, lower_is_better=True),
-    ),
+    measures=(Measure("recipes prec@1", 4), Measure("recipes prec@3", 4), Measure("wine MSE", 3, lower_is_better=True)),
     methods=tuple(Method(name, SemanticClassifier, "both") for name in _SETTINGS),
     inputs={"recipes": _recipes.RECIPES.inputs["ingredients"], "wine": _wine.WINE.inputs["adjectives"]},
     score=precision_at,

@@ -21,11 +21,7 @@ from clearset.tokens import Items, MaxInterval, Subsets
 PAPER: dict[str, Any] = {"tokens": Subsets(), "filters": [MaxInterval(0.2)], "cover": True}
 PAIRS: dict[str, Any] = {"tokens": Subsets(2), "filters": [MaxInterval(0.2)], "cover": False}
 VALUES: dict[str, Any] = {"tokens": Items(), "filters": [MaxInterval(0.2)], "cover": False}
-_SPACE = {
-    "filters": [[MaxInterval(width)] for width in (0.2, 0.1, 0.4)],
-    "refine": [2, 1],
-    "keypoints": [10, 5, 20],
-}
+_SPACE = {"filters": [[MaxInterval(width)] for width in (0.2, 0.1, 0.4)], "refine": [2, 1], "keypoints": [10, 5, 20]}
 _engines = partial(engines, SemanticClassifier)
 _dnn = partial(network, MultiHotDNNClassifier)
 
@@ -50,9 +46,7 @@ absent attribute too.
 """,
     measures=(Measure("accuracy", 4), Measure("AUC", 4)),
     methods=(
-        *_engines(
-            "the paper's tokens and features", "attributes", PAPER | AS_PAPER, {1: {"accuracy": 0.785}}
-        ),
+        *_engines("the paper's tokens and features", "attributes", PAPER | AS_PAPER, {1: {"accuracy": 0.785}}),
         *_engines(
             "pairs, refined",
             "attributes",

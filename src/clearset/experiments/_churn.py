@@ -28,9 +28,7 @@ _OTHER_SEED = 1000
 class ChurnTask(Task):
     """Trains thrice: on a sample, on the same sample with another seed, and on another sample."""
 
-    def run(
-        self, method: Method, options: Mapping[str, Any], seed: int, folder: Any, effort: Effort
-    ) -> dict[str, Any]:
+    def run(self, method: Method, options: Mapping[str, Any], seed: int, folder: Any, effort: Effort) -> dict[str, Any]:
         """Train a method thrice on one split, and compare on its test part."""
         parts = self.inputs[method.inputs](folder, seed, effort.examples or _MOST)
         rng = np.random.default_rng(seed)

@@ -50,9 +50,7 @@ def _ngrams(folder: Any, seed: int, most: int | None, *, length_matched: bool) -
     features = NGramFeatures().fit(*for_tokens)
     held = None if validation is None else Labelled(features.transform(validation.X), validation.y)
     return Parts(
-        Labelled(features.transform(for_models.X), for_models.y),
-        held,
-        Labelled(features.transform(test.X), test.y),
+        Labelled(features.transform(for_models.X), for_models.y), held, Labelled(features.transform(test.X), test.y)
     )
 
 

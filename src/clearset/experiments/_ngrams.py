@@ -76,9 +76,7 @@ class NGramFeatures:
         rows, starts, orders = words.grams(self.max_order)
         numbers = self.table_.numbers_of(words.spelled(starts, orders))
         known = numbers >= 0
-        share_known = np.bincount(rows, known, len(words)) / np.maximum(
-            np.bincount(rows, minlength=len(words)), 1
-        )
+        share_known = np.bincount(rows, known, len(words)) / np.maximum(np.bincount(rows, minlength=len(words)), 1)
 
         kept = known | (orders == 1)
         rows, starts, orders, numbers = (values[kept] for values in (rows, starts, orders, numbers))

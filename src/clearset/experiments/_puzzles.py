@@ -69,16 +69,8 @@ apart. The data are in other units than the paper's: compare methods, not absolu
         Method("set function, width 2, defaults", partial(_set_function, width=2), "reviews", paper=_WIDER),
         Method("averaged, DNN, defaults", _averaged_dnn, "reviews"),
         Method("Deep Sets, defaults", _deep_sets, "reviews"),
-        Method(
-            "set function, width 1, tuned", partial(_set_function, width=1), "reviews", _LATTICE, _WIDTH_1
-        ),
-        Method(
-            "set function, width 2 to 4, tuned",
-            partial(_set_function, width=2),
-            "reviews",
-            _WIDE_LATTICE,
-            _WIDER,
-        ),
+        Method("set function, width 1, tuned", partial(_set_function, width=1), "reviews", _LATTICE, _WIDTH_1),
+        Method("set function, width 2 to 4, tuned", partial(_set_function, width=2), "reviews", _WIDE_LATTICE, _WIDER),
         Method("averaged, linear", _averaged_linear, "reviews", _NETWORK, {"MAE": 8221}),
         Method("averaged, DNN, tuned", _averaged_dnn, "reviews", _WIDE_NETWORK),
         Method("Deep Sets, tuned", _deep_sets, "reviews", _WIDE_NETWORK, {"MAE": 8323}),

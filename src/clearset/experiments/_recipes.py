@@ -15,15 +15,10 @@ from clearset.tokens import Items, MaxSize, MinCount, Subsets
 
 PAPER: dict[str, Any] = {"tokens": Subsets(3), "filters": [MinCount(5)], "cover": True}
 SINGLE: dict[str, Any] = {"tokens": Items(), "filters": [MinCount(2)], "cover": False}
-PAIRS: dict[str, Any] = {
-    "tokens": Subsets(2),
-    "filters": [MinCount(5) | (MinCount(2) & MaxSize(1))],
-    "cover": False,
-}
+PAIRS: dict[str, Any] = {"tokens": Subsets(2), "filters": [MinCount(5) | (MinCount(2) & MaxSize(1))], "cover": False}
 _SPACE = {
     "filters": [
-        [MinCount(count) | (MinCount(least) & MaxSize(1))]
-        for count, least in ((5, 2), (10, 2), (5, 3), (20, 2))
+        [MinCount(count) | (MinCount(least) & MaxSize(1))] for count, least in ((5, 2), (10, 2), (5, 3), (20, 2))
     ],
     "keypoints": [10, 5, 20],
 }
@@ -62,9 +57,7 @@ and they give 20 outputs (the paper's see one cuisine at a time).
     methods=(
         *_engines("the paper's tokens and features", "ingredients", PAPER | AS_PAPER, _PAPER_ENGINES),
         *_engines("the paper's tokens", "ingredients", PAPER | {"refine": False}, {1: {}}),
-        *_engines(
-            "ingredients and pairs, refined", "ingredients", PAIRS | {"refine": 1}, _PAPER_ENGINES, _SPACE
-        ),
+        *_engines("ingredients and pairs, refined", "ingredients", PAIRS | {"refine": 1}, _PAPER_ENGINES, _SPACE),
         *_engines(
             "ingredients and their words, refined",
             "ingredients and words",

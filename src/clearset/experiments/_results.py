@@ -11,9 +11,7 @@ from typing import Any
 
 from clearset.experiments._task import Effort, Measure, Method, Task
 
-_SECONDS = (
-    "Seconds of one fit on one thread, the median; what Deep Sets and the like are given is made before."
-)
+_SECONDS = "Seconds of one fit on one thread, the median; what Deep Sets and the like are given is made before."
 _TUNED = """
 Options were chosen once, on the first split's training part (at most {to_tune:,} examples) and validation part, by
 {budget} trials each, the first with the options as they were made:
@@ -159,8 +157,7 @@ class Results:
         if not options:
             return "as it was made"
         return ", ".join(
-            f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
-            for key, value in options.items()
+            f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in options.items()
         )
 
 
@@ -194,9 +191,7 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"'{path}' cannot be read: {error}. Run with --fresh to make it anew.") from error
     if not isinstance(content, dict) or not {"effort", "methods"} <= content.keys():
-        raise ValueError(
-            f"'{path}' holds no results. Name another folder with --output, or replace it with --fresh."
-        )
+        raise ValueError(f"'{path}' holds no results. Name another folder with --output, or replace it with --fresh.")
     return content
 
 

@@ -91,9 +91,7 @@ class Task:
         """Return the method of a row."""
         return next(method for method in self.methods if method.name == name)
 
-    def run(
-        self, method: Method, options: Mapping[str, Any], seed: int, folder: Any, effort: Effort
-    ) -> dict[str, Any]:
+    def run(self, method: Method, options: Mapping[str, Any], seed: int, folder: Any, effort: Effort) -> dict[str, Any]:
         """Fit a method on one split, and measure it."""
         parts = self.inputs[method.inputs](folder, seed, effort.examples)
         model = method.make(seed).set_params(**options)
@@ -114,9 +112,7 @@ def fit(model: Any, training: Labelled, validation: Labelled | None) -> Any:
 def as_sets(parts: Parts, sets: Any) -> Parts:
     """Turn strings into sets of tokens, with statistics of the training part; its own are out of fold."""
     training = Labelled(sets.fit_transform(*parts.training), parts.training.y)
-    validation = (
-        None if parts.validation is None else Labelled(sets.transform(parts.validation.X), parts.validation.y)
-    )
+    validation = None if parts.validation is None else Labelled(sets.transform(parts.validation.X), parts.validation.y)
     return Parts(training, validation, Labelled(sets.transform(parts.test.X), parts.test.y))
 
 

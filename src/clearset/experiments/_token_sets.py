@@ -55,9 +55,7 @@ class TokenSets:
         """Return the sets of other examples, with the statistics of the whole table."""
         return self._sets(X, (), None)
 
-    def _sets(
-        self, X: Any, out_of_fold: Sequence[Statistics], views: npt.NDArray[np.int64] | None
-    ) -> SetData:
+    def _sets(self, X: Any, out_of_fold: Sequence[Statistics], views: npt.NDArray[np.int64] | None) -> SetData:
         table = self.table_
         names = ["mean_label", "count", "size"]
         reader = TokenReader(table, names, self.cover, self.shrinkage, out_of_fold=out_of_fold)

@@ -68,9 +68,7 @@ a list of our own. Set methods see subsets of adjectives with statistics out of 
             {1: {"MSE": 7.19}, 4: {"MSE": 7.19}},
         ),
         Method("SFE, refined, width 1", partial(_refined, width=1), "adjectives", _SPACE, {"MSE": 7.19}),
-        Method(
-            "SFE, refined, width 2 to 4", partial(_refined, width=4), "adjectives", _WIDE_SPACE, {"MSE": 7.19}
-        ),
+        Method("SFE, refined, width 2 to 4", partial(_refined, width=4), "adjectives", _WIDE_SPACE, {"MSE": 7.19}),
         deep_sets(DeepSetsRegressor, "the paper's tokens", {"MSE": 7.26}),
         deep_sets(DeepSetsRegressor, "subsets up to 3", {"MSE": 7.26}),
         Method("DNN on categories", _dnn, "adjectives", EMBEDDING_SPACE, {"MSE": 7.20}),

@@ -61,11 +61,7 @@ def lattice_direction(feature: Feature) -> int:
 
 def monotonic_name(feature: Feature) -> str:
     """Return the name of the constraint that a monotonic feature declares."""
-    way = (
-        feature.monotonic
-        if isinstance(feature.monotonic, str)
-        else "increasing in the order of its categories"
-    )
+    way = feature.monotonic if isinstance(feature.monotonic, str) else "increasing in the order of its categories"
     return f"{feature.name} {way}"
 
 
@@ -89,9 +85,7 @@ def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Blo
     carried = {trust.by: trust_name(trust) for trust in trusts}
     carried |= {feature.name: monotonic_name(feature) for feature in binning.features if feature.monotonic}
     ends = {trust.feature for trust in trusts if trust.shape == "trapezoid"}
-    for feature, keypoints, categories in zip(
-        binning.features, binning.keypoints, binning.categories, strict=True
-    ):
+    for feature, keypoints, categories in zip(binning.features, binning.keypoints, binning.categories, strict=True):
         columns = binning.slots_of(feature.name)
         size = columns.stop - columns.start
         groups: dict[str, HalfSpaces] = {}
@@ -102,9 +96,7 @@ def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Blo
             groups[shape_name(feature)] = curvature_rows(keypoints, curvature)
         if categories is not None and feature.pairs:
             places = {category: place for place, category in enumerate(categories)}
-            groups[carried[feature.name]] = order_rows(
-                [(places[low], places[high]) for low, high in feature.pairs]
-            )
+            groups[carried[feature.name]] = order_rows([(places[low], places[high]) for low, high in feature.pairs])
         yield Block(
             "calibrators of phi",
             "phi.calibration",
@@ -124,9 +116,7 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
         for axis, d in enumerate(subset):
             if lattice_direction(features[d]):
                 name = monotonic_name(features[d]) if features[d].direction else shape_name(features[d])
-                directions = [
-                    lattice_direction(features[d]) if other == axis else 0 for other in range(len(subset))
-                ]
+                directions = [lattice_direction(features[d]) if other == axis else 0 for other in range(len(subset))]
                 groups[name] = monotone_rows(sizes, directions)
         for trust in trusts:
             main, by = names.index(trust.feature), names.index(trust.by)
@@ -134,9 +124,7 @@ def lattice_blocks(features: Sequence[Feature], trusts: Sequence[Trust], layout:
             # trapezoid trust the layout has no lattice with `by` alone.
             if main in subset and by in subset:
                 rows = edgeworth_rows if trust.shape == "edgeworth" else trapezoid_rows
-                groups[trust_name(trust)] = rows(
-                    sizes, subset.index(main), subset.index(by), features[main].direction
-                )
+                groups[trust_name(trust)] = rows(sizes, subset.index(main), subset.index(by), features[main].direction)
         columns = slice(layout.vertex_offsets[lattice], layout.vertex_offsets[lattice + 1])
         yield Block("lattices of phi", "phi.vertices", columns, ConstraintSet(groups, -1.0, 1.0, prod(sizes)))
 

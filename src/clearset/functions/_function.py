@@ -124,9 +124,7 @@ class SetFunction:
 
     def with_tables(self, tables: dict[str, npt.NDArray[Any]]) -> "SetFunction":
         """Return the function with other tables, named as those of `tables`."""
-        calibration, vertices, rho_calibrators, rho_vertices, rho_output = (
-            tables[name] for name in self.tables
-        )
+        calibration, vertices, rho_calibrators, rho_vertices, rho_output = (tables[name] for name in self.tables)
         return replace(
             self,
             calibration=calibration,

@@ -104,14 +104,10 @@ class Link:
         """Return the k most likely classes, ``(n, k)``, the most likely first."""
         if outputs.shape[1] == 1:
             outputs = np.hstack([-outputs, outputs])
-        labels: npt.NDArray[Any] = np.asarray(self.classes)[
-            np.argsort(-outputs, axis=1, kind="stable")[:, :k]
-        ]
+        labels: npt.NDArray[Any] = np.asarray(self.classes)[np.argsort(-outputs, axis=1, kind="stable")[:, :k]]
         return labels
 
-    def with_prior(
-        self, outputs: FloatArray, empty: npt.NDArray[np.bool_], prior: npt.ArrayLike
-    ) -> FloatArray:
+    def with_prior(self, outputs: FloatArray, empty: npt.NDArray[np.bool_], prior: npt.ArrayLike) -> FloatArray:
         """For several classes, replace the outputs of empty sets by the prior; in place, and returned.
 
         Parameters
@@ -137,9 +133,7 @@ class Link:
             raise ValueError(f"label={label!r} names a class, but the labels are numbers. Leave it out.")
         places = np.flatnonzero(self.classes == label)
         if not len(places):
-            raise ValueError(
-                f"label={label!r} is not among the classes fitted, {self.classes.tolist()[:20]}."
-            )
+            raise ValueError(f"label={label!r} is not among the classes fitted, {self.classes.tolist()[:20]}.")
         if outputs.shape[1] > 1:
             return np.full(len(outputs), places[0])
         if places[0] == 0:

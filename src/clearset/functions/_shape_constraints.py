@@ -59,9 +59,7 @@ class ShapeConstraints:
             *rho_blocks(width, rho_keypoints),
         )
         names = dict.fromkeys(block.table for block in self.blocks)
-        self._tables = {
-            name: _sorted([block for block in self.blocks if block.table == name]) for name in names
-        }
+        self._tables = {name: _sorted([block for block in self.blocks if block.table == name]) for name in names}
 
     @property
     def tables(self) -> tuple[TableConstraints, ...]:
@@ -145,9 +143,7 @@ class ShapeConstraints:
 def _sorted(blocks: list[Block]) -> TableConstraints:
     # Between pinned ends, which lie at the bounds, the nearest chain does not depend on them.
     columns = [
-        slice(block.columns.start + block.pinned, block.columns.stop - block.pinned)
-        for block in blocks
-        if block.chain
+        slice(block.columns.start + block.pinned, block.columns.stop - block.pinned) for block in blocks if block.chain
     ]
     limits = blocks[0].constraints
     return TableConstraints(
@@ -162,9 +158,7 @@ def _project_chains(table: TableConstraints, parameter: npt.NDArray[Any]) -> np.
     """Project onto the bounds and onto all chains of the table at once."""
     values = parameter.astype(np.float64)
     if not np.isfinite(values).all():
-        raise FloatingPointError(
-            "Training has diverged: parameters are no longer finite. Use a smaller learning_rate."
-        )
+        raise FloatingPointError("Training has diverged: parameters are no longer finite. Use a smaller learning_rate.")
     table.chains.project(values)
     return values
 

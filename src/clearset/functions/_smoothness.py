@@ -46,14 +46,7 @@ class Smoothness:
     """
 
     def __init__(
-        self,
-        binning: Binning,
-        layout: Layout,
-        strength: float,
-        n_sets: float,
-        *,
-        width: int,
-        rho_keypoints: int,
+        self, binning: Binning, layout: Layout, strength: float, n_sets: float, *, width: int, rho_keypoints: int
     ) -> None:
         self.strength = strength / n_sets
         self._level = float("nan")

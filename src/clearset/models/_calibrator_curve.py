@@ -40,7 +40,5 @@ def calibrator_curves(binning: Binning, function: SetFunction) -> dict[str, Cali
     for place, feature in enumerate(binning.features):
         name, slots = feature.name, binning.slots_of(feature.name)
         values, missing = (function.calibration[:, where].copy() for where in (slots, slots.stop))
-        curves[name] = CalibratorCurve(
-            name, binning.keypoints[place], binning.categories[place], values, missing
-        )
+        curves[name] = CalibratorCurve(name, binning.keypoints[place], binning.categories[place], values, missing)
     return curves

@@ -99,9 +99,7 @@ def dependence_of(model: Model, feature: str, X: Any, n: int, label: Any) -> Par
     pieces = [model.drawn(label)] if X is None else model.read(X).scored(label)
     curves = np.concatenate([piece.dependence(place, places, fractions) for piece in pieces])
     if not len(curves):
-        raise ValueError(
-            "X holds no sets, and there is no mean of nothing. Give at least one, or leave X out."
-        )
+        raise ValueError("X holds no sets, and there is no mean of nothing. Give at least one, or leave X out.")
     return PartialDependence(feature, label, values, curves.mean(axis=0), curves, X is None)
 
 

@@ -164,9 +164,7 @@ class FittedModel(GivesOutputs):
         """
         return self.as_model().read(self._input(X)).explain(label, effects=effects, frames=library_of(X))
 
-    def partial_dependence(
-        self, feature: str, X: Any = None, n: int = 50, *, label: Any = None
-    ) -> PartialDependence:
+    def partial_dependence(self, feature: str, X: Any = None, n: int = 50, *, label: Any = None) -> PartialDependence:
         """Return how predictions depend on one feature of one token.
 
         Parameters

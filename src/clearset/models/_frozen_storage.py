@@ -56,14 +56,10 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
     try:
         rows = pa.parquet.read_table(pa.BufferReader(content))
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(
-            f"'{target}' is no frozen model: {error}. Give a file that FrozenModel.save wrote."
-        ) from None
+        raise ValueError(f"'{target}' is no frozen model: {error}. Give a file that FrozenModel.save wrote.") from None
     described = (rows.schema.metadata or {}).get(_KEY)
     if described is None:
-        raise ValueError(
-            f"'{target}' is a Parquet file but no frozen model. Give a file that FrozenModel.save wrote."
-        )
+        raise ValueError(f"'{target}' is a Parquet file but no frozen model. Give a file that FrozenModel.save wrote.")
     document = json.loads(described)
     if document["version"] != _VERSION:
         raise ValueError(

@@ -109,10 +109,7 @@ class FittedJointModel(PredictsLabels):
 
 
 def estimates_table(
-    engines: Mapping[Column, SemanticModel],
-    known: Sequence[FloatArray],
-    frame: nw.DataFrame[Any],
-    dense: Sequence[str],
+    engines: Mapping[Column, SemanticModel], known: Sequence[FloatArray], frame: nw.DataFrame[Any], dense: Sequence[str]
 ) -> pa.Table:
     """Put the engines' estimates and the dense columns of a frame side by side.
 
@@ -202,9 +199,7 @@ def names_of(column: Column, engine: SemanticModel) -> list[str]:
     return [str(name) for name in engine.get_feature_names_out(["_".join(columns_of(column))])]
 
 
-def _explained(
-    engine: SemanticModel, part: Any, labels: npt.NDArray[Any] | None, *, effects: bool
-) -> Explanation:
+def _explained(engine: SemanticModel, part: Any, labels: npt.NDArray[Any] | None, *, effects: bool) -> Explanation:
     """Explain the estimates of an engine; of several classes each row's own, as ``(B,)`` labels say."""
     if labels is None or engine.link.n_outputs == 1:
         return engine.explain(part, effects=effects)

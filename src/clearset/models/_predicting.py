@@ -36,9 +36,7 @@ class only_if:  # noqa: N801
         try:
             self._check(owner)
         except AttributeError as error:
-            raise AttributeError(
-                f"This {type(owner).__name__!r} has no attribute {self.__name__!r}. {error}"
-            ) from None
+            raise AttributeError(f"This {type(owner).__name__!r} has no attribute {self.__name__!r}. {error}") from None
         return MethodType(self._method, owner)
 
 
@@ -89,9 +87,7 @@ def _check_classes(model: Any) -> None:
 def _check_probabilities(model: Any) -> None:
     _check_classes(model)
     if model._loss_name() == "hinge":
-        raise AttributeError(
-            "loss='hinge' gives no probabilities; use loss='log_loss', or decision_function."
-        )
+        raise AttributeError("loss='hinge' gives no probabilities; use loss='log_loss', or decision_function.")
 
 
 class Classifies(Predicts):

@@ -54,9 +54,7 @@ class ScoredSets(ABC):
 
     positions: Positions | CrossedPositions
 
-    def __init__(
-        self, model: Model, positions: Any, counts: IntArray, per_set: Sequence[bool], label: Any
-    ) -> None:
+    def __init__(self, model: Model, positions: Any, counts: IntArray, per_set: Sequence[bool], label: Any) -> None:
         self.positions = positions
         self.model, self.binning, self.link = model, model.binning, model.link
         self.function, self.per_set = model.refined_function, per_set

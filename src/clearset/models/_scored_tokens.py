@@ -28,12 +28,7 @@ class ScoredTokens(ScoredSets):
     positions: CrossedPositions
 
     def __init__(
-        self,
-        model: SemanticModel,
-        positions: CrossedPositions,
-        counts: IntArray,
-        values: FloatArray,
-        label: Any,
+        self, model: SemanticModel, positions: CrossedPositions, counts: IntArray, values: FloatArray, label: Any
     ) -> None:
         per_set = [feature.name in PER_SET for feature in model.binning.features]
         super().__init__(model, positions, counts, per_set, label)
@@ -71,9 +66,7 @@ class ScoredTokens(ScoredSets):
         return self._scored(moved, replace(self.function, corrections=None))[:, 0]
 
     def calibrated(self) -> FloatArray:
-        value_slots, value_fractions = self.binning.place(
-            self.binning.features[0].name, self.refined, np.float64
-        )
+        value_slots, value_fractions = self.binning.place(self.binning.features[0].name, self.refined, np.float64)
         slots = np.vstack([value_slots, self.positions.slots])
         fractions = np.vstack([value_fractions, self.positions.fractions])
         tables = self.function.calibration[None]

@@ -29,13 +29,9 @@ class SemanticMethods(FittedModel):
 
         def as_model(self) -> "SemanticModel": ...
 
-    token_table_: TokenTable = of_model(
-        "table", "The tokens and what is known of them, learned corrections included."
-    )
+    token_table_: TokenTable = of_model("table", "The tokens and what is known of them, learned corrections included.")
     setting_: Setting = of_model("setting", "What was chosen: tokens, filters, cover, width and refinement.")
-    choices_: list[dict[str, Any]] = of_model(
-        "choices", "Every setting that was tried, and its validation loss."
-    )
+    choices_: list[dict[str, Any]] = of_model("choices", "Every setting that was tried, and its validation loss.")
 
     def freeze(self) -> FrozenModel:
         """Store phi of every token, so that sets are scored by looking tokens up.

@@ -95,9 +95,7 @@ class SetModel(Model):
             X = self._array(X)
         sets = read_more_sets(X, self.binning.features, sets_of_one=self.sets_of_one)
         if most_tokens is not None and sets.n_tokens > most_tokens:
-            raise TokenLimitError(
-                f"The sets have more than {most_tokens:,} tokens together. Read them in parts."
-            )
+            raise TokenLimitError(f"The sets have more than {most_tokens:,} tokens together. Read them in parts.")
         return SetReading(self, sets)
 
     def _array(self, X: Any) -> FloatArray:

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearset.artifact import Artifact, write_artifact
-from clearset.functions import (
-    CLASSIFICATION_LOSSES,
-    REGRESSION_LOSSES,
-    Certificate,
-    Layout,
-    Link,
-    SetFunction,
-)
+from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction
 from clearset.models._fitted import Record
 from clearset.sets import Binning, Feature, Trust, check_threads, check_trusts
 
@@ -74,9 +67,7 @@ def set_model_parts(artifact: Artifact) -> dict[str, Any]:
     check_types(document, {"n_features_in": int, "sets_of_one": bool})
     parts = common_from_json(artifact)
     link, outputs = parts["link"], document["outputs"]
-    check_link(
-        link, document["estimator"], {"SetClassifier": True, "SetRegressor": False}, CLASSIFICATION_LOSSES
-    )
+    check_link(link, document["estimator"], {"SetClassifier": True, "SetRegressor": False}, CLASSIFICATION_LOSSES)
     if link.n_outputs != outputs:
         raise ValueError(f"{len(link.classes)} classes do not fit {outputs} outputs")
     return parts | {

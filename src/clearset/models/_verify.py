@@ -5,15 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearset.engines import engine
-from clearset.functions import (
-    Certificate,
-    Check,
-    SetFunction,
-    ShapeConstraints,
-    monotonic_name,
-    shape_name,
-    trust_name,
-)
+from clearset.functions import Certificate, Check, SetFunction, ShapeConstraints, monotonic_name, shape_name, trust_name
 from clearset.sets import Binning, Positions, Trust
 
 PROBES = 2000
@@ -59,9 +51,7 @@ def certify(
     if positions is None:
         positions = _random_positions(binning, rng)
     probe = _Probe(function, binning, positions, rng)
-    checks += [
-        probe.monotonic(d) for d, feature in enumerate(binning.features) if feature.monotonic is not None
-    ]
+    checks += [probe.monotonic(d) for d, feature in enumerate(binning.features) if feature.monotonic is not None]
     checks += [probe.trust(trust) for trust in trusts]
     return Certificate(tuple(checks))
 
@@ -83,9 +73,7 @@ def _random_positions(binning: Binning, rng: np.random.Generator) -> Positions:
 class _Probe:
     """Pairs of sets that differ in one token's feature."""
 
-    def __init__(
-        self, function: SetFunction, binning: Binning, positions: Positions, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, function: SetFunction, binning: Binning, positions: Positions, rng: np.random.Generator) -> None:
         self._function, self._binning, self._rng = function, binning, rng
         chosen = rng.integers(len(positions), size=min(PROBES, 20 * len(positions)))
         self._sets = positions.take(np.sort(chosen))
@@ -151,9 +139,7 @@ class _Probe:
         return Check(constraint, scope, f"probing: {len(losses)} pairs", violation, PROBE_TOLERANCE)
 
 
-def _moved(
-    positions: Positions, d: int, tokens: np.ndarray, slots: np.ndarray, fractions: np.ndarray
-) -> Positions:
+def _moved(positions: Positions, d: int, tokens: np.ndarray, slots: np.ndarray, fractions: np.ndarray) -> Positions:
     """Copy positions with one feature of some tokens moved elsewhere."""
     moved = Positions(positions.slots.copy(), positions.fractions.copy(), positions.offsets)
     moved.slots[d, tokens] = slots

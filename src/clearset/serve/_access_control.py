@@ -43,8 +43,7 @@ class AccessControl:
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
         if self._hosts is not None and _without_port(host) not in self._hosts:
             return refusal(
-                f"This server is not called {host[:100]!r}. Ask it as one of: {', '.join(sorted(self._hosts))}.",
-                400,
+                f"This server is not called {host[:100]!r}. Ask it as one of: {', '.join(sorted(self._hosts))}.", 400
             )
         if origin is not None and scope["method"] not in _READING and origin.partition("://")[2] != host:
             return refusal(

@@ -121,9 +121,7 @@ MODEL = members(
         "classes": {"type": ["array", "null"], "items": CLASS},
         "features": array(_FEATURE),
         "trusts": array(members({"feature": TEXT, "by": TEXT, "shape": TEXT})),
-        "certificate": array(
-            {"type": "object"}, "The constraints that the model guarantees, and whether they hold."
-        ),
+        "certificate": array({"type": "object"}, "The constraints that the model guarantees, and whether they hold."),
         "parameters": {"type": "object", "additionalProperties": TEXT},
         "tokens": _TABLE | {"description": "The token table of a semantic model."},
     },
@@ -157,9 +155,7 @@ ITEMS = members(
     }
 )
 
-_VALUES = array(
-    {"type": ["number", "null"]}, "The value of each feature, of categories their places; null if missing."
-)
+_VALUES = array({"type": ["number", "null"]}, "The value of each feature, of categories their places; null if missing.")
 EXAMPLE = members(
     {
         "row": WHOLE,
@@ -183,9 +179,7 @@ KNOWN = members(
         "items": array(array(WHOLE), "For each token its items, by their places in the vocabulary."),
         "sizes": array(WHOLE),
         "counts": _NUMBERS,
-        "labels": array(
-            _NUMBERS, "The weight and mean of the labels; for classes, each class and its weight."
-        ),
+        "labels": array(_NUMBERS, "The weight and mean of the labels; for classes, each class and its weight."),
         "corrections": members({"places": array(WHOLE), "amounts": array()}),
         "own_features": {"type": "object", "additionalProperties": array(MAYBE)},
     }

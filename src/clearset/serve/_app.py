@@ -115,9 +115,7 @@ def _handler(
             if not endpoint.body:
                 asked: Any = _query(request)
             elif _kind(request) != "application/json":
-                return refusal(
-                    f"The Content-Type is {_kind(request)[:100]!r}; send JSON, as application/json.", 415
-                )
+                return refusal(f"The Content-Type is {_kind(request)[:100]!r}; send JSON, as application/json.", 415)
             else:
                 asked = await _body(request)
             # Long requests may occupy all threads; short answers do not wait for one.

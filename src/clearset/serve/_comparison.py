@@ -49,9 +49,7 @@ def check_alike(before: FittedModel, after: FittedModel, name: str, served: str 
                 )
 
 
-def comparison(
-    before: Model, after: Model, examples: ShownExamples, name: str = "the other model"
-) -> dict[str, Any]:
+def comparison(before: Model, after: Model, examples: ShownExamples, name: str = "the other model") -> dict[str, Any]:
     """Compare two models of the same kind on the same examples, as plain data; `name` is what the first is called.
 
     There are the share ``changed``, ``measures``, each a ``value``, a ``share`` or a pair ``before`` and ``after``, and
@@ -76,13 +74,9 @@ def _measures(found: Churn) -> list[dict[str, Any]]:
     pairs = {"accuracy": found.accuracies, "mean error": found.errors}
     shares = {"changed for the better": found.wins, "changed for the worse": found.losses}
     measures: list[dict[str, Any]] = [
-        {"name": name, "before": number(pair[0]), "after": number(pair[1])}
-        for name, pair in pairs.items()
-        if pair
+        {"name": name, "before": number(pair[0]), "after": number(pair[1])} for name, pair in pairs.items() if pair
     ]
-    measures += [
-        {"name": name, "share": number(share)} for name, share in shares.items() if share is not None
-    ]
+    measures += [{"name": name, "share": number(share)} for name, share in shares.items() if share is not None]
     if found.mean_difference is not None:
         measures.append({"name": "mean difference", "value": number(found.mean_difference)})
     return measures
@@ -133,15 +127,12 @@ def _tokens(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
         texts |= dict(zip(keys, token_texts(explanation, _LONGEST), strict=True))
         prediction = float(explanation.prediction[0])
         without = explanation.tokens["without"].to_pylist()
-        added.append(
-            {key: None if w is None else prediction - w for key, w in zip(keys, without, strict=True)}
-        )
+        added.append({key: None if w is None else prediction - w for key, w in zip(keys, without, strict=True)})
     whole = [float(explanation.prediction[0]) for explanation in (before, after)]
 
     def change(key: Any) -> float:
         first, second = (
-            whole[k] if key in added[k] and added[k][key] is None else added[k].get(key) or 0.0
-            for k in (0, 1)
+            whole[k] if key in added[k] and added[k][key] is None else added[k].get(key) or 0.0 for k in (0, 1)
         )
         return -abs(second - first)
 

@@ -4,17 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearset.serve._answer_schemas import (
-    CLASS,
-    EXAMPLE,
-    EXPLANATION,
-    HEALTH,
-    ITEMS,
-    KNOWN,
-    MODEL,
-    PREDICTION,
-    TOKENS,
-)
+from clearset.serve._answer_schemas import CLASS, EXAMPLE, EXPLANATION, HEALTH, ITEMS, KNOWN, MODEL, PREDICTION, TOKENS
 from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._token_search import MOST_WORDS
@@ -59,13 +49,7 @@ class Endpoint:
 
 ENDPOINTS = (
     Endpoint(
-        "POST",
-        "/api/predict",
-        "predict",
-        "Predict sets.",
-        answer=PREDICTION,
-        body={"sets": _SETS},
-        required=("sets",),
+        "POST", "/api/predict", "predict", "Predict sets.", answer=PREDICTION, body={"sets": _SETS}, required=("sets",)
     ),
     Endpoint(
         "POST",
@@ -79,10 +63,7 @@ ENDPOINTS = (
                 "anyOf": [CLASS, {"type": "null"}],
                 "description": "The class to explain, as /api/model has it; by default the one predicted.",
             },
-            "effects": {
-                "type": "boolean",
-                "description": "Whether to compute the effects of changing features.",
-            },
+            "effects": {"type": "boolean", "description": "Whether to compute the effects of changing features."},
         },
         required=("sets",),
     ),

@@ -18,9 +18,7 @@ class FeatureSets(SetReader):
         self._names = list(model.feature_names_in or [name for name in features if name != SIZE])
         fitted = zip(features, model.binning.categories, strict=True)
         # Categories are all texts or all numbers.
-        self._of_texts = {
-            name for name, found in fitted if found is not None and any(map(_is_text, found or [""]))
-        }
+        self._of_texts = {name for name, found in fitted if found is not None and any(map(_is_text, found or [""]))}
         # The number of tokens of a set is not known if none of its features is a list.
         self._usual_size = 1 if model.sets_of_one else 0
         first = self._names[0]
@@ -50,10 +48,7 @@ class FeatureSets(SetReader):
         for name in self._names:
             values = [one.get(name) for one in sets]
             if name in listed:
-                values = [
-                    [None] * size if value is None else value
-                    for value, size in zip(values, sizes, strict=True)
-                ]
+                values = [[None] * size if value is None else value for value, size in zip(values, sizes, strict=True)]
                 self._check_lists(name, values)
             columns[name] = column(name, values, texts=name in self._of_texts, lists=name in listed)
         return pa.table(columns)
@@ -66,9 +61,7 @@ class FeatureSets(SetReader):
             )
         check_names(one, self._names, place)
         if odd := [name for name, value in one.items() if isinstance(value, dict)]:
-            raise ValueError(
-                f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token."
-            )
+            raise ValueError(f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token.")
         sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}
         if len(set(sizes.values())) > 1:
             said = ", ".join(f"{name!r} {size}" for name, size in sizes.items())

@@ -49,10 +49,7 @@ class ItemSets(SetReader):
         self._row_of_object = self._of_object if known else self._row_of
         self._form = _form(pair, self._texts, known)
         self._schema = self._make_schema(pair, bool(known))
-        parts = [
-            f"as {name!r}" if known else f"as part {k + 1} of its pair"
-            for k, name in enumerate(self._columns)
-        ]
+        parts = [f"as {name!r}" if known else f"as part {k + 1} of its pair" for k, name in enumerate(self._columns)]
         self._parts = dict(zip(self._columns, parts, strict=True))
 
     def schema(self) -> dict[str, Any]:
@@ -115,9 +112,7 @@ class ItemSets(SetReader):
         raise ValueError(f"{found}; the model reads {self._form}.")
 
     def _items(self, name: str, values: list[Any]) -> pa.Array:
-        forms = {
-            type(value): place for place, value in reversed(list(enumerate(values))) if value is not None
-        }
+        forms = {type(value): place for place, value in reversed(list(enumerate(values))) if value is not None}
         if len(forms) > 1:
             raise ValueError(
                 f"Set {forms[str]} is a text and set {forms[list]} a list of words. Give all sets one form."

@@ -37,9 +37,7 @@ def parsed(body: bytes) -> dict[str, Any]:
     except (_RefusedError, UnicodeError):
         raise
     except ValueError as error:  # Python's advice on the digits of whole numbers
-        raise ValueError(
-            "A number of the body has too many digits. Write it shorter, as in 1e300."
-        ) from error
+        raise ValueError("A number of the body has too many digits. Write it shorter, as in 1e300.") from error
     if not isinstance(asked, dict):
         raise ValueError('The body must be a JSON object, such as {"sets": [...]}.')
     return asked

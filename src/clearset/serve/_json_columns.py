@@ -34,9 +34,7 @@ def column(name: str, values: list[Any], *, texts: bool, lists: bool) -> pa.Arra
     if not set(map(type, flat)) <= allowed:
         place, wrong = _first(values, lists, lambda value: type(value) not in allowed)
         what = "texts" if texts else "numbers"
-        raise ValueError(
-            f"Set {place} has {kind_of(wrong)} in {name!r}, which must hold {what}, or null for missing."
-        )
+        raise ValueError(f"Set {place} has {kind_of(wrong)} in {name!r}, which must hold {what}, or null for missing.")
     elements = pa.array(flat, pa.large_string()) if texts else _numbers(name, values, flat, lists)
     if not lists:
         return elements

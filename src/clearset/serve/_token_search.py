@@ -33,9 +33,7 @@ class TokenSearch:
         counts = np.repeat(self._table.counts.astype(np.int64), np.diff(self._items.offsets))
         np.maximum.at(self._frequent, self._items.codes, counts)
         # The table computes some of its content on first use; this happens here, before the first request.
-        self._stated = dict(
-            zip(("mean", "low", "high"), (self._table.means, *self._table.intervals), strict=True)
-        )
+        self._stated = dict(zip(("mean", "low", "high"), (self._table.means, *self._table.intervals), strict=True))
         self.known([])
         self._ranked = lru_cache(_KEPT_ORDERS)(self._rank)
         self._ranked(ORDER.words[0], 0)
@@ -78,9 +76,7 @@ class TokenSearch:
         try:
             found = table.find(encoded, self._model.setting.cover, threads=1, most=MOST_EXPLAINED)
         except TokenLimitError:
-            raise TooLargeError(
-                f"The set has more than {MOST_EXPLAINED:,} tokens. Give fewer items."
-            ) from None
+            raise TooLargeError(f"The set has more than {MOST_EXPLAINED:,} tokens. Give fewer items.") from None
         return described_tokens(self._model, np.unique(found.tokens).astype(np.int64))
 
     def _rank(self, by: str, column: int) -> npt.NDArray[np.int32]:

@@ -29,10 +29,7 @@ def is_list(type_: pa.DataType) -> bool:
 def is_number(type_: pa.DataType) -> bool:
     """Return whether values of this type are numbers or booleans."""
     return bool(
-        types.is_integer(type_)
-        or types.is_floating(type_)
-        or types.is_boolean(type_)
-        or types.is_decimal(type_)
+        types.is_integer(type_) or types.is_floating(type_) or types.is_boolean(type_) or types.is_decimal(type_)
     )
 
 
@@ -118,8 +115,7 @@ def _wrong_type(elements: pa.ChunkedArray, feature: Feature) -> str:
         what = f"values of type {type_}"
     declared = f"declared {feature.monotonic}" if feature.direction else feature.kind
     return (
-        f"Feature {feature.name!r} is {declared} but column {feature.name!r} holds {what}"
-        f"{_first(elements)}. {advice}"
+        f"Feature {feature.name!r} is {declared} but column {feature.name!r} holds {what}{_first(elements)}. {advice}"
     )
 
 

@@ -265,12 +265,7 @@ def _place_values(
 
 
 def _are_keypoints(points: FloatArray) -> bool:
-    return bool(
-        points.ndim == 1
-        and len(points) > 1
-        and np.isfinite(points).all()
-        and (points[1:] > points[:-1]).all()
-    )
+    return bool(points.ndim == 1 and len(points) > 1 and np.isfinite(points).all() and (points[1:] > points[:-1]).all())
 
 
 def _observed(data: SetData, name: str, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:

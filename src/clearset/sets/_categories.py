@@ -29,9 +29,7 @@ def as_category(value: Any) -> Category:
     raise ValueError(f"A category is a string or a finite number; received {value!r}.")
 
 
-def sorted_categories(
-    name: str, observed: AbstractSet[Category], named: AbstractSet[Category]
-) -> tuple[Category, ...]:
+def sorted_categories(name: str, observed: AbstractSet[Category], named: AbstractSet[Category]) -> tuple[Category, ...]:
     """Return the categories that a feature has: those observed and those its declaration names."""
     found = observed | named
     strings = sorted(category for category in found if isinstance(category, str))

@@ -13,9 +13,7 @@ import pyarrow as pa
 def count_examples(X: Any) -> int:
     """Return the number of examples; raise an error if there are none, or if `X` is no such thing."""
     if not hasattr(X, "__len__") or isinstance(X, str | bytes | Mapping | AbstractSet):
-        raise TypeError(
-            f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}."
-        )
+        raise TypeError(f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}.")
     if not len(X):
         raise ValueError("X holds no examples: 0 samples, while at least 1 is required.")
     return len(X)

@@ -101,9 +101,7 @@ class Feature:
             if field == "monotonic" and not isinstance(value, str):
                 hint = " Pairs of categories need kind='categorical'."
             choices = ", ".join(map(repr, allowed))
-            raise ValueError(
-                f"Feature {self.name!r} has {field}={value!r}, but {field} is one of {choices}.{hint}"
-            )
+            raise ValueError(f"Feature {self.name!r} has {field}={value!r}, but {field} is one of {choices}.{hint}")
 
     def _at_least_two(self, field: str, value: Any) -> int | None:
         if value is None:

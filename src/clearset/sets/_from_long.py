@@ -49,9 +49,7 @@ def from_long(frame: FrameT, by: str | Sequence[str], set_columns: str | Sequenc
     keys, per_set = _checked_names(columns, by, set_columns)
     token_columns = [name for name in columns.names if name not in (*keys, *per_set)]
     if not token_columns:
-        raise ValueError(
-            "Every column is a key or a set column. At least one must be left to describe tokens."
-        )
+        raise ValueError("Every column is a key or a set column. At least one must be left to describe tokens.")
     if not columns.n_rows:
         raise ValueError("The frame has no rows, so there are no sets.")
     codes, first_rows = _codes_of_sets(columns, keys)
@@ -116,9 +114,7 @@ def _codes(columns: Columns, name: str) -> IntArray:
     return codes
 
 
-def _require_constant(
-    columns: Columns, name: str, keys: list[str], codes: IntArray, first_rows: IntArray
-) -> None:
+def _require_constant(columns: Columns, name: str, keys: list[str], codes: IntArray, first_rows: IntArray) -> None:
     own = _codes(columns, name)
     differ: npt.NDArray[np.bool_] = own != own[first_rows][codes]
     if differ.any():

@@ -32,6 +32,5 @@ def numbers(values: npt.ArrayLike, digits: int = _DIGITS) -> list[Any]:
 def entries(mapping: dict[str, Any]) -> dict[str, Any]:
     """Return a flat mapping of numbers and strings as JSON can hold it."""
     return {
-        name: value if value is None or isinstance(value, str) else number(value)
-        for name, value in mapping.items()
+        name: value if value is None or isinstance(value, str) else number(value) for name, value in mapping.items()
     }

@@ -55,9 +55,7 @@ def choose_keypoints(
     return _apart(np.array([first, *between, last]), grow_below=below)
 
 
-def telling_keypoints(
-    keypoints: FloatArray, curvature: Literal["convex", "concave"], *, rising: bool
-) -> FloatArray:
+def telling_keypoints(keypoints: FloatArray, curvature: Literal["convex", "concave"], *, rising: bool) -> FloatArray:
     """Return the keypoints between which a curve from 0 to 1, `rising` or not, can change by a millionth or more.
 
     Where a convex curve rises by r from a to b, it goes on rising as steeply at least, so r is at most

@@ -84,9 +84,7 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
         if types.is_boolean(column.type):
             return _as_classes(np.asarray(column.to_numpy(), np.bool_))
         if types.is_nested(column.type):
-            raise TypeError(
-                f"y holds {column.type} (first: {column[0].as_py()!r}). Give one label an example."
-            )
+            raise TypeError(f"y holds {column.type} (first: {column[0].as_py()!r}). Give one label an example.")
         return _as_classes(np.asarray(column.cast(pa.large_string()).to_numpy(), np.str_))
     numbers = column.to_numpy()
     finite = np.isfinite(numbers)
@@ -109,9 +107,7 @@ def read_weights(sample_weight: Any, n_examples: int) -> FloatArray | None:
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(
-            f"sample_weight is {weights[row]} in row {row} (counted from 0); weights are 0 or more."
-        )
+        raise ValueError(f"sample_weight is {weights[row]} in row {row} (counted from 0); weights are 0 or more.")
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not np.isfinite(total):
@@ -166,9 +162,7 @@ def _one_column(values: Any, name: str, n_examples: int) -> pa.ChunkedArray:
     if types.is_decimal(column.type) or types.is_float16(column.type):
         column = column.cast(pa.float64())
     if len(column) != n_examples:
-        raise ValueError(
-            f"X has {n_examples} examples but {name} has {len(column)} values. Give one an example."
-        )
+        raise ValueError(f"X has {n_examples} examples but {name} has {len(column)} values. Give one an example.")
     return column
 
 
@@ -242,13 +236,9 @@ def check_weights(sample_weight: Any, n_sets: int) -> npt.NDArray[Any]:
             f"sample_weight has shape {weights.shape} but X has {n_sets} sets; give one weight for each set."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(
-            "sample_weight holds negative, NaN or infinite values; weights must be numbers of at least 0."
-        )
+        raise ValueError("sample_weight holds negative, NaN or infinite values; weights must be numbers of at least 0.")
     if not weights.any():
-        raise ValueError(
-            "sample_weight is zero for every set: every weight is 0. At least one set must count."
-        )
+        raise ValueError("sample_weight is zero for every set: every weight is 0. At least one set must count.")
     largest = weights.max()
     if 1.0 / LARGEST_COUNT < largest < LARGEST_COUNT:
         return weights
@@ -261,9 +251,7 @@ def class_places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> IntArra
     """Return the places of labels among sorted classes, all of which must be known."""
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
-        raise ValueError(
-            f"Labels {unknown.tolist()[:5]} are not among the classes fitted, {classes.tolist()[:20]}."
-        )
+        raise ValueError(f"Labels {unknown.tolist()[:5]} are not among the classes fitted, {classes.tolist()[:20]}.")
     return np.searchsorted(classes, labels)
 
 

@@ -131,9 +131,7 @@ def _read_set_data(data: SetData, features: Sequence[Feature]) -> SetData:
                 "kind='categorical'."
             )
         if feature.kind == "categorical" and feature.name not in categories:
-            new_codes[feature.name], categories[feature.name] = to_codes(
-                pa.chunked_array([pa.array(values)]), feature
-            )
+            new_codes[feature.name], categories[feature.name] = to_codes(pa.chunked_array([pa.array(values)]), feature)
     if not new_codes:
         return data
     tokens, sets = (

@@ -33,9 +33,7 @@ def resolve_features(X: object, features: Sequence[str | Feature] | None) -> tup
     if features is None:
         return _every_numeric(X)
     if isinstance(features, str | Feature):
-        raise TypeError(
-            f"features is a list of names or Features; received {features!r}. Put it into a list."
-        )
+        raise TypeError(f"features is a list of names or Features; received {features!r}. Put it into a list.")
     resolved = tuple(_as_feature(feature) for feature in features)
     if not resolved:
         raise ValueError("features is empty. Name at least one column, or pass None for every numeric one.")

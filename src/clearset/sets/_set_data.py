@@ -99,9 +99,7 @@ class SetData:
 
     def __repr__(self) -> str:
         per_set = f", set_features={list(self.set_feature_names)}" if self.set_feature_names else ""
-        return (
-            f"SetData({len(self)} sets, {self.n_tokens} tokens, features={list(self.feature_names)}{per_set})"
-        )
+        return f"SetData({len(self)} sets, {self.n_tokens} tokens, features={list(self.feature_names)}{per_set})"
 
     def __getitem__(self, key: Any) -> "SetData":
         """Return the chosen sets: an int, a slice, an array of ints or a boolean mask."""
@@ -130,9 +128,7 @@ class SetData:
             return self._gathered(np.flatnonzero(chosen))
         chosen = chosen.astype(np.int64)
         if chosen.size and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
-            raise IndexError(
-                f"Sets {chosen.min()} to {chosen.max()} were asked for: there are {len(self)} sets."
-            )
+            raise IndexError(f"Sets {chosen.min()} to {chosen.max()} were asked for: there are {len(self)} sets.")
         return self._gathered(np.where(chosen < 0, chosen + len(self), chosen))
 
     @property
@@ -172,9 +168,7 @@ class SetData:
     def _between(self, start: int, stop: int) -> "SetData":
         offsets = self.offsets[start : stop + 1]
         tokens = slice(offsets[0], offsets[-1])
-        return self._part(
-            lambda column: column[tokens], offsets - offsets[0], lambda column: column[start:stop]
-        )
+        return self._part(lambda column: column[tokens], offsets - offsets[0], lambda column: column[start:stop])
 
     def _gathered(self, sets: IntArray) -> "SetData":
         tokens, offsets = gather(self.offsets, sets)
@@ -261,8 +255,7 @@ def _offsets(offsets: npt.ArrayLike, n_tokens: int) -> IntArray:
     array = np.asarray(offsets)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not len(array):
         raise TypeError(
-            "offsets is a one-dimensional array of B + 1 ints; received "
-            f"dtype {array.dtype} and shape {array.shape}."
+            f"offsets is a one-dimensional array of B + 1 ints; received dtype {array.dtype} and shape {array.shape}."
         )
     array = array.astype(np.int64)
     if array[0] != 0 or array[-1] != n_tokens:

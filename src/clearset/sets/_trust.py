@@ -61,9 +61,7 @@ def check_trusts(trusts: Sequence[Trust], features: Sequence[Feature]) -> None:
             if name not in declared:
                 raise ValueError(f"{trust}: " + unknown_name("feature", name, declared))
             if declared[name].kind != "numeric":
-                raise ValueError(
-                    f"{trust}: feature {name!r} is categorical, but trust needs two numeric ones."
-                )
+                raise ValueError(f"{trust}: feature {name!r} is categorical, but trust needs two numeric ones.")
         if declared[trust.feature].direction == 0:
             raise ValueError(
                 f"{trust}: feature {trust.feature!r} has no direction. Declare it monotonic='increasing' or "

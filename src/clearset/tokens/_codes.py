@@ -111,13 +111,9 @@ class Joining:
         if self.kind not in ("subsets", "ngrams", "crosses"):
             raise ValueError(f"kind is {self.kind!r}; choose 'subsets', 'ngrams' or 'crosses'.")
         if self.max_size is not None and self.max_size < 1:
-            raise ValueError(
-                f"max_size is {self.max_size}; a token has at least 1 item, or use None for all sizes."
-            )
+            raise ValueError(f"max_size is {self.max_size}; a token has at least 1 item, or use None for all sizes.")
         if self.boundary < 0:
-            raise ValueError(
-                f"boundary is {self.boundary}; it is the first code of the right side, 0 or more."
-            )
+            raise ValueError(f"boundary is {self.boundary}; it is the first code of the right side, 0 or more.")
         if self.kind == "ngrams" and self.max_size is None:
             raise ValueError("max_size is None; n-grams need the largest number of items, such as 3.")
 

@@ -93,12 +93,7 @@ def _filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics
 
 
 def _mine(
-    examples: CountedExamples,
-    tokenizer: Tokenizer,
-    min_count: int,
-    threads: int,
-    folds: Int32 | None,
-    n_folds: int,
+    examples: CountedExamples, tokenizer: Tokenizer, min_count: int, threads: int, folds: Int32 | None, n_folds: int
 ) -> tuple[Mined, Statistics, list[Statistics]]:
     """Return the tokens, their statistics, and with folds those outside of each."""
     classes, prior = prior_of(examples)

@@ -73,7 +73,5 @@ def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> Int32:
             f"folds is {numbers.dtype} of shape {numbers.shape}; give a whole number for each of {n_examples} examples."
         )
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() < n_folds):
-        raise ValueError(
-            f"folds reach from {numbers.min()} to {numbers.max()}; they must lie in [0, {n_folds})."
-        )
+        raise ValueError(f"folds reach from {numbers.min()} to {numbers.max()}; they must lie in [0, {n_folds}).")
     return numbers.astype(np.int32)

@@ -81,9 +81,7 @@ def _lift(table: KnownTokens, means: Float64) -> Float64:
     single = table.single_tokens[items.codes]
     # Items that pass only without a fold are numbered after the tokens of the table, which does not know them.
     of_items = np.vstack([means, _prior(table)])[np.where(single < len(means), single, -1)]
-    parts = (
-        np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
-    )
+    parts = np.add.reduceat(of_items, items.offsets[:-1], axis=0) / items.sizes[:, None] if len(means) else means
     if means.shape[1] == 1:
         return np.asarray((means - parts)[:, 0])
     return np.asarray(np.abs(means - parts).sum(axis=1) / 2)

@@ -222,9 +222,7 @@ class AnyOf(_Several):
     least = staticmethod(min)
 
 
-_KINDS: dict[str, type[_BuiltIn]] = {
-    made.kind: made for made in (MinCount, MaxInterval, MaxSize, AllOf, AnyOf)
-}
+_KINDS: dict[str, type[_BuiltIn]] = {made.kind: made for made in (MinCount, MaxInterval, MaxSize, AllOf, AnyOf)}
 
 
 def check_filters(filters: Any) -> tuple[Filter, ...]:

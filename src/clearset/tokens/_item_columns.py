@@ -65,9 +65,7 @@ def read_rows(X: Any) -> list[Any]:
     """Return the examples as Python objects; a row of a frame of several columns as a tuple."""
     frame = _frame(X)
     if isinstance(frame, nw.DataFrame) and len(frame.columns) != 1:
-        return list(
-            zip(*(frame.get_column(name).to_arrow().to_pylist() for name in frame.columns), strict=True)
-        )
+        return list(zip(*(frame.get_column(name).to_arrow().to_pylist() for name in frame.columns), strict=True))
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != 1:
         return [tuple(row) for row in X.tolist()]
     if frame is None and isinstance(X, Sequence) and not isinstance(X, str):
@@ -133,9 +131,7 @@ def _picked(X: Any, which: str | int) -> pa.ChunkedArray:
         _check_position(which, X.shape[1])
         return _array_column(X[:, which])
     if not isinstance(X, list | tuple | np.ndarray):
-        raise TypeError(
-            f"X is a {type(X).__name__} where two columns are needed. Pass a frame or a list of pairs."
-        )
+        raise TypeError(f"X is a {type(X).__name__} where two columns are needed. Pass a frame or a list of pairs.")
     for place, row in enumerate(X):
         if not isinstance(row, list | tuple | np.ndarray) or len(row) <= which:
             raise ValueError(

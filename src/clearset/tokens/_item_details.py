@@ -56,15 +56,11 @@ def check_details(details: Any) -> tuple[str, ...]:
         raise TypeError(f"details must be a list of column names; received {details!r}.")
     clash = [name for name in details if name in NAMES]
     if clash:
-        raise ValueError(
-            f"details names {clash}, which clearset knows as features of tokens. Rename the columns."
-        )
+        raise ValueError(f"details names {clash}, which clearset knows as features of tokens. Rename the columns.")
     return tuple(details)
 
 
-def details_of_tokens(
-    table: TokenTable, X: Any, columns: Mapping[str, pa.Array], found: Found
-) -> dict[str, Float64]:
+def details_of_tokens(table: TokenTable, X: Any, columns: Mapping[str, pa.Array], found: Found) -> dict[str, Float64]:
     """Return the details of tokens, ``(T,)`` each: the mean over the token's items; NaN where none is known."""
     if not columns:
         return {}

@@ -16,14 +16,7 @@ from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import (
-    alphabetical_ranks,
-    encode,
-    offsets_of_kept,
-    places_in,
-    spelled,
-    unique_sorted,
-)
+from clearset.tokens._vocabulary import alphabetical_ranks, encode, offsets_of_kept, places_in, spelled, unique_sorted
 
 _NOWHERE = -2  # -1 is the root of the tree
 

@@ -127,9 +127,7 @@ def _check(coded: Coded, channels: Int32, n_channels: int) -> None:
     if len(coded.codes) and coded.codes.min() < 0:
         raise ValueError(f"Item codes must not be negative; the least is {coded.codes.min()}.")
     if len(coded.codes) > MAX_TOKENS:
-        raise TokenLimitError(
-            f"{len(coded.codes):,} items are more than {MAX_TOKENS:,}. Mine the examples in parts."
-        )
+        raise TokenLimitError(f"{len(coded.codes):,} items are more than {MAX_TOKENS:,}. Mine the examples in parts.")
     if channels.shape != (coded.n_rows,):
         raise _one_each("channels", channels.shape, coded.n_rows)
     if len(channels) and not (channels.min() >= 0 and channels.max() < n_channels):

@@ -63,10 +63,7 @@ class OwnTokenizer(Tokenizer):
 
     def parts(self, X: Any) -> pa.LargeListArray:
         """Run the object's method on every example that is not missing."""
-        rows = [
-            [] if _missing(example) else self._keys(example, place)
-            for place, example in enumerate(read_rows(X))
-        ]
+        rows = [[] if _missing(example) else self._keys(example, place) for place, example in enumerate(read_rows(X))]
         return pa.array(rows, pa.large_list(STRING))
 
     def _keys(self, example: Any, place: int) -> list[str]:
@@ -155,9 +152,7 @@ def tokenizer_from_json(document: dict[str, Any], tokens: Any = None) -> Tokeniz
     if tokens is not None:
         tokenizer = as_tokenizer(tokens)
         if tokenizer.to_json() != document:
-            raise ValueError(
-                f"The file was made with the tokenizer {document}, but tokens={tokens!r} was given."
-            )
+            raise ValueError(f"The file was made with the tokenizer {document}, but tokens={tokens!r} was given.")
         return tokenizer
     kind = document.get("kind")
     if kind == "own" or document.get("split") is not None:

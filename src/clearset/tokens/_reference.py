@@ -30,13 +30,7 @@ class _Occurrences(NamedTuple):
 
 
 def mine(
-    coded: Coded,
-    joining: Joining,
-    channels: Int32,
-    n_channels: int,
-    adding: Float64 | None,
-    min_count: int,
-    limit: int,
+    coded: Coded, joining: Joining, channels: Int32, n_channels: int, adding: Float64 | None, min_count: int, limit: int
 ) -> Mined | int:
     """Count tokens as `clearset.tokens._mining.mine` says; return only their number once it exceeds the limit.
 
@@ -122,9 +116,7 @@ def _survivors(keys: Int64, occurrences: _Occurrences, min_count: int) -> tuple[
     return keys[new_key][enough], counts[enough], left
 
 
-def _sum_up(
-    occurrences: _Occurrences, n_tokens: int, channels: Int32, n_channels: int, adding: Float64 | None
-) -> Sums:
+def _sum_up(occurrences: _Occurrences, n_tokens: int, channels: Int32, n_channels: int, adding: Float64 | None) -> Sums:
     """Add up the rows of each token, in their order and each once."""
     tokens, rows = occurrences.tokens, occurrences.rows
     once = (np.diff(tokens, prepend=-1) != 0) | (np.diff(rows, prepend=-1) != 0)
@@ -147,10 +139,7 @@ def _batches(coded: Coded, joining: Joining, occurrences: _Occurrences) -> list[
 
 
 def _put_together(
-    blocks: list[list[tuple[Int64, Int64, Int64, Sums]]],
-    sizes: list[int],
-    n_channels: int,
-    adding: Float64 | None,
+    blocks: list[list[tuple[Int64, Int64, Int64, Sums]]], sizes: list[int], n_channels: int, adding: Float64 | None
 ) -> Mined:
     levels = offsets_from_sizes(np.array(sizes, np.int64))
     if not blocks:
@@ -165,9 +154,7 @@ def _put_together(
     return Mined(items.astype(np.int32), parents.astype(np.int32), levels, counts, sums)
 
 
-def find(
-    index: TokenIndex, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, limit: int
-) -> Found | None:
+def find(index: TokenIndex, coded: Coded, views: NDArray[np.uint8] | None, cover: bool, limit: int) -> Found | None:
     """Find tokens as `clearset.tokens._token_index.TokenIndex.find` says, some rows at a time; None past the limit."""
     keys = index.parents.astype(np.int64) * index.n_codes + index.items
     parts = []

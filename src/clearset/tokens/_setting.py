@@ -42,7 +42,5 @@ class Setting:
     def __str__(self) -> str:
         filters = ", ".join(map(repr, self.filters)) or "no filter"
         tokens = "their cover" if self.cover else "all of them"
-        refined = (
-            f"refined up to size {self.refine} with pull {self.pull:g}" if self.refine else "not refined"
-        )
+        refined = f"refined up to size {self.refine} with pull {self.pull:g}" if self.refine else "not refined"
         return f"{self.tokens!r}, {filters}, {tokens}, width {self.width}, {refined}"

@@ -90,9 +90,7 @@ def _corrected_columns(table: KnownTokens, numbers: npt.NDArray[Any]) -> dict[st
     places = corrections.places(len(table))[numbers]
     known = np.flatnonzero(places >= 0)
     amounts = corrections.amounts[places[known]]
-    values = token_values(
-        table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage
-    )
+    values = token_values(table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage)
     refined = means_of_values(table, values + amounts, corrections.value)
     return {
         name: among_nulls(_column(part[:, 0] if part.shape[1] == 1 else part), known, len(numbers))

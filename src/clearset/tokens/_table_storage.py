@@ -85,9 +85,7 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
     codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
     rows = table.to_arrow().append_column("codes", codes)
     sums = table.statistics.sums
-    rows = rows.append_column(
-        "sums", pa.FixedSizeListArray.from_arrays(pa.array(sums.ravel()), sums.shape[1])
-    )
+    rows = rows.append_column("sums", pa.FixedSizeListArray.from_arrays(pa.array(sums.ravel()), sums.shape[1]))
     corrections = table.corrections
     document = {
         "version": _VERSION,
@@ -116,14 +114,10 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     try:
         rows = pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
     except pa.ArrowException as error:
-        raise ValueError(
-            f"{name} is no token table: {error}. Give a file that TokenTable.save wrote."
-        ) from None
+        raise ValueError(f"{name} is no token table: {error}. Give a file that TokenTable.save wrote.") from None
     described = (rows.schema.metadata or {}).get(_KEY)
     if described is None:
-        raise ValueError(
-            f"{name} is a Parquet file but no token table. Give a file that TokenTable.save wrote."
-        )
+        raise ValueError(f"{name} is a Parquet file but no token table. Give a file that TokenTable.save wrote.")
     document = json.loads(described)
     if document["version"] != _VERSION:
         raise ValueError(
@@ -140,9 +134,7 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     coded, vocabulary = Coded(codes.astype(np.int32), lists.offsets.to_numpy()), strings.take(pa.array(first))
     if not tokenizer.in_order:  # in the file items are in the order they are spelled, in the tree by code
         coded = unique_sorted(coded, len(vocabulary))
-    index, nodes = TokenIndex.from_tokens(
-        tokenizer.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32)
-    )
+    index, nodes = TokenIndex.from_tokens(tokenizer.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32))
     held = rows["count"].to_numpy()
     sums = _list(rows["sums"]).flatten().to_numpy().reshape(len(held), rows["sums"].type.list_size)
     passes = np.ones(len(held), np.bool_)
@@ -174,9 +166,7 @@ def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[
     if not pa.types.is_floating(amounts.type):
         amounts, n_columns = amounts.flatten(), amounts.type.list_size
     value, shrinkage = document
-    return Corrections(
-        value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), n_columns)
-    )
+    return Corrections(value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), n_columns))
 
 
 def _list(column: pa.ChunkedArray) -> Any:
@@ -201,9 +191,7 @@ def _examples_from(rows: pa.Table) -> CountedExamples:
     values = rows["label"].to_numpy()
     labels = Labels(values, None)
     if rows.schema.metadata[_EXAMPLES_KEY] == b"classes":
-        classes, codes = np.unique(
-            values.astype(np.str_) if values.dtype == object else values, return_inverse=True
-        )
+        classes, codes = np.unique(values.astype(np.str_) if values.dtype == object else values, return_inverse=True)
         labels = Labels(codes.astype(np.int32), classes)
     weights = rows["weight"].to_numpy() if "weight" in rows.column_names else None
     return CountedExamples(vocabulary, coded, labels, weights)

@@ -15,12 +15,7 @@ SAMPLE = 200_000
 
 
 def fit_token_binning(
-    features: Sequence[Feature],
-    occurrences: Occurrences,
-    rows: TokenRows,
-    *,
-    keypoints: int,
-    rng: np.random.Generator,
+    features: Sequence[Feature], occurrences: Occurrences, rows: TokenRows, *, keypoints: int, rng: np.random.Generator
 ) -> Binning:
     """Choose keypoints by the tokens that occur in examples.
 

@@ -70,9 +70,7 @@ class TokenIndex:
             rising = (np.diff(parents) > 0) | ((np.diff(parents) == 0) & (np.diff(items) > 0))
             fits = parents[0] == parents[ends[0]] == -1 and items.min() >= 0 and bool(rising.all())
             # As parents rise, the first and the last of a size tell whether all are of the size before.
-            fits = fits and bool(
-                (parents[starts[1:]] >= starts[:-1]).all() and (parents[ends[1:]] <= ends[:-1]).all()
-            )
+            fits = fits and bool((parents[starts[1:]] >= starts[:-1]).all() and (parents[ends[1:]] <= ends[:-1]).all())
         if not fits:
             raise ValueError(
                 f"items, parents, levels and masks ({len(items)}, {len(parents)}, {len(levels)} and {len(self.masks)} "
@@ -98,9 +96,7 @@ class TokenIndex:
         return np.concatenate([np.flatnonzero(full), np.flatnonzero(other)]).astype(np.int32)
 
     @classmethod
-    def from_tokens(
-        cls, joining: Joining, tokens: Coded, masks: NDArray[np.uint32]
-    ) -> tuple[TokenIndex, Int32]:
+    def from_tokens(cls, joining: Joining, tokens: Coded, masks: NDArray[np.uint32]) -> tuple[TokenIndex, Int32]:
         """Build the prefix tree of given tokens, whose items ascend except in n-grams; return it and each token's node.
 
         Views of a token given twice are joined. Prefixes that were missing have the mask 0.
@@ -110,9 +106,7 @@ class TokenIndex:
             raise ValueError(f"Token {int(sizes.argmin())} has no items; a token has at least one.")
         within = np.diff(tokens.rows) == 0
         if joining.kind != "ngrams" and (np.diff(tokens.codes)[within] <= 0).any():
-            raise ValueError(
-                f"The items of a token must ascend for {joining.kind}. Sort them, and drop repeats."
-            )
+            raise ValueError(f"The items of a token must ascend for {joining.kind}. Sort them, and drop repeats.")
         n_codes = int(tokens.codes.max(initial=0)) + 1
         nodes = np.full(tokens.n_rows, -1, np.int64)
         keys, starts = [np.zeros(0, np.int64)], [0]
@@ -177,9 +171,7 @@ class TokenIndex:
         """
         coded.check()
         if views is not None and views.shape != (coded.n_rows,):
-            raise ValueError(
-                f"views has shape {views.shape}; give one for each of the {coded.n_rows} examples."
-            )
+            raise ValueError(f"views has shape {views.shape}; give one for each of the {coded.n_rows} examples.")
         if not len(self):
             return Found(np.zeros(0, np.int32), np.zeros(coded.n_rows + 1, np.int64))
         if _native is None:

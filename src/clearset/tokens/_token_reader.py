@@ -123,9 +123,7 @@ class TokenReader:
         """The statistics of tokens as a set function reads them, for every view."""
         return TokenRows.of(self.table, self.out_of_fold, self.names, self.shrinkage)
 
-    def find(
-        self, X: Any, views: Int64 | None = None, threads: int = 1, most: int | None = None
-    ) -> Occurrences:
+    def find(self, X: Any, views: Int64 | None = None, threads: int = 1, most: int | None = None) -> Occurrences:
         """Find the tokens of examples.
 
         Parameters

@@ -126,9 +126,7 @@ class NGrams(Tokenizer):
     def __post_init__(self) -> None:
         _keep_size(self, "max_order")
         if self.split is not None and not callable(self.split):
-            raise TypeError(
-                f"split is {self.split!r}; give a function from a text to a list of words, or None."
-            )
+            raise TypeError(f"split is {self.split!r}; give a function from a text to a list of words, or None.")
 
     def parts(self, X: Any) -> pa.LargeListArray:
         """Return the words of every example, in order."""
@@ -159,9 +157,7 @@ class _TwoColumns(Tokenizer):
     def __post_init__(self) -> None:
         for name, value in (("left", self.left), ("right", self.right)):
             if isinstance(value, bool) or not isinstance(value, str | int):
-                raise TypeError(
-                    f"{name} is {value!r}; give the name of a column or its position (0, 1, ...)."
-                )
+                raise TypeError(f"{name} is {value!r}; give the name of a column or its position (0, 1, ...).")
             if isinstance(value, int) and value < 0:
                 raise ValueError(f"{name} is {value}; positions count from 0.")
         if self.left == self.right:
@@ -271,10 +267,7 @@ def _words(texts: pa.LargeStringArray) -> pa.LargeListArray:
 def _split(texts: pa.LargeStringArray, split: Callable[[str], list[str]]) -> pa.LargeListArray:
     name = getattr(split, "__qualname__", repr(split))
     rows = from_python(
-        [
-            [] if text is None else list(listed(split(text), name, place))
-            for place, text in enumerate(texts.to_pylist())
-        ]
+        [[] if text is None else list(listed(split(text), name, place)) for place, text in enumerate(texts.to_pylist())]
     )
     column = read_column(rows)
     # Where no text has a word, Arrow sees lists of nothing.

@@ -4,13 +4,7 @@ from clearset.training._choose_setting import choose, larger_tokens, smallest_to
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
-from clearset.training._fit_sets import (
-    DOUBLE_PRECISION_VALUES,
-    FittedSets,
-    LabelledSets,
-    SetTask,
-    fit_set_function,
-)
+from clearset.training._fit_sets import DOUBLE_PRECISION_VALUES, FittedSets, LabelledSets, SetTask, fit_set_function
 from clearset.training._fit_tokens import FittedTokens, TokenExamples, TokenTask, fit_tokens
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function, initial_set_function, leanings

@@ -45,9 +45,7 @@ def smallest_tokens(X: Any) -> Tokenizer:
 
 def larger_tokens(tokens: Tokenizer, size: int) -> Tokenizer:
     """Return the tokenizer of the same examples with tokens of up to `size` items."""
-    return (
-        NGrams(max_order=size, split=tokens.split) if isinstance(tokens, NGrams) else Subsets(max_size=size)
-    )
+    return NGrams(max_order=size, split=tokens.split) if isinstance(tokens, NGrams) else Subsets(max_size=size)
 
 
 def choose(

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens import (
-    Filter,
-    MinCount,
-    Setting,
-    Tokenizer,
-    as_tokenizer,
-    check_filters,
-    read_details,
-)
+from clearset.tokens import Filter, MinCount, Setting, Tokenizer, as_tokenizer, check_filters, read_details
 from clearset.training._choose_setting import choose, smallest_tokens
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._progress import progress_bar
@@ -102,9 +94,7 @@ class Learning:
             n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
         return Sources(rows, None, self._deal(rows, groups, n_folds), n_folds)
 
-    def _deal(
-        self, rows: LabelledExamples, groups: npt.NDArray[Any] | None, n_folds: int
-    ) -> npt.NDArray[np.int64]:
+    def _deal(self, rows: LabelledExamples, groups: npt.NDArray[Any] | None, n_folds: int) -> npt.NDArray[np.int64]:
         return deal(rows.labels, groups, n_folds, self.rng, classes=self.plan.classes is not None)
 
     def choose(self, sources: Sources) -> tuple[Trial, list[tuple[Setting, float]]]:

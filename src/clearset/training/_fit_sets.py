@@ -105,11 +105,7 @@ def fit_set_function(
             data.sets, task.features, keypoints=options.keypoints, sample_weight=data.weights
         ).for_shapes(task.trusts)
         layout = choose_layout(
-            task.features,
-            task.trusts,
-            lattices=options.lattices,
-            lattice_size=options.lattice_size,
-            rng=rng,
+            task.features, task.trusts, lattices=options.lattices, lattice_size=options.lattice_size, rng=rng
         )
     else:
         binning, layout = start.binning, start.function.layout
@@ -125,16 +121,7 @@ def fit_set_function(
     if validation is not None:
         validating = prepared(validation, binning.positions(validation.sets, dtype))
     fitting = Fitting(
-        binning,
-        layout,
-        task.trusts,
-        unit,
-        training,
-        validating,
-        count_sets(data.weights),
-        options,
-        rng,
-        on_epoch,
+        binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch
     )
     schedule = options.schedule(choose_batch_size(task.batch_size, len(data), share=16, largest=1024))
     if start is not None:

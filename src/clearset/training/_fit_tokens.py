@@ -181,9 +181,7 @@ def fit_tokens(
             refinement=Refinement(REFINE_RATE, task.pull),
             stop_after=stops[1] if stops else None,
         )
-        progress = fitting.train(
-            refined, schedule, reached if fitting.validation is not None else float("inf")
-        )
+        progress = fitting.train(refined, schedule, reached if fitting.validation is not None else float("inf"))
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best

@@ -105,11 +105,7 @@ class Fitting:
         return {"width": self.options.width, "rho_keypoints": self.options.rho_keypoints}
 
     def train(
-        self,
-        initial: SetFunction,
-        schedule: Schedule,
-        baseline: float = float("inf"),
-        rival: Sequence[float] = (),
+        self, initial: SetFunction, schedule: Schedule, baseline: float = float("inf"), rival: Sequence[float] = ()
     ) -> Progress[SetFunction]:
         """Train from initial values; the history, and that of a rival, are in the labels' own unit."""
         # Constraints and smoothness remember where a training has got to, so each training has its own.

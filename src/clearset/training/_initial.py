@@ -13,13 +13,7 @@ LEANING_SETS = 10_000
 
 
 def initial_set_function(
-    binning: Binning,
-    layout: Layout,
-    leanings: np.ndarray,
-    *,
-    width: int,
-    rho_keypoints: int,
-    rng: np.random.Generator,
+    binning: Binning, layout: Layout, leanings: np.ndarray, *, width: int, rho_keypoints: int, rng: np.random.Generator
 ) -> SetFunction:
     """Make a set function of straight calibrators and slightly sloping, mutually different lattices.
 
@@ -40,9 +34,7 @@ def initial_set_function(
     """
     calibration = np.tile(_straight_calibrators(binning), (len(leanings) * width, 1))
     slopes = _slopes(binning.features, leanings, width, rng)
-    vertices = np.concatenate(
-        [_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1
-    )
+    vertices = np.concatenate([_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1)
     return SetFunction(layout, calibration, vertices, *_rho(width, len(leanings), rho_keypoints))
 
 
@@ -117,9 +109,7 @@ def _straight(keypoints: np.ndarray) -> np.ndarray:
     return np.asarray((halves - halves[0]) / (halves[-1] - halves[0]))
 
 
-def _slopes(
-    features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng: np.random.Generator
-) -> np.ndarray:
+def _slopes(features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng: np.random.Generator) -> np.ndarray:
     """Draw each lattice's slopes ``(C * K, D)``.
 
     A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of

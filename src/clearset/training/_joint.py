@@ -93,11 +93,7 @@ class JointProgress:
 
 
 def train_jointly(
-    parts: Sequence[Part],
-    data: JointSets,
-    schedule: Schedule,
-    rng: np.random.Generator,
-    on_epoch: Report | None = None,
+    parts: Sequence[Part], data: JointSets, schedule: Schedule, rng: np.random.Generator, on_epoch: Report | None = None
 ) -> JointProgress:
     """Minimise the follow-on function's loss in the parameters of all set functions, under the constraints of each.
 

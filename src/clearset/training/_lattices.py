@@ -17,12 +17,7 @@ ROUNDS = 3
 
 
 def choose_layout(
-    features: Sequence[Feature],
-    trusts: Sequence[Trust],
-    *,
-    lattices: str,
-    lattice_size: int,
-    rng: np.random.Generator,
+    features: Sequence[Feature], trusts: Sequence[Trust], *, lattices: str, lattice_size: int, rng: np.random.Generator
 ) -> Layout:
     """Lay out phi's lattices.
 

@@ -30,11 +30,7 @@ def fill_missing(function: SetFunction, binning: Binning, positions: Positions) 
 
 
 def fill_missing_crossed(
-    function: SetFunction,
-    binning: Binning,
-    crossed: CrossedPositions,
-    nothing: CrossedPositions,
-    prior: float,
+    function: SetFunction, binning: Binning, crossed: CrossedPositions, nothing: CrossedPositions, prior: float
 ) -> None:
     """Do the same for tokens crossed with classes, whose first feature is the value.
 

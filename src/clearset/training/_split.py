@@ -16,12 +16,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def deal(
-    labels: npt.NDArray[Any],
-    groups: npt.NDArray[Any] | None,
-    n_folds: int,
-    rng: np.random.Generator,
-    *,
-    classes: bool,
+    labels: npt.NDArray[Any], groups: npt.NDArray[Any] | None, n_folds: int, rng: np.random.Generator, *, classes: bool
 ) -> IntArray:
     """Deal examples to folds at random, of every class (or of numbers of every rank) alike; groups share a fold.
 
@@ -56,9 +51,7 @@ def _deal_groups(
     folds = np.empty(len(groups), dtype=np.int64)
     for group in order[np.argsort(-sizes[order], kind="stable")].tolist():
         mine = codes[rows[group]]
-        fold = np.argmin(
-            shares[:, mine] @ (1 / totals[mine]) + n_examples * (sizes[group] / len(groups) ** 2)
-        )
+        fold = np.argmin(shares[:, mine] @ (1 / totals[mine]) + n_examples * (sizes[group] / len(groups) ** 2))
         np.add.at(shares[fold], mine, 1 / totals[mine])
         n_examples[fold] += sizes[group]
         folds[rows[group]] = fold

@@ -257,14 +257,7 @@ def _table(setting: Setting, plan: Plan, sources: Sources) -> tuple[TokenTable, 
     weights = None if (training.weights == 1).all() else training.weights
     labels = training.as_labels(plan.classes)
     return cross_fit(
-        X,
-        labels,
-        setting.tokens,
-        setting.filters,
-        sources.folds,
-        sources.n_folds,
-        weights,
-        threads=plan.threads,
+        X, labels, setting.tokens, setting.filters, sources.folds, sources.n_folds, weights, threads=plan.threads
     )
 
 
@@ -273,9 +266,7 @@ def build_table(setting: Setting, rows: LabelledExamples, plan: Plan) -> TokenTa
     X, _ = read_details(rows.X, plan.details)
     weights = None if (rows.weights == 1).all() else rows.weights
     labels = rows.as_labels(plan.classes)
-    return TokenTable.build(
-        X, labels, setting.tokens, setting.filters, sample_weight=weights, threads=plan.threads
-    )
+    return TokenTable.build(X, labels, setting.tokens, setting.filters, sample_weight=weights, threads=plan.threads)
 
 
 def _corrected(table: TokenTable, rows: TokenRows, refine: int) -> npt.NDArray[np.int32]:

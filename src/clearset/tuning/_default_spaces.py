@@ -43,10 +43,7 @@ SPACES: Mapping[str, Mapping[str, Any]] = {
     "AveragedDNN": _NETWORK,
     "DeepSets": _NETWORK,
     "MultiHotDNN": {"embedding": (8, 128, "log"), "combiner": ["sum", "mean"], **_NETWORK},
-    "SupportDistribution": {
-        "gamma": (1e-3, 10.0, "log"),
-        "alpha": (1e-6, 10.0, "log"),
-    },
+    "SupportDistribution": {"gamma": (1e-3, 10.0, "log"), "alpha": (1e-6, 10.0, "log")},
 }
 # Lattices of size 3 over more features than this would have more than 256 vertices, and be split up.
 _MOST_FEATURES_OF_SIZE_3 = 5
@@ -79,17 +76,12 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
     """
     parameters = estimator.get_params(deep=False)
     space = {name: limits for name, limits in _table_of(estimator).items() if name in parameters}
-    if (
-        "lattice_size" in space
-        and len(resolve_features(X, parameters["features"])) > _MOST_FEATURES_OF_SIZE_3
-    ):
+    if "lattice_size" in space and len(resolve_features(X, parameters["features"])) > _MOST_FEATURES_OF_SIZE_3:
         del space["lattice_size"]
     if "filters" in space:
         # The deviation of labels, of which 0.5 is the largest for classes.
         classes = tells_classes(estimator, y)
-        space["filters"] = _filters(
-            0.5 if classes else float(np.std(read_labels(y, len(y), "number").values))
-        )
+        space["filters"] = _filters(0.5 if classes else float(np.std(read_labels(y, len(y), "number").values)))
         space["tokens"] = _tokens(X, parameters)
         if not space["tokens"]:
             del space["tokens"]

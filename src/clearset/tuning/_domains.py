@@ -88,9 +88,7 @@ Domain = Range | Choices
 def read_space(space: Mapping[str, Any], estimator: Any) -> dict[str, Domain]:
     """Check a space as users write it, and return the domain of each parameter."""
     if not isinstance(space, Mapping):
-        raise TypeError(
-            f"space must be a mapping from names of parameters to choices or ranges; received {space!r}."
-        )
+        raise TypeError(f"space must be a mapping from names of parameters to choices or ranges; received {space!r}.")
     if not space:
         raise ValueError("space is empty, so that there is nothing to search. Name at least one parameter.")
     known = estimator.get_params(deep=True)

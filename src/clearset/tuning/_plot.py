@@ -74,12 +74,7 @@ class _Scores:
         axes.scatter(x[inside], y[inside], s=28, **style)
         axes.scatter(x[beyond], y[beyond], s=34, marker=marker, **style)
         axes.scatter(x[[best]], y[[best]], s=70, **{**style, "color": _BEST, "zorder": 4})
-        ring: dict[str, Any] = {
-            "facecolors": "none",
-            "edgecolors": _TEXT,
-            "linewidths": 1.2,
-            "label": "as given",
-        }
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": _TEXT, "linewidths": 1.2, "label": "as given"}
         axes.scatter(x[:1], y[:1], s=90, zorder=5, **ring)
         axes.spines[["top", "right"]].set_visible(False)
 
@@ -158,9 +153,7 @@ def _label_log(axes: "Axes", low: float, high: float) -> None:
     axes.set_ylim(low / margin, high * margin)
     steps = (1, 2, 5) if high / low < 200 else (1, 3) if high / low < 2000 else (1,)
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    ticks = [
-        step * power for power in powers for step in steps if low / margin <= step * power <= high * margin
-    ]
+    ticks = [step * power for power in powers for step in steps if low / margin <= step * power <= high * margin]
     axes.yaxis.set_major_locator(FixedLocator(ticks))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -98,9 +98,7 @@ def draw_bars(axes: "Axes", left: FloatArray, heights: npt.NDArray[Any], widths:
     )  # fmt: skip
 
 
-def draw_numbers(
-    axes: "Axes", values: FloatArray, keypoints: FloatArray, scale: Scale, height: float
-) -> None:
+def draw_numbers(axes: "Axes", values: FloatArray, keypoints: FloatArray, scale: Scale, height: float) -> None:
     """Draw the distribution of a numeric feature behind its curve; missing values are counted beside the axis."""
     present = np.clip(values[~np.isnan(values)], keypoints[0], keypoints[-1])
     distinct, counts = np.unique(present, return_counts=True)
@@ -125,9 +123,7 @@ def draw_numbers(
 def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
     """Mark the calibrated values of missing values of a numeric feature, beside its axis."""
     transform = axes.get_yaxis_transform()
-    axes.plot(
-        [MISSING - 0.05] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False
-    )
+    axes.plot([MISSING - 0.05] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False)
     for value, colour in zip(values.tolist(), colours, strict=True):
         mark_missing_value(axes, MISSING, value, colour, transform=transform, clip_on=False)
     axes.text(

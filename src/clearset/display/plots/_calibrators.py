@@ -108,9 +108,7 @@ def _add_legend(figure: "Figure", scores: dict[int, str], *, with_data: bool) ->
         add_legend(figure, handles, names, loc="outside lower center", ncols=min(len(names), 5))
 
 
-def _draw_numeric(
-    axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None
-) -> None:
+def _draw_numeric(axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None) -> None:
     keypoints = np.asarray(curve.keypoints)
     scale = Scale.of(keypoints)
     scale.set_on(axes, "x", keypoints)
@@ -128,9 +126,7 @@ def _draw_numeric(
     mark_missing(axes, curve.missing[list(scores)], [colour_of(n) for n in range(len(scores))])
 
 
-def _draw_categories(
-    axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None
-) -> None:
+def _draw_categories(axes: "Axes", curve: ShownCurve, scores: dict[int, str], column: pa.ChunkedArray | None) -> None:
     categories = curve.categories or ()
     counts = None if column is None else counts_in(column, categories)
     known = None if counts is None else counts[:-1]

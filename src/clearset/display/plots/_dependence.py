@@ -7,16 +7,7 @@ import numpy as np
 from clearset.display._protocols import ShownDependence
 from clearset.display._short_text import shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
-from clearset.display.plots._figure import (
-    ACCENT,
-    LINE,
-    MUTED,
-    add_grid,
-    name_axes,
-    need_matplotlib,
-    new_panels,
-    title,
-)
+from clearset.display.plots._figure import ACCENT, LINE, MUTED, add_grid, name_axes, need_matplotlib, new_panels, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -33,9 +33,7 @@ def new_figure(width: float, height: float) -> "Figure":
     return figure
 
 
-def new_panels(
-    n: int, *, columns: int = 3, width: float = 3.6, height: float = 2.7
-) -> tuple["Figure", list["Axes"]]:
+def new_panels(n: int, *, columns: int = 3, width: float = 3.6, height: float = 2.7) -> tuple["Figure", list["Axes"]]:
     """Return a figure with n panels, filled row by row, and these panels."""
     columns = columns_for(n, columns)
     rows = -(-n // columns)
@@ -110,9 +108,7 @@ def fit(text: str, inches: float, size: float) -> str:
 def add_legend(where: "Axes | Figure", handles: Sequence[Any], names: Sequence[str], **options: Any) -> None:
     """Add a legend; names must not begin with an underscore, which matplotlib would leave out."""
     texts = [fit(name, 2.2, 8) for name in names]
-    legend = where.legend(
-        handles, texts, fontsize=8, frameon=False, labelcolor=INK, handlelength=1.6, **options
-    )
+    legend = where.legend(handles, texts, fontsize=8, frameon=False, labelcolor=INK, handlelength=1.6, **options)
     for text in legend.get_texts():
         text.set_parse_math(False)
 

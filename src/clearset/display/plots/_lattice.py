@@ -9,16 +9,7 @@ import pyarrow as pa
 from clearset.display._protocols import Fitted, FloatArray, ShownModel
 from clearset.display._short_text import said, shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
-from clearset.display.plots._figure import (
-    ACCENT,
-    INK,
-    MUTED,
-    fit,
-    name_axes,
-    need_matplotlib,
-    new_panels,
-    title,
-)
+from clearset.display.plots._figure import ACCENT, INK, MUTED, fit, name_axes, need_matplotlib, new_panels, title
 from clearset.display.plots._model_parts import chosen_class, columns_of, counts_in, numbers_in, output_of
 from clearset.sets import Binning, Positions
 

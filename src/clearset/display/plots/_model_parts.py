@@ -62,9 +62,7 @@ def what_is_predicted(model: ShownModel, label: Any = None) -> str:
 def columns_of(model: ShownModel, explanation: ShownExplanation) -> dict[str, pa.ChunkedArray]:
     """Return the values of all tokens by feature, null where missing."""
     names = (feature.name for feature in model.binning.features)
-    return {
-        name: explanation.tokens[column] for name, column in zip(names, explanation.features, strict=True)
-    }
+    return {name: explanation.tokens[column] for name, column in zip(names, explanation.features, strict=True)}
 
 
 def numbers_in(column: pa.ChunkedArray) -> FloatArray:

@@ -66,9 +66,7 @@ def plot_quality(model: Any, X: Any, y: Any) -> "Figure":
     classes = getattr(model, "classes_", None)
     predicted = _predicted(model, X)
     if len(predicted) != len(labels):
-        raise ValueError(
-            f"y has {len(labels)} labels but X has {len(predicted)} sets; give one label for each."
-        )
+        raise ValueError(f"y has {len(labels)} labels but X has {len(predicted)} sets; give one label for each.")
     if classes is None:
         return _numbers(labels.astype(np.float64), predicted)
     if not np.isin(labels, classes).any():
@@ -140,9 +138,7 @@ def _reliability(labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDAr
     return figure
 
 
-def reliability(
-    chances: FloatArray, true: npt.NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def reliability(chances: FloatArray, true: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean probability, the share that came true and the count, of every bin of ten that is not empty."""
     bins = np.minimum((chances * _BINS).astype(np.int64), _BINS - 1)
     counts = np.bincount(bins, minlength=_BINS).astype(np.float64)

@@ -7,12 +7,7 @@ import numpy as np
 from clearset.display._protocols import Fitted
 from clearset.display.plots._axis import draw_bars
 from clearset.display.plots._figure import ACCENT, add_grid, name_axes, need_matplotlib, new_panels, title
-from clearset.display.plots._model_parts import (
-    chosen_class,
-    output_of,
-    predictions_of_means,
-    what_is_predicted,
-)
+from clearset.display.plots._model_parts import chosen_class, output_of, predictions_of_means, what_is_predicted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,9 +43,7 @@ def plot_rho(model: Fitted, X: Any = None, *, label: Any = None) -> "Figure":
     means = None if X is None else model.explain(X, label).aggregate
     centre = np.zeros(width) if means is None else np.median(means, axis=0)
     points = np.linspace(-1.0, 1.0, _FINENESS * (fitted.function.rho_keypoints - 1) + 1)
-    figure, panels = new_panels(
-        width, columns=2, width=5.0 if width == 1 else 4.2, height=3.4 if width == 1 else 2.9
-    )
+    figure, panels = new_panels(width, columns=2, width=5.0 if width == 1 else 4.2, height=3.4 if width == 1 else 2.9)
     curves = []
     for k in range(width):
         means_of_k = np.repeat(centre[None], len(points), axis=0)  # the others stay at the centre
@@ -68,7 +61,5 @@ def plot_rho(model: Fitted, X: Any = None, *, label: Any = None) -> "Figure":
         name_axes(axes, "mean score of a set's tokens" if width == 1 else f"mean of score {k + 1}",
                   what_is_predicted(fitted, label))  # fmt: skip
     others = "their middle" if X is None else "their medians"
-    title(
-        panels[0], "rho: what the mean score becomes" if width == 1 else f"rho, the other scores at {others}"
-    )
+    title(panels[0], "rho: what the mean score becomes" if width == 1 else f"rho, the other scores at {others}")
     return figure

@@ -57,9 +57,7 @@ class TorchEngine(Engine):
         """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
         return output_line(function, data.take(sets), loss)
 
-    def joint_trainer(
-        self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator
-    ) -> JointTrainer:
+    def joint_trainer(self, problem: JointProblem, schedule: Schedule, rng: np.random.Generator) -> JointTrainer:
         """Return what trains several set functions together, epoch by epoch."""
         return JointTrainer(problem, schedule, rng)
 
@@ -70,9 +68,7 @@ def _module_of(function: SetFunction) -> SetFunctionModule:
 
 def _in_pieces(apply: Callable[..., Tensor], sets: Positions | CrossedPositions) -> FloatArray:
     with torch.no_grad(), torch_threads(1):
-        return np.concatenate(
-            [apply(as_tensors(sets.take(piece))).numpy() for piece in _pieces(sets.offsets)]
-        )
+        return np.concatenate([apply(as_tensors(sets.take(piece))).numpy() for piece in _pieces(sets.offsets)])
 
 
 def _pieces(offsets: IntArray) -> Iterator[IntArray]:

@@ -28,12 +28,7 @@ class LightTouch:
     """
 
     def __init__(
-        self,
-        shape: ShapeConstraints,
-        model: SetFunctionModule,
-        *,
-        strength: float = 20.0,
-        rate: float = 10.0,
+        self, shape: ShapeConstraints, model: SetFunctionModule, *, strength: float = 20.0, rate: float = 10.0
     ) -> None:
         indices, coefficients = shape.flat_rows(model.arrays())
         self._indices = torch.from_numpy(indices)

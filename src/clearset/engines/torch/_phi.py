@@ -41,9 +41,7 @@ def phi_scores(tokens: TokenPositions, calibration: Tensor, vertices: Tensor, la
     return torch.stack(lattices).mean(dim=0)
 
 
-def crossed_scores(
-    tokens: CrossedTokens, calibration: Tensor, vertices: Tensor, corrections: Tensor | None
-) -> Tensor:
+def crossed_scores(tokens: CrossedTokens, calibration: Tensor, vertices: Tensor, corrections: Tensor | None) -> Tensor:
     """Score every token for each of C classes, by a lattice of size 2 in each of its D features.
 
     Only the first feature differs between the classes, so that for a token and a score the lattice folds to a line over

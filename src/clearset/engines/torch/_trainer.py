@@ -6,15 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearset.engines._problem import (
-    LIGHT_TOUCH_SAMPLES,
-    RECENCY,
-    WARM_UP,
-    Problem,
-    Refinement,
-    Schedule,
-    TrainingSets,
-)
+from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, RECENCY, WARM_UP, Problem, Refinement, Schedule, TrainingSets
 from clearset.engines.torch._light_touch import LightTouch
 from clearset.engines.torch._losses import mean_loss
 from clearset.engines.torch._module import SetFunctionModule
@@ -60,9 +52,7 @@ class TorchTrainer:
         total = 0.0
         order = self._rng.permutation(len(self._problem.data))
         starts = range(0, len(order), self._schedule.batch_size)
-        draws = (
-            self._rng.random((len(starts), LIGHT_TOUCH_SAMPLES)) if self._penalty else [None] * len(starts)
-        )
+        draws = self._rng.random((len(starts), LIGHT_TOUCH_SAMPLES)) if self._penalty else [None] * len(starts)
         for start, drawn in zip(starts, draws, strict=True):
             chosen = order[start : start + self._schedule.batch_size]
             total += len(chosen) * self._train_on(self._problem.data.take(chosen), drawn)
@@ -150,7 +140,5 @@ class _Refiner:
         values = self._corrections[tokens]
         slopes = self._corrections.grad[tokens] + self._pull * (self._step - self._moved[tokens]) * values
         self._squares[tokens] += slopes.square()
-        self._corrections[tokens] = values - self._rate * decay * slopes / (
-            self._squares[tokens].sqrt() + 1e-10
-        )
+        self._corrections[tokens] = values - self._rate * decay * slopes / (self._squares[tokens].sqrt() + 1e-10)
         self._moved[tokens] = float(self._step)

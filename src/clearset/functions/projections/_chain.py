@@ -67,8 +67,7 @@ class Chains:
         starts, stops = self._starts, self._stops
         if starts.ndim != 1 or starts.shape != stops.shape:
             raise ValueError(
-                f"Starts and stops have shapes {starts.shape} and {stops.shape}. "
-                "Give one entry of each per chain."
+                f"Starts and stops have shapes {starts.shape} and {stops.shape}. Give one entry of each per chain."
             )
         edges = np.stack([starts, stops], axis=1).ravel()
         if edges.size and (edges[0] < 0 or (edges[1:] < edges[:-1]).any()):

@@ -68,14 +68,10 @@ class ConstraintSet:
         if self.lower == self.upper:
             raise ValueError(f"Both bounds are {self.lower}: nothing is left to learn. Give lower < upper.")
         if "bounds" in self.groups:
-            raise ValueError(
-                "A group is named 'bounds', the name that the bounds themselves have. Rename it."
-            )
+            raise ValueError("A group is named 'bounds', the name that the bounds themselves have. Rename it.")
         rows = reduce(add, self.groups.values(), HalfSpaces(np.empty((0, 2), np.int32), np.empty((0, 2))))
         if rows.min_size > self.size:
-            raise ValueError(
-                f"The rows touch column {rows.min_size - 1}, but size is {self.size}. Check one of them."
-            )
+            raise ValueError(f"The rows touch column {rows.min_size - 1}, but size is {self.size}. Check one of them.")
         shaped = self._shaped_columns(rows)
         in_shaped = shaped[rows.indices[:, 0]]
         ordered = OrderedPart(rows.subset(~in_shaped), self.lower, self.upper)

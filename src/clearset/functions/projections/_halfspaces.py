@@ -57,9 +57,7 @@ class HalfSpaces:
             raise ValueError("Rows of half-spaces need indices >= 0 and finite coefficients; check them.")
         used = np.where(coefficients != 0, indices, -1 - np.arange(indices.shape[1], dtype=np.int32))
         if (np.diff(np.sort(used, axis=1), axis=1) == 0).any() or (used < 0).all(axis=1).any():
-            raise ValueError(
-                "Every row of half-spaces needs a coefficient other than 0, and each column once only."
-            )
+            raise ValueError("Every row of half-spaces needs a coefficient other than 0, and each column once only.")
         object.__setattr__(self, "indices", indices)
         object.__setattr__(self, "coefficients", coefficients)
 

@@ -51,9 +51,7 @@ class Rows:
         """Each group's rows, and their columns and coefficients entry by entry."""
         starts = [0, *self.group_stops[:-1]]
         slices = [slice(start, stop) for start, stop in zip(starts, self.group_stops, strict=True)]
-        return [
-            (rows, list(zip(self.indices[rows].T, self.coefficients[rows].T, strict=True))) for rows in slices
-        ]
+        return [(rows, list(zip(self.indices[rows].T, self.coefficients[rows].T, strict=True))) for rows in slices]
 
     def matrix(self, size: int) -> sparse.csr_array:
         """Return A."""
@@ -67,9 +65,7 @@ def solve(
 ) -> None:
     """Overwrite ``values (N, n)`` by projections and ``duals (N, R)``, a start, by the multipliers."""
     if _native is not None and rows.indices.shape[1] in _NATIVE_WIDTHS:
-        _native.project_half_spaces(
-            values, duals, rows.indices, rows.coefficients, lower, upper, tolerance, max_sweeps
-        )
+        _native.project_half_spaces(values, duals, rows.indices, rows.coefficients, lower, upper, tolerance, max_sweeps)
         return
     points = np.clip(values, lower, upper)
     rounding = 8 * np.finfo(np.float64).eps * np.abs(values).max(axis=1, initial=0.0)

@@ -66,9 +66,7 @@ class OrderedPart:
         cone = self.rows.project(values, state=state, tolerance=tolerance, max_sweeps=max_sweeps)
         return np.clip(cone, self.lower, self.upper, out=cone)
 
-    def project_exactly(
-        self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int
-    ) -> Array:
+    def project_exactly(self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int) -> Array:
         """Return the projection, feasible without rounding errors."""
         cone = self.rows.project(values, state=state, tolerance=tolerance, max_sweeps=max_sweeps)
         cone = self._pool(values, cone, state.duals)

@@ -69,9 +69,7 @@ class ShapedPart:
             values, self.lower, self.upper, state=state, tolerance=tolerance, max_sweeps=max_sweeps
         )
 
-    def project_exactly(
-        self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int
-    ) -> Array:
+    def project_exactly(self, values: Array, state: ProjectionState, tolerance: float, max_sweeps: int) -> Array:
         """Return the projection, moved inside by no more than what makes every violation exactly 0."""
         if self.inside is None:
             raise ValueError("The half-spaces have no inside. Drop or relax some of them.")
@@ -80,9 +78,7 @@ class ShapedPart:
         residuals = self.rows.residuals(start)
         gains = self.rows.residuals(start + way) - residuals
         lacking = np.maximum(-residuals, 0.0)
-        amounts = np.divide(lacking, gains, out=np.zeros_like(lacking), where=gains > 0).max(
-            axis=1, initial=0.0
-        )
+        amounts = np.divide(lacking, gains, out=np.zeros_like(lacking), where=gains > 0).max(axis=1, initial=0.0)
         # The amounts are right but for rounding, which doubling overcomes, at last by going all the way.
         smallest = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=1.0)
         furthest = 1.0 if self.bounded else np.inf

@@ -19,12 +19,7 @@ _LONGEST_PARAMETER = 400
 
 
 def report_document(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    names: Sequence[str | None] | None = None,
-    title: str | None = None,
+    model: Any, X: Any = None, y: Any = None, *, names: Sequence[str | None] | None = None, title: str | None = None
 ) -> dict[str, Any]:
     """Describe a fitted model as plain data, ready for `json`.
 

@@ -22,8 +22,4 @@ def histogram(values: FloatArray, keypoints: FloatArray, weights: FloatArray | N
         # high - low may overflow; where both are nearly equal, rounding must not let an edge fall below the one before.
         edges = np.maximum.accumulate(low * (1.0 - shares) + high * shares)
     counts, _ = np.histogram(inside, edges, weights=None if weights is None else weights[present])
-    return {
-        "edges": numbers(edges, 7),
-        "counts": numbers(counts, 7),
-        "missing": int(np.count_nonzero(~present)),
-    }
+    return {"edges": numbers(edges, 7), "counts": numbers(counts, 7), "missing": int(np.count_nonzero(~present))}

@@ -22,9 +22,7 @@ _MOST_SAMPLED = 200_000
 class ItemExamples(ShownExamples):
     """Sets of strings and texts of a `SemanticModel`."""
 
-    def __init__(
-        self, model: SemanticModel, X: Any, y: Any, names: Sequence[str | None] | None = None
-    ) -> None:
+    def __init__(self, model: SemanticModel, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
         reading = model.read(X)
         self._semantic, self._tokens, self._found = model, reading.of_tokens, reading.found
         super().__init__(model, reading, reading.found.n_items, X, y, names)

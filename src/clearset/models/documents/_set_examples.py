@@ -47,8 +47,7 @@ class SetExamples(ShownExamples):
         for row in rows.tolist():
             start, end = self._sets.offsets[row], self._sets.offsets[row + 1]
             of_tokens = [
-                [None] * int(end - start) if per_set else numbers(values[start:end], 12)
-                for values, per_set in columns
+                [None] * int(end - start) if per_set else numbers(values[start:end], 12) for values, per_set in columns
             ]
             found.append(
                 self._about(row)

@@ -44,9 +44,7 @@ class ShownExamples(ABC):
         Numbers, or places of classes.
     """
 
-    def __init__(
-        self, model: Model, reading: Reading, sizes: npt.NDArray[Any], X: Any, y: Any, names: Any
-    ) -> None:
+    def __init__(self, model: Model, reading: Reading, sizes: npt.NDArray[Any], X: Any, y: Any, names: Any) -> None:
         self.X, self.y = X, y
         self._model, self.reading, self.sizes = model, reading, sizes
         # A pandas series would look up [row] by its index, and the elements of an Arrow array are no strings.

@@ -81,9 +81,7 @@ def described_tokens(model: SemanticModel, tokens: IntArray) -> dict[str, Any]:
     items, statistics = table.items_of(tokens), table.statistics.take(tokens)
     used, codes = np.unique(items.codes, return_inverse=True)
     own = {
-        name: numbers(rows.own[name][tokens], 12)
-        for name in OWN
-        if name in rows.own and name not in ("count", "size")
+        name: numbers(rows.own[name][tokens], 12) for name in OWN if name in rows.own and name not in ("count", "size")
     }
     return {
         "vocabulary": table.vocabulary.take(pa.array(used)).to_pylist(),
