@@ -27,7 +27,9 @@ void place_values(Values values, Keypoints keypoints, int32_t first_slot, Row<in
   check_range("The number of keypoints", static_cast<int64_t>(n), 2, kMaxInt32);
   check_length("slots", slots.size(), count);
   check_length("fractions", fractions.size(), count);
+  check_range("first_slot", first_slot, 0, kMaxInt32 - static_cast<int64_t>(n));
   const double* points = keypoints.data();
+  check_rising("keypoints", points, n);
   const double low = points[0], high = points[n - 1];
   // Halved first: the difference of two finite numbers may overflow, that of their halves cannot.
   std::vector<double> halves(n), widths(n);

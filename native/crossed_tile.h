@@ -39,7 +39,7 @@ static inline void copy(const U* from, int count, U* to) {
 
 static bool all_in(const int32_t* numbers, int64_t size) {
   bool fits = true;
-  for (int t = 0; t < kTile; ++t) fits &= static_cast<uint32_t>(numbers[t] + 1) <= static_cast<uint32_t>(size);
+  for (int t = 0; t < kTile; ++t) fits &= static_cast<uint32_t>(numbers[t]) + 1 <= static_cast<uint32_t>(size);
   return fits;
 }
 

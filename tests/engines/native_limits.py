@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .native_calls import Made, call
+from .native_arguments import Made, call
 
 KILOBYTES = (
     0,
