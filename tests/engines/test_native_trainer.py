@@ -13,9 +13,9 @@ import pytest
 
 from clearset.engines import available_engines
 
-from .native_arguments import TRAINERS, Made, call, longs, prepared
+from .native_arguments import TRAINERS, longs
 from .native_calls import GOOD
-from .native_trainer_arguments import PACE
+from .native_training import give, make, many_labels, many_sets, results, sets
 
 if "native" not in available_engines():
     pytest.skip("clearset._native is not built", allow_module_level=True)
@@ -28,31 +28,6 @@ CHANGED = "have changed"
 @pytest.fixture(params=TRAINERS)
 def name(request):
     return request.param
-
-
-def sets(name, method, **changes):
-    """Copies of arguments that make a good call, to be changed by the test."""
-    arguments = {key: value for key, value in GOOD[f"{name}.{method}"].items() if key != "self"}
-    return {
-        key: value.copy() if isinstance(value, np.ndarray) else value
-        for key, value in {**arguments, **changes}.items()
-    }
-
-
-def make(name, method, pace=(), correct=False):
-    one = GOOD[f"{name}.{method}"]["self"]
-    arguments = {**one.arguments, "pace": Made("Pace", {**PACE, **dict(pace)})}
-    calls = [step for step in one.calls if step[0] != "correct" or correct]
-    return prepared(one._replace(arguments=arguments, calls=tuple(calls)))
-
-
-def give(trainer, method, arguments):
-    call(f"{type(trainer).__name__}.{method}", {"self": trainer, **arguments})
-
-
-def results(trainer):
-    corrections = trainer.average_corrections()
-    return trainer.average().tobytes() + (b"" if corrections is None else corrections.tobytes())
 
 
 # What a trainer reads at every step, and what it then must not find there. Plain sets in single precision are packed
@@ -154,25 +129,6 @@ def test_sets_can_be_replaced(name):
     assert results(trainer) == results(other)
 
 
-def many_sets(name, method, n_sets=2000, size=50):
-    """Return so many that a step has several slices."""
-    rng = np.random.default_rng(0)
-    good, n_tokens = sets(name, method), n_sets * size
-    dtype = good["fractions"].dtype
-    n_classes = 2 if method == "plain" else 3
-    tokens = {
-        "slots": np.repeat(good["slots"][:, :1], n_tokens, axis=1),
-        "fractions": rng.random((len(good["slots"]), n_tokens), np.float32).astype(dtype),
-        "offsets": np.arange(0, n_tokens + 1, size),
-    }
-    if method == "crossed":
-        tokens["rows"] = rng.integers(-1, 4, n_tokens).astype(np.int32)
-        tokens["corrected"] = rng.integers(-1, 2, n_tokens).astype(np.int32)
-        tokens["values"] = rng.random((4, 3)).astype(dtype)
-    targets = rng.integers(0, n_classes, n_sets).astype(float)
-    return {**good, **tokens, "chosen": None, "targets": targets, "weights": np.ones(n_sets)}
-
-
 @pytest.mark.parametrize("method", ["plain", "crossed"])
 @pytest.mark.parametrize("threads", [3, 17, 2**31 - 1])
 def test_the_same_bits_for_any_number_of_threads(name, method, threads):
@@ -198,12 +154,6 @@ def test_a_batch_may_be_larger_than_all_sets(name, batch_size):
     give(trainer, "touch_lightly", sets(name, "touch_lightly"))
     draws = np.linspace(0.0, 0.99, 128)
     assert np.isfinite(trainer.epoch(ORDER, draws))
-
-
-def many_labels(count):
-    """Return labels that make an epoch of few sets last."""
-    chosen = np.random.default_rng(0).integers(0, 10, count)
-    return {"chosen": chosen, "targets": np.zeros(count), "weights": np.ones(count)}
 
 
 def test_another_thread_is_told_to_wait(name):
@@ -237,7 +187,7 @@ def test_another_thread_is_told_to_wait(name):
 INTERRUPTED = """
 import sys
 import numpy as np
-from tests.engines.test_native_trainer import give, make, many_labels, many_sets
+from tests.engines.native_training import give, make, many_labels, many_sets
 
 name, method, called = sys.argv[1:]
 few = many_sets(name, method, 10, 2000)
