@@ -351,7 +351,6 @@ class PythonTrainer {
     } else {
       check_range("The number of labels", count, n_sets, n_sets);
     }
-    check_finite("targets", labels.targets.data(), labels.targets.size());
     check_numbers("weights", labels.weights.data(), labels.weights.size(), 0.0, std::numeric_limits<double>::max());
     if (outputs > 1)
       for (int64_t i = 0; i < count; ++i)
