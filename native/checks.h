@@ -32,6 +32,35 @@ inline void check_length(const char* name, size_t received, size_t expected) {
     refuse(std::string(name) + " has " + std::to_string(received) + " entries; it must have " + std::to_string(expected) + ".");
 }
 
+// Not-a-number does not pass, nor does infinity.
+inline void check_number(const char* name, double value, double least) {
+  if (!(value >= least && value <= std::numeric_limits<double>::max()))
+    refuse(std::string(name) + " is " + std::to_string(value) + "; it must be finite and at least " +
+           std::to_string(least) + ".");
+}
+
+template <class T>
+void check_numbers(const char* name, const T* values, size_t count, T least, T most) {
+  bool fits = true;
+  for (size_t i = 0; i < count; ++i) fits &= values[i] >= least && values[i] <= most;
+  if (!fits)
+    refuse(std::string(name) + " must hold numbers from " + std::to_string(least) + " to " + std::to_string(most) + ".");
+}
+
+template <class T>
+void check_finite(const char* name, const T* values, size_t count) {
+  bool fits = true;
+  for (size_t i = 0; i < count; ++i) fits &= values[i] - values[i] == 0;
+  if (!fits) refuse(std::string(name) + " must hold finite numbers.");
+}
+
+template <class T>
+void check_rising(const char* name, const T* values, size_t count) {
+  check_finite(name, values, count);
+  for (size_t i = 1; i < count; ++i)
+    if (!(values[i - 1] < values[i])) refuse(std::string(name) + " must rise.");
+}
+
 // The array of this shape that begins at an address.
 template <class T>
 T* array_at(const char* name, Address address, std::initializer_list<int64_t> shape) {

@@ -14,8 +14,8 @@
 template <class T>
 class CrossedPass : public PhiPass<T> {
  public:
-  CrossedPass(const Crossed<T>& crossed, int n_workers, Corrections<T>* learned)
-      : crossed_(crossed), learned_(learned), workers_(static_cast<size_t>(n_workers)) {
+  CrossedPass(const Crossed<T>& crossed, int64_t n_sets, int n_workers, Corrections<T>* learned)
+      : PhiPass<T>(crossed.offsets, n_sets, crossed.n_tokens), crossed_(crossed), learned_(learned), workers_(static_cast<size_t>(n_workers)) {
     tables_.place_keypoints(crossed_);
     for (Worker& worker : workers_) {
       worker.scratch = allocate(crossed_kernel<T>().scratch_bytes(crossed_));
@@ -44,7 +44,6 @@ class CrossedPass : public PhiPass<T> {
     tables_.read(crossed_, calibration, vertices);
   }
 
-  int64_t size_of_set(int64_t set) const override { return crossed_.offsets[set + 1] - crossed_.offsets[set]; }
   int64_t gradient_size() const override {
     return 2 * crossed_.n_outputs * (int64_t{crossed_.n_slots} + crossed_.n_corners);
   }
@@ -53,11 +52,13 @@ class CrossedPass : public PhiPass<T> {
     Worker& worker = workers_[number];
     Crossed<T> crossed = crossed_;
     crossed.sets = sets;
-    if (learned_) {
-      number_corrections(slices_[slice].tokens, worker, sets, n_sets);
-      show(crossed, worker, slices_[slice].tokens.size());
-    }
-    return crossed_kernel<T>().forward(crossed, {0, n_sets}, means, worker.scratch.get());
+    if (!learned_) return crossed_kernel<T>().forward(crossed, {0, n_sets}, means, worker.scratch.get());
+    const std::vector<int32_t>& tokens = slices_[slice].tokens;
+    bool fits = number_corrections(slices_[slice].tokens, worker, sets, n_sets);
+    show(crossed, worker, tokens.size());
+    fits = fits && crossed_kernel<T>().forward(crossed, {0, n_sets}, means, worker.scratch.get());
+    if (!fits) forget_numbers(worker, tokens);  // there is no way back, which would do it
+    return fits;
   }
 
   bool backward(int slice, int number, const int64_t* sets, int64_t n_sets, const T* by_means, double* gradient) override {
@@ -73,7 +74,7 @@ class CrossedPass : public PhiPass<T> {
     to.corrections = corrections.gradient.data();
     show(crossed, worker, corrections.tokens.size());
     const bool fits = crossed_kernel<T>().backward(crossed, {0, n_sets}, by_means, to, worker.scratch.get());
-    for (const int32_t token : corrections.tokens) worker.numbers[token] = -1;
+    forget_numbers(worker, corrections.tokens);
     return fits;
   }
 
@@ -91,17 +92,24 @@ class CrossedPass : public PhiPass<T> {
     std::vector<T> values;         // of the slice's corrections
   };
 
-  void number_corrections(std::vector<int32_t>& tokens, Worker& worker, const int64_t* sets, int64_t n_sets) const {
+  // False if a correction does not exist.
+  bool number_corrections(std::vector<int32_t>& tokens, Worker& worker, const int64_t* sets, int64_t n_sets) const {
     tokens.clear();
     worker.values.clear();
     for (int64_t i = 0; i < n_sets; ++i)
       for (int64_t t = crossed_.offsets[sets[i]]; t < crossed_.offsets[sets[i] + 1]; ++t) {
         const int32_t token = crossed_.refined[t];
+        if (token >= learned_->count()) return false;
         if (token < 0 || worker.numbers[token] >= 0) continue;
         worker.numbers[token] = static_cast<int32_t>(tokens.size());
         tokens.push_back(token);
         worker.values.insert(worker.values.end(), learned_->row(token), learned_->row(token + 1));
       }
+    return true;
+  }
+
+  static void forget_numbers(Worker& worker, const std::vector<int32_t>& tokens) {
+    for (const int32_t token : tokens) worker.numbers[token] = -1;
   }
 
   void show(Crossed<T>& crossed, const Worker& worker, size_t count) const {

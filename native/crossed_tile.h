@@ -48,7 +48,7 @@ static inline void copy_run(const U* from, int count, U* to, int64_t room) {
 
 static bool all_in(const int32_t* numbers, int64_t size) {
   bool fits = true;
-  for (int t = 0; t < kTile; ++t) fits &= static_cast<uint32_t>(numbers[t] + 1) <= static_cast<uint32_t>(size);
+  for (int t = 0; t < kTile; ++t) fits &= static_cast<uint32_t>(numbers[t]) + 1 <= static_cast<uint32_t>(size);
   return fits;
 }
 

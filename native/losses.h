@@ -14,7 +14,9 @@ struct Loss {
   LossName name;
   double quantile;
 
-  Loss(const std::string& wanted, double quantile) : name(find(wanted)), quantile(quantile) {}
+  Loss(const std::string& wanted, double quantile) : name(find(wanted)), quantile(quantile) {
+    if (!(quantile >= 0 && quantile <= 1)) refuse("The quantile is " + std::to_string(quantile) + "; it must lie in [0, 1].");
+  }
 
  private:
   static LossName find(const std::string& wanted) {
@@ -66,6 +68,10 @@ inline double of_number(const Loss& loss, double output, double target, double& 
 }
 
 }  // namespace losses
+
+inline bool is_class(double target, int64_t n_classes) {
+  return target >= 0 && target < static_cast<double>(n_classes) && target == std::floor(target);
+}
 
 // Returns the loss of one set and writes `factor` times its derivative by each of its outputs. With one output the target
 // is a number, or class 0 or 1; with several it is the number of the class.

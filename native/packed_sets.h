@@ -8,7 +8,8 @@
 
 #include "slices.h"
 
-// Slots and fractions (features, tokens) of whole sets, and where the tokens of each set begin.
+// Slots and fractions (features, tokens) of whole sets, and where the tokens of each set begin. There is a token, slots are
+// not negative, and fractions lie in [0, 1].
 template <class T>
 struct TokenPlaces {
   const int32_t* slots;
@@ -26,7 +27,7 @@ constexpr int64_t kRun = 16;
 template <class T>
 class SetStore {
  public:
-  SetStore(const TokenPlaces<T>& places, int64_t, int64_t) : places_(places) {}
+  SetStore(const TokenPlaces<T>& places, int64_t) : places_(places) {}
 
   void copy(const int64_t* sets, int64_t n_sets, const int64_t* offsets, int64_t stride, int32_t* slots, T* fractions) const {
     for (int32_t d = 0; d < places_.n_features; ++d)
@@ -46,18 +47,16 @@ class SetStore {
 template <>
 class SetStore<float> {
  public:
-  SetStore(const TokenPlaces<float>& places, int64_t n_sets, int64_t n_slots)
+  SetStore(const TokenPlaces<float>& places, int64_t n_sets)
       : places_(places), coding_(static_cast<size_t>(places.n_features)),
         memory_(allocate_large(4 * (places.n_features * places.n_tokens + kRun))),
         packed_(reinterpret_cast<uint32_t*>(memory_.get())) {
     std::fill_n(packed_ + places.n_features * places.n_tokens, kRun, uint32_t{0});
     for (int32_t d = 0; d < places.n_features; ++d) {
       const auto [least, most] = std::minmax_element(places.slots + d * places.n_tokens, places.slots + (d + 1) * places.n_tokens);
-      // What is outside the table is refused by the kernels, as long as it is told apart here.
-      const int64_t first = *least < 0 || *most >= n_slots ? -1 : *least, last = first < 0 ? n_slots : *most;
       uint32_t bits = 1;
-      while ((int64_t{1} << bits) <= last - first) ++bits;
-      coding_[d] = {static_cast<int32_t>(first), bits};
+      while ((int64_t{1} << bits) <= int64_t{*most} - *least) ++bits;
+      coding_[d] = {*least, bits};
     }
     for (int64_t set = 0; set < n_sets; ++set) pack(set);
   }

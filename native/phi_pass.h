@@ -14,11 +14,20 @@
 template <class T>
 class PhiPass {
  public:
+  PhiPass(const int64_t* offsets, int64_t n_sets, int64_t n_tokens)
+      : offsets_(offsets), n_sets_(n_sets), n_tokens_(n_tokens) {}
   virtual ~PhiPass() = default;
+
+  int64_t size_of_set(int64_t set) const { return offsets_[set + 1] - offsets_[set]; }
+  // Arrays stay in the hands of Python, where they may change after they were checked.
+  bool has_set(int64_t set) const {
+    return set >= 0 && set < n_sets_ && offsets_[set] >= 0 && offsets_[set] < offsets_[set + 1] &&
+           offsets_[set + 1] <= n_tokens_;
+  }
+
   // Makes room for slices of at most so many sets and tokens: threads do not allocate.
   virtual void reserve(int n_slices, int64_t sets, int64_t tokens) = 0;
   virtual void read_tables(const double* calibration, const double* vertices) = 0;
-  virtual int64_t size_of_set(int64_t set) const = 0;
   // Doubles of a slice's gradient.
   virtual int64_t gradient_size() const = 0;
   // Writes the means (sets, functions, width); false if a slot or a row does not exist.
@@ -27,6 +36,10 @@ class PhiPass {
   virtual bool backward(int slice, int worker, const int64_t* sets, int64_t n_sets, const T* by_means, double* gradient) = 0;
   // From the gradients of all slices, added up.
   virtual void gradients(const double* total, double* by_calibration, double* by_vertices) const = 0;
+
+ private:
+  const int64_t* offsets_;
+  int64_t n_sets_, n_tokens_;
 };
 
 // Plain features: the tokens of a slice are copied side by side.
@@ -35,7 +48,8 @@ class PlainPass : public PhiPass<T> {
  public:
   PlainPass(const PhiLayout& layout, const TokenPlaces<T>& places, int64_t n_sets, int64_t n_outputs, int64_t n_slots,
             int n_workers)
-      : store_(places, n_sets, n_slots), offsets_(places.offsets), workers_(static_cast<size_t>(n_workers)) {
+      : PhiPass<T>(places.offsets, n_sets, places.n_tokens), store_(places, n_sets),
+        workers_(static_cast<size_t>(n_workers)) {
     layout.describe(phi_);
     phi_.n_outputs = static_cast<int32_t>(n_outputs);
     phi_.n_slots = static_cast<int32_t>(n_slots);
@@ -46,10 +60,9 @@ class PlainPass : public PhiPass<T> {
   void reserve(int, int64_t sets, int64_t tokens) override {
     for (Worker& worker : workers_) {
       const size_t entries = static_cast<size_t>(phi_.n_features * (tokens + kRun));
-      if (worker.slots.size() < entries) {
-        worker.slots.resize(entries);
-        worker.fractions.resize(entries);
-      }
+      // Each for itself: where memory ends between the two, the next call goes on from there.
+      if (worker.slots.size() < entries) worker.slots.resize(entries);
+      if (worker.fractions.size() < entries) worker.fractions.resize(entries);
       if (worker.offsets.size() <= static_cast<size_t>(sets)) worker.offsets.resize(static_cast<size_t>(sets + 1));
     }
   }
@@ -61,13 +74,12 @@ class PlainPass : public PhiPass<T> {
     phi_.vertices = vertices_.data();
   }
 
-  int64_t size_of_set(int64_t set) const override { return offsets_[set + 1] - offsets_[set]; }
   int64_t gradient_size() const override { return phi_.n_outputs * (2 * int64_t{phi_.n_slots} + phi_.n_vertices); }
 
   bool forward(int, int number, const int64_t* sets, int64_t n_sets, T* means) override {
     Worker& worker = workers_[number];
     worker.offsets[0] = 0;
-    for (int64_t i = 0; i < n_sets; ++i) worker.offsets[i + 1] = worker.offsets[i] + size_of_set(sets[i]);
+    for (int64_t i = 0; i < n_sets; ++i) worker.offsets[i + 1] = worker.offsets[i] + this->size_of_set(sets[i]);
     worker.stride = worker.offsets[n_sets] + kRun;
     store_.copy(sets, n_sets, worker.offsets.data(), worker.stride, worker.slots.data(), worker.fractions.data());
     return phi_kernel<T>().forward(seen_by(worker), {0, n_sets}, means, worker.scratch.get());
@@ -104,7 +116,6 @@ class PlainPass : public PhiPass<T> {
 
   Phi<T> phi_{};
   SetStore<T> store_;
-  const int64_t* offsets_;
   std::vector<TableEntry<T>> table_;
   std::vector<T> vertices_;
   std::vector<Worker> workers_;

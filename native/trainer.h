@@ -40,6 +40,9 @@ struct Pace {
   }
 };
 
+// Sets of a step are cut into at most so many slices; more threads have nothing to do.
+constexpr int kMostSlices = 16;
+
 // Labelled sets. A set has `outputs` outputs: of as many functions, or of one function for as many classes.
 template <class T>
 struct Labelled {
@@ -49,6 +52,12 @@ struct Labelled {
   const double* weights;  // (count)
   int64_t count;
   int64_t outputs;
+
+  int64_t set_of(int64_t number) const { return chosen ? chosen[number] : number; }
+  bool has(int64_t number) const {
+    return number >= 0 && number < count && pass->has_set(set_of(number)) &&
+           (outputs == 1 || is_class(targets[number], outputs));
+  }
 };
 
 template <class T>
@@ -76,6 +85,7 @@ class Trainer {
   bool learns_corrections() const { return corrections_ != nullptr; }
   bool has_training() const { return training_.pass != nullptr; }
   bool has_validation() const { return validation_.pass != nullptr; }
+  bool is_smooth() const { return smoothness_.has_value(); }
   int64_t n_training() const { return training_.count; }
 
   // Starts from the nearest parameters that satisfy all constraints.
@@ -88,7 +98,7 @@ class Trainer {
   // of them for each step. `look` is called after every step.
   template <class Look>
   double epoch(const int64_t* order, int64_t count, const double* draws, const Look& look) {
-    Team team(pace_.threads);
+    Team team(workers_that(true));
     double total = 0;
     for (int64_t first = 0; first < count; first += pace_.batch_size) {
       const int64_t size = std::min(pace_.batch_size, count - first);
@@ -99,15 +109,16 @@ class Trainer {
     return total / static_cast<double>(count);
   }
 
-  // The loss of the running average on validation data.
-  double validation_loss() {
-    Team team(pace_.threads);
+  // The loss of the running average on validation data. `look` is called now and then.
+  template <class Look>
+  double validation_loss(const Look& look) {
     if (corrections_) {
       static_cast<CrossedPass<T>&>(*validation_.pass).set_corrections(corrections_->average(step_));
     }
     read_tables(*validation_.pass, parameters_.average.data());
     cut(validation_, nullptr, validation_.count, false);
-    return run_slices_of(team, validation_, false);
+    Team team(workers_that(false));
+    return run_slices_of(team, validation_, false, look);
   }
 
   const std::vector<double>& average() const { return parameters_.average; }
@@ -131,13 +142,14 @@ class Trainer {
     numbers_.resize(sets_.size());
     int64_t tokens = 0;
     for (int64_t i = 0; i < count; ++i) {
-      numbers_[i] = numbers ? numbers[i] : i;
-      sets_[i] = data.chosen ? data.chosen[numbers_[i]] : numbers_[i];
+      const int64_t number = numbers_[i] = numbers ? numbers[i] : i;
+      if (!data.has(number)) refuse("Arrays have changed since they were checked: a label, a set or a class does not exist.");
+      sets_[i] = data.set_of(number);
       tokens += data.pass->size_of_set(sets_[i]);
     }
     const int64_t classes = data.outputs / tables_.rho_output.rows;
     const int64_t least = learns ? std::max<int64_t>(256, gradient_size(data)) : 2048;
-    const int64_t n_slices = std::clamp<int64_t>(tokens * classes / least, 1, learns ? 16 : count);
+    const int64_t n_slices = std::clamp<int64_t>(tokens * classes / least, 1, learns ? kMostSlices : count);
     slices_.clear();
     int64_t first = 0, done = 0, done_before = 0, most_tokens = 0, most_sets = 0;
     for (int64_t i = 0; i < count; ++i) {
@@ -155,7 +167,7 @@ class Trainer {
   void reserve(const Labelled<T>& data, int64_t most_sets, int64_t most_tokens, bool learns) {
     const int n_slices = static_cast<int>(slices_.size());
     data.pass->reserve(n_slices, most_sets, most_tokens);
-    workers_.resize(static_cast<size_t>(pace_.threads));
+    workers_.resize(std::max(workers_.size(), static_cast<size_t>(workers_that(learns))));
     const size_t n_outputs = static_cast<size_t>(most_sets * data.outputs), n_means = n_outputs * width();
     for (Worker& worker : workers_) {
       for (std::vector<T>* values : {&worker.means, &worker.by_means})
@@ -170,12 +182,16 @@ class Trainer {
     for (std::vector<double>& gradient : gradients_) gradient.resize(static_cast<size_t>(gradient_size(training_)));
   }
 
+  // For the slices that were cut, or for any that learn.
+  int workers_that(bool learns) const {
+    return learns ? std::min(pace_.threads, kMostSlices) : std::min(pace_.threads, static_cast<int>(slices_.size()));
+  }
+
   Rho<T> rho() const {
-    const T* tables = rho_tables_.data() - tables_.rho_calibrators.start;
-    return {0,       tables_.rho_output.rows,
-            width(), tables_.rho_output.columns,
-            nullptr, tables + tables_.rho_calibrators.start,
-            tables + tables_.rho_vertices.start, tables + tables_.rho_output.start};
+    const T* calibrators = rho_tables_.data();
+    const T* vertices = calibrators + tables_.rho_calibrators.size();
+    const T* output = vertices + tables_.rho_vertices.size();
+    return {0, tables_.rho_output.rows, width(), tables_.rho_output.columns, nullptr, calibrators, vertices, output};
   }
 
   int64_t width() const { return tables_.calibration.rows / tables_.rho_output.rows; }
@@ -188,13 +204,19 @@ class Trainer {
     std::transform(rho, rho + rho_tables_.size(), rho_tables_.begin(), [](double v) { return static_cast<T>(v); });
   }
 
-  // The mean loss over the sets that were cut.
-  double run_slices_of(Team& team, const Labelled<T>& data, bool learns) {
+  // The mean loss over the sets that were cut. `look` is called after every so many slices.
+  template <class Look>
+  double run_slices_of(Team& team, const Labelled<T>& data, bool learns, const Look& look) {
+    constexpr int kSlicesTogether = 1024;
+    const int n_slices = static_cast<int>(slices_.size());
     fits_ = true;
-    team.run(static_cast<int>(slices_.size()), [&](int slice, int worker) {
-      if (!run_slice(data, slice, worker, learns)) fits_ = false;
-    });
-    if (!fits_) refuse("A slot, a row or a correction lies outside its table.");
+    for (int first = 0; first < n_slices; first += kSlicesTogether) {
+      team.run(std::min(kSlicesTogether, n_slices - first), [&](int slice, int worker) {
+        if (!run_slice(data, first + slice, worker, learns)) fits_ = false;
+      });
+      if (!fits_) refuse("A slot, a row or a correction lies outside its table.");
+      look();
+    }
     double total = 0;
     for (const double loss : losses_) total += loss;
     return total / static_cast<double>(sets_.size());
@@ -229,7 +251,7 @@ class Trainer {
   double step(Team& team, const int64_t* numbers, int64_t count, const double* draws) {
     read_tables(*training_.pass, parameters_.values.data());
     cut(training_, numbers, count, true);
-    const double loss = run_slices_of(team, training_, true);
+    const double loss = run_slices_of(team, training_, true, [] {});
     add_up_gradients();
     double* gradient = parameters_.gradient.data();
     if (light_touch_) light_touch_->add_gradient(draws, parameters_.values.data(), gradient);

@@ -6,49 +6,40 @@ Calls may end the process, so they are never made in the process of the tests.
 
 import json
 import sys
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from .native_calls import (
-    ARRAYS,
-    BY_ADDRESS,
+from .native_arguments import (
     CROSSED_SIZES,
-    GOOD,
     N_TOKENS,
     Made,
     Misaligned,
     call,
     ints,
     longs,
+    takes_arrays,
 )
-
-INT32_MAX = 2**31 - 1
-WRONG_TYPE = "incompatible function arguments"
-
-
-class BadCall(NamedTuple):
-    """A good call with one argument changed, and a part of what must be said about it."""
-
-    function: str
-    argument: str
-    value: Any
-    message: str
+from .native_bad_call import INF, INT32_MAX, NAN, WRONG_TYPE, BadCall, outside
+from .native_bad_trainer_calls import bad_training
+from .native_calls import BY_ADDRESS, GOOD
 
 
 def wrong_kinds(function):
     """Every argument as what it never is: None, a string, and arrays of another type, shape or order."""
     for argument, good in GOOD[function].items():
-        if argument not in ("views", "adding", "on_progress"):
+        if argument not in ("views", "adding", "on_progress", "chosen", "draws"):
             yield BadCall(function, argument, None, WRONG_TYPE)
         if argument not in ("ngrams", "cover"):
-            message = "cannot be called" if argument == "on_progress" else WRONG_TYPE
-            yield BadCall(function, argument, "1", message)
-        if isinstance(good, np.ndarray) and function in ARRAYS:
+            message = {"on_progress": "cannot be called", "loss": "no loss", "name": "no loss"}
+            yield BadCall(function, argument, "1", message.get(argument, WRONG_TYPE))
+        if isinstance(good, np.ndarray) and takes_arrays(function):
             other = np.float32 if good.dtype == np.float64 else np.float64
-            yield BadCall(function, argument, good.astype(other), WRONG_TYPE)
+            if (function, argument) != ("place_values", "fractions"):
+                yield BadCall(function, argument, good.astype(other), WRONG_TYPE)
+            yield BadCall(function, argument, good.astype(np.int16), WRONG_TYPE)
             yield BadCall(function, argument, good[..., None], WRONG_TYPE)
-            yield BadCall(function, argument, np.repeat(good, 2, axis=-1)[..., ::2], WRONG_TYPE)
+            if (function, argument) != ("place_values", "values"):
+                yield BadCall(function, argument, np.repeat(good, 2, axis=-1)[..., ::2], WRONG_TYPE)
             yield BadCall(function, argument, np.array(0, good.dtype), WRONG_TYPE)
         elif isinstance(good, int) and not isinstance(good, bool):
             yield BadCall(function, argument, 2**64, WRONG_TYPE)
@@ -193,7 +184,8 @@ def bad_by_address(function):
     good = GOOD[function]
     for argument, value in good.items():
         if isinstance(value, np.ndarray):
-            yield BadCall(function, argument, 0, f"{argument} is at the address 0")
+            if argument != "grad_fractions":  # which need not be wanted
+                yield BadCall(function, argument, 0, f"{argument} is at the address 0")
             yield BadCall(function, argument, Misaligned(value), f"{argument} is at the address")
             yield BadCall(function, argument, -1, WRONG_TYPE)
         elif isinstance(value, int) and argument != "threads":
@@ -232,18 +224,31 @@ def bad_by_address(function):
             yield BadCall(function, "inputs", changed, f"{argument} is at the address")
 
 
-def outside(numbers, least, size):
-    """Numbers outside [least, size), early and late in the batch."""
-    for place in (0, N_TOKENS - 1):
-        for wrong in (least - 1, size, INT32_MAX, -(2**31)):
-            changed = numbers.copy()
-            changed.reshape(-1)[place - N_TOKENS] = wrong
-            yield changed
+def bad_placing():
+    """Values whose places cannot be found or written."""
+    good = GOOD["place_values"]
+    frozen = good["slots"].copy()
+    frozen.flags.writeable = False
+    for argument, value, message in [
+        ("values", good["values"][1:], "slots has 300 entries"),
+        ("slots", good["slots"][1:], "slots has 299 entries"),
+        ("slots", frozen, WRONG_TYPE),
+        ("fractions", good["fractions"][1:], "fractions has 299 entries"),
+        ("keypoints", np.zeros(0), "keypoints is 0"),
+        ("keypoints", np.zeros(1), "keypoints is 1"),
+        ("keypoints", np.array([0.0, 1.0, 1.0]), "keypoints must rise"),
+        ("keypoints", np.array([0.0, 2.0, 1.0]), "keypoints must rise"),
+        ("keypoints", np.array([0.0, NAN, 1.0]), "keypoints must hold finite"),
+        ("keypoints", np.array([0.0, 1.0, INF]), "keypoints must hold finite"),
+        ("first_slot", -1, "first_slot is -1"),
+        ("first_slot", INT32_MAX - 3, "first_slot is 2147483644"),
+    ]:
+        yield BadCall("place_values", argument, value, message)
 
 
 def bad_calls():
     calls = [call for function in GOOD for call in wrong_kinds(function)]
-    calls += bad_arrays()
+    calls += [*bad_arrays(), *bad_placing(), *bad_training()]
     for function in GOOD:
         if function.split("_")[0] in BY_ADDRESS:
             calls += bad_by_address(function)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .native_calls import Made, call
+from .native_arguments import Made, call
 
 KILOBYTES = (
     0,
@@ -44,6 +44,7 @@ def phi_arguments(rng, *gradients):
         "vertices": rng.random((n_outputs, 2**n_features)),
         "means": rng.random(shapes["means"]),
         **{name: np.zeros(shapes[name]) for name in gradients},
+        **({"grad_fractions": 0} if gradients else {}),  # not wanted
     }
 
 
@@ -131,8 +132,10 @@ RESULTS = ("means", "grad_calibration", "grad_vertices", "grad_corrections")
 def limit_memory(kilobytes):
     """Allow so much more than there is now; None: as much as there can be."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    now = most if kilobytes is None else pages * resource.getpagesize() + 1024 * kilobytes
+    now = most
+    if kilobytes is not None:  # else there may be no memory to read a file
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        now = pages * resource.getpagesize() + 1024 * kilobytes
     resource.setrlimit(resource.RLIMIT_AS, (now, most))
 
 

@@ -13,13 +13,19 @@ if "native" not in available_engines():
 if sys.platform != "linux":
     pytest.skip("memory can be limited on Linux only", allow_module_level=True)
 
+from .native_arguments import TRAINERS
 from .native_limits import CALLS
 
+SCRIPTS = [
+    *(("native_limits", function) for function in CALLS),
+    *(("native_trainer_limits", trainer, kind) for trainer in TRAINERS for kind in ("plain", "crossed")),
+]
 
-@pytest.mark.parametrize("function", CALLS)
-def test_what_is_not_done_for_want_of_memory_is_an_exception(function):
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=" ".join)
+def test_what_is_not_done_for_want_of_memory_is_an_exception(script):
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "tests.engines.native_limits", function],
+        [sys.executable, "-m", f"tests.engines.{script[0]}", *script[1:]],
         capture_output=True,
         text=True,
         check=False,
