@@ -23,6 +23,7 @@ namespace nb = nanobind;
 namespace {
 
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
+using Points = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Slots = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -34,11 +35,10 @@ constexpr int64_t kTokens = 1024;
 // A feature's values, of tokens or of whole sets, and where they stand: between keypoints, or each code in its own slot.
 class ValueColumn {
  public:
-  ValueColumn(Values values, bool per_set, std::optional<Values> keypoints, std::optional<Slots> slots_of_codes,
+  ValueColumn(Values values, bool per_set, std::optional<Points> keypoints, std::optional<Slots> slots_of_codes,
               int32_t first_slot, int32_t missing_slot)
       : values_(values), per_set_(per_set), slots_of_codes_(slots_of_codes), missing_(missing_slot) {
     if (keypoints.has_value() == slots_of_codes.has_value()) refuse("A column has either keypoints or codes.");
-    if (keypoints && keypoints->size() > 1 && keypoints->stride(0) != 1) refuse("Keypoints must be contiguous.");
     if (keypoints)
       keypoints_ = std::make_shared<KeypointTable>(keypoints->data(), static_cast<int64_t>(keypoints->size()), first_slot);
   }
@@ -197,7 +197,7 @@ void means_of_values(const PhiLayout& layout, Matrix calibration, Matrix vertice
 
 void bind_predict(nb::module_& module) {
   nb::class_<ValueColumn>(module, "ValueColumn")
-      .def(nb::init<Values, bool, std::optional<Values>, std::optional<Slots>, int32_t, int32_t>(),
+      .def(nb::init<Values, bool, std::optional<Points>, std::optional<Slots>, int32_t, int32_t>(),
            nb::arg("values").noconvert(), nb::arg("per_set"), nb::arg("keypoints").noconvert().none(),
            nb::arg("slots_of_codes").noconvert().none(), nb::arg("first_slot"), nb::arg("missing_slot"));
   module.def("means_of_values", &means_of_values, nb::arg("layout"), nb::arg("calibration").noconvert(),

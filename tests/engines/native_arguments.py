@@ -15,6 +15,8 @@ ARRAYS = (
     "mine_tokens",
     "find_tokens",
     "place_values",
+    "ValueColumn",
+    "means_of_values",
     "losses",
     *TRAINERS,
 )
@@ -64,6 +66,8 @@ def call(function, arguments):
     native = import_module("clearset._native")
 
     def given(value):
+        if isinstance(value, list) and value and isinstance(value[0], Made):
+            return [given(each) for each in value]
         if isinstance(value, Made):
             return call(value.name, value.arguments)
         if isinstance(value, Prepared):

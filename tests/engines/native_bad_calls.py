@@ -27,7 +27,7 @@ from .native_calls import BY_ADDRESS, GOOD
 def wrong_kinds(function):
     """Every argument as what it never is: None, a string, and arrays of another type, shape or order."""
     for argument, good in GOOD[function].items():
-        if argument not in ("views", "adding", "on_progress", "chosen", "draws"):
+        if argument not in ("views", "adding", "on_progress", "chosen", "draws", "keypoints", "slots_of_codes"):
             yield BadCall(function, argument, None, WRONG_TYPE)
         if argument not in ("ngrams", "cover"):
             message = {"on_progress": "cannot be called", "loss": "no loss", "name": "no loss"}
@@ -38,7 +38,7 @@ def wrong_kinds(function):
                 yield BadCall(function, argument, good.astype(other), WRONG_TYPE)
             yield BadCall(function, argument, good.astype(np.int16), WRONG_TYPE)
             yield BadCall(function, argument, good[..., None], WRONG_TYPE)
-            if (function, argument) != ("place_values", "values"):
+            if argument != "values" or function not in ("place_values", "ValueColumn"):
                 yield BadCall(function, argument, np.repeat(good, 2, axis=-1)[..., ::2], WRONG_TYPE)
             yield BadCall(function, argument, np.array(0, good.dtype), WRONG_TYPE)
         elif isinstance(good, int) and not isinstance(good, bool):
@@ -246,9 +246,46 @@ def bad_placing():
         yield BadCall("place_values", argument, value, message)
 
 
+def bad_columns():
+    """Values of sets that do not fit to each other, and slots that cannot be."""
+    column, good = GOOD["ValueColumn"], GOOD["means_of_values"]
+    for argument, value, message in [
+        ("keypoints", None, "either keypoints or codes"),
+        ("slots_of_codes", ints(0, 1), "either keypoints or codes"),
+        ("keypoints", np.zeros(1), "keypoints is 1"),
+        ("keypoints", np.array([0.0, 2.0, 1.0]), "keypoints must rise"),
+        ("first_slot", -1, "first_slot is -1"),
+    ]:
+        yield BadCall("ValueColumn", argument, value, message)
+
+    def columns(**changes):
+        return [good["columns"][0], Made("ValueColumn", {**column, **changes})]
+
+    for argument, value, message in [
+        ("columns", good["columns"][:1], "columns has 1 entries"),
+        ("columns", columns(values=np.zeros(5)), "A column has 5 entries"),
+        ("columns", columns(per_set=True), "A column has 6 entries"),
+        ("columns", columns(first_slot=8), "outside the calibration"),
+        ("columns", columns(values=np.full(6, NAN), first_slot=10, missing_slot=14), "outside the calibration"),
+        ("columns", columns(keypoints=None, slots_of_codes=ints(-1, 99)), "outside the calibration"),
+        ("columns", columns(keypoints=None, slots_of_codes=ints(0), missing_slot=-3), "outside the calibration"),
+        ("calibration", np.zeros((1, 0)), "slots is 0"),
+        ("calibration", np.zeros((2, 10)), "vertices has 4 entries"),
+        ("vertices", np.zeros((1, 5)), "vertices has 5 entries"),
+        ("offsets", longs(0, 4, 3, 6), "do not rise"),
+        ("offsets", longs(1, 3, 3, 6), "do not rise"),
+        ("offsets", longs(0, 3, 3, 7), "A column has 6 entries"),
+        ("offsets", np.zeros(0, np.int64), "offsets is 0"),
+        ("threads", 0, "threads is 0"),
+        ("means", np.zeros((2, 1)), "means has 2 entries"),
+        ("means", np.zeros((3, 2)), "A row of means has 2 entries"),
+    ]:
+        yield BadCall("means_of_values", argument, value, message)
+
+
 def bad_calls():
     calls = [call for function in GOOD for call in wrong_kinds(function)]
-    calls += [*bad_arrays(), *bad_placing(), *bad_training()]
+    calls += [*bad_arrays(), *bad_placing(), *bad_columns(), *bad_training()]
     for function in GOOD:
         if function.split("_")[0] in BY_ADDRESS:
             calls += bad_by_address(function)

@@ -10,6 +10,7 @@ from .native_arguments import (
     N_TOKENS,
     PRECISIONS,
     TRAINERS,
+    Made,
     crossed_arguments,
     crossed_inputs,
     ints,
@@ -84,6 +85,26 @@ GOOD["place_values"] = {
     "first_slot": 5,
     "slots": np.zeros(N_TOKENS, np.int32),
     "fractions": np.zeros(N_TOKENS),
+}
+GOOD["ValueColumn"] = {
+    "values": np.linspace(-1.0, 4.0, 6),
+    "per_set": False,
+    "keypoints": np.arange(4.0),
+    "slots_of_codes": None,
+    "first_slot": 0,
+    "missing_slot": 4,
+}
+GOOD["means_of_values"] = {
+    "layout": Made("PhiLayout", {"sizes": [2, 2], "subsets": [[0, 1]]}),
+    "calibration": np.linspace(0.0, 1.0, 10).reshape(1, 10),
+    "vertices": np.array([[-1.0, 0.0, 0.5, 1.0]]),
+    "columns": [
+        Made("ValueColumn", GOOD["ValueColumn"]),
+        Made("ValueColumn", {**GOOD["ValueColumn"], "first_slot": 5, "missing_slot": 9}),
+    ],
+    "offsets": longs(0, 3, 3, 6),
+    "threads": 2,
+    "means": np.zeros((3, 1)),
 }
 for trainer, precision in zip(TRAINERS, PRECISIONS, strict=True):
     GOOD[trainer] = trainer_arguments(LAYOUT, 2, 5)
