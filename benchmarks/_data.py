@@ -45,9 +45,7 @@ def additive(n: int = 5_000, seed: int = 0) -> Labelled:
     """Make sets of up to 15 of 2,000 items, each with its own weight; the label's log-odds are their sum."""
     rng = np.random.default_rng(seed)
     weights, frequency = 0.8 * rng.normal(size=2000), 1 / np.arange(1, 2001) ** 0.8
-    sets = [
-        rng.choice(2000, rng.integers(1, 16), replace=False, p=frequency / frequency.sum()) for _ in range(n)
-    ]
+    sets = [rng.choice(2000, rng.integers(1, 16), replace=False, p=frequency / frequency.sum()) for _ in range(n)]
     odds = np.array([weights[items].sum() for items in sets])
     labels = (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(np.int64)
     return Labelled(pa.array([[f"item {item}" for item in items] for items in sets]), labels)

@@ -13,9 +13,7 @@ import torch
 RESULTS = Path(__file__).parent / "results"
 
 
-def write_table(
-    name: str, title: str, text: str, header: Sequence[str], rows: Iterable[Sequence[object]]
-) -> None:
+def write_table(name: str, title: str, text: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a Markdown table and write it to ``results/<name>.md``."""
     lines = [
         f"# {title}",
@@ -42,7 +40,5 @@ def machine() -> str:
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     cpu = names[0] if names else platform.processor()
-    versions = (
-        f"Python {platform.python_version()}, torch {torch.__version__}, scikit-learn {sklearn.__version__}"
-    )
+    versions = f"Python {platform.python_version()}, torch {torch.__version__}, scikit-learn {sklearn.__version__}"
     return f"{cpu}, {os.cpu_count()} cores; {versions}."

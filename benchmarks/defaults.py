@@ -98,7 +98,8 @@ def main() -> None:
         "defaults",
         "No options against logistic regression",
         "Three quarters train, a quarter tests; accuracy / AUC. scikit-learn's LogisticRegression on the multi-hot\n"
-        "items (of texts their words), its time with that of the multi-hot matrix. Data marked * were not looked at while the defaults were made.",
+        "items (of texts their words), its time with that of the multi-hot matrix. Data marked * were not looked at\n"
+        "while the defaults were made.",
         (
             "data",
             "examples",

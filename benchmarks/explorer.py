@@ -72,9 +72,7 @@ def in_browser(app: Any) -> list[tuple[str, str, str, str]]:
 def recipes_model() -> tuple[cs.SemanticClassifier, Labelled]:
     """Return a model of ingredients as they are spelled, and recipes that it has not seen."""
     training, _, test = load_recipes(stem=False).split(random_state=0)
-    model = cs.SemanticClassifier(
-        cs.Subsets(3), [cs.MinCount(5)], cover=True, refine=False, epochs=5, random_state=0
-    )
+    model = cs.SemanticClassifier(cs.Subsets(3), [cs.MinCount(5)], cover=True, refine=False, epochs=5, random_state=0)
     return model.fit(*training), test
 
 

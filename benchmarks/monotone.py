@@ -35,18 +35,12 @@ def largest_steps(
         places = np.arange(PAIRS)
     known = data.column(name)[0]
     low, high = np.nanmin(known), np.nanmax(known)
-    lower, higher = np.sort(
-        rng.uniform(low - 0.1 * (high - low), high + 0.1 * (high - low), size=(2, PAIRS)), axis=0
-    )
+    lower, higher = np.sort(rng.uniform(low - 0.1 * (high - low), high + 0.1 * (high - low), size=(2, PAIRS)), axis=0)
 
     def outputs(new: np.ndarray) -> np.ndarray:
         column[places] = new
         changed = SetData(
-            values,
-            sets.offsets,
-            sets.feature_names,
-            set_values=set_values,
-            set_feature_names=sets.set_feature_names,
+            values, sets.offsets, sets.feature_names, set_values=set_values, set_feature_names=sets.set_feature_names
         )
         return model.predict(changed)
 

@@ -111,13 +111,7 @@ def main() -> None:
     for case in CASES:
         native = million_tokens_per_second(case, "native")
         reference = million_tokens_per_second(case, "reference")
-        cells = (
-            case.n_features,
-            case.width,
-            f"{native:.1f}",
-            f"{reference:.3f}",
-            f"{native / reference:.0f}",
-        )
+        cells = (case.n_features, case.width, f"{native:.1f}", f"{reference:.3f}", f"{native / reference:.0f}")
         lines.append(f"| {' | '.join(map(str, cells))} |")
     lines += ["", f"{cpu_name()}; Python {platform.python_version()}, torch {torch.__version__}.", ""]
     table = "\n".join(lines)

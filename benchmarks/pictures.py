@@ -23,9 +23,9 @@ FEATURES = [
 def puzzles() -> None:
     """Show a model of puzzles' sales, which is free enough to bend at four stars, and one product."""
     data = load_puzzles()
-    model = cs.SetRegressor(
-        FEATURES, loss="absolute_error", early_stopping=False, smoothness=1, random_state=0
-    ).fit(*data.training)
+    model = cs.SetRegressor(FEATURES, loss="absolute_error", early_stopping=False, smoothness=1, random_state=0).fit(
+        *data.training
+    )
     examples = report_document(model, *data.test)["examples"]
     few = [place for place, example in enumerate(examples) if len(example["tokens"]) <= 10]
     # Of these, the product whose reviews have the most different stars, and then the most reviews, tells most.
@@ -36,9 +36,7 @@ def puzzles() -> None:
         with opened(path.as_uri(), height=1420) as page:
             page.select_option("#example", index=place)
             page.screenshot(path=IMAGES / "report.png")
-    model.explain(data.test.X.slice(examples[place]["row"], 1)).plot().savefig(
-        IMAGES / "waterfall.png", dpi=100
-    )
+    model.explain(data.test.X.slice(examples[place]["row"], 1)).plot().savefig(IMAGES / "waterfall.png", dpi=100)
 
 
 def recipes() -> None:

@@ -61,9 +61,7 @@ def random_labels() -> str:
     for seed in range(5):
         rng = np.random.default_rng(seed)
         items = pa.array([f"item {item}" for item in range(5_000)])
-        sets = pa.FixedSizeListArray.from_arrays(
-            items.take(pa.array(rng.integers(5_000, size=5 * 20_000))), 5
-        )
+        sets = pa.FixedSizeListArray.from_arrays(items.take(pa.array(rng.integers(5_000, size=5 * 20_000))), 5)
         lists, labels = sets.cast(pa.list_(pa.string())), rng.integers(2, size=20_000)
         engine = cs.SemanticFeatureEngine(tokens=cs.Items(), random_state=seed)
         known = engine.fit_transform(lists[:10_000], labels[:10_000])

@@ -33,8 +33,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     offsets = pa.array(np.arange(0, N_SETS * TOKENS + 1, TOKENS, dtype=np.int32))
     columns: dict[str, pa.Array] = {
-        f"x{d}": pa.ListArray.from_arrays(offsets, pa.array(rng.normal(size=N_SETS * TOKENS)))
-        for d in range(6)
+        f"x{d}": pa.ListArray.from_arrays(offsets, pa.array(rng.normal(size=N_SETS * TOKENS))) for d in range(6)
     }
     columns["price"] = pa.array(rng.normal(size=N_SETS))
     table = pa.table(columns)
@@ -47,9 +46,7 @@ def main() -> None:
         "pandas, Arrow lists": arrow_types,
         "pandas, Python lists": lists,
     }
-    rows = [
-        (f"read_sets, {name}", seconds(partial(read_sets, frame, features))) for name, frame in frames.items()
-    ]
+    rows = [(f"read_sets, {name}", seconds(partial(read_sets, frame, features))) for name, frame in frames.items()]
     data = read_sets(table, features)
     binning = Binning.fit(data, features)
     rows.append(("Binning.fit (keypoints)", seconds(lambda: Binning.fit(data, features))))

@@ -60,9 +60,7 @@ def recipes() -> Data:
 
 def faces() -> Data:
     """Read the attributes that are present in 70% of the faces of CelebA."""
-    frame = pl.read_parquet(data_folder() / "celeba" / "celeba_attributes.parquet").sample(
-        fraction=0.7, seed=0
-    )
+    frame = pl.read_parquet(data_folder() / "celeba" / "celeba_attributes.parquet").sample(fraction=0.7, seed=0)
     classes = (frame["Attractive"].to_numpy() == 1).astype(np.int32)
     present = frame.select(pl.selectors.integer().exclude("Attractive")).to_numpy() == 1
     present = present[:, np.argsort(present.sum(axis=0))]
@@ -146,9 +144,7 @@ def measure(threads: int) -> dict[str, float]:
     joining = Joining("subsets", MAX_SIZE)
     coded = data.coded
     mined = mine(coded, joining, data.classes, data.n_classes, min_count=MIN_COUNT)
-    long = pl.DataFrame(
-        {"row": coded.rows.astype(np.int32), "code": coded.codes, "class": data.classes[coded.rows]}
-    )
+    long = pl.DataFrame({"row": coded.rows.astype(np.int32), "code": coded.codes, "class": data.classes[coded.rows]})
     connection = duckdb.connect(config={"threads": threads})
     connection.execute("CREATE TABLE long AS SELECT * FROM long")
     rows = [row.tolist() for row in np.split(coded.codes, coded.offsets[1:-1])]
@@ -178,12 +174,7 @@ def measure(threads: int) -> dict[str, float]:
     portraits = faces()
     everything = Joining("subsets", None)
     times["CelebA"] = take_turns(
-        {
-            "mine": lambda: mine(
-                portraits.coded, everything, portraits.classes, 2, min_count=16, threads=threads
-            )
-        },
-        3,
+        {"mine": lambda: mine(portraits.coded, everything, portraits.classes, 2, min_count=16, threads=threads)}, 3
     )["mine"]
     return {**times, "tokens": len(mined.items), "recipes": coded.n_rows}
 
@@ -197,9 +188,7 @@ def main() -> None:
     for threads in THREADS:
         command = [sys.executable, "-m", "benchmarks.table", str(threads)]
         environment = os.environ | {"POLARS_MAX_THREADS": str(threads)}
-        output = subprocess.run(
-            command, env=environment, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
+        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
         results.append(json.loads(output.splitlines()[-1]))
     names = [name for name in results[0] if name not in ("tokens", "recipes")]
     rows = []

@@ -36,9 +36,7 @@ def sets(rng: np.random.Generator, n: int, largest: int = 5) -> pa.Table:
             "stars": pa.array(column(lambda: float(rng.integers(1, 6))), pa.list_(pa.float64())),
             "words": pa.array(column(lambda: float(rng.gamma(2.0, 30.0))), pa.list_(pa.float64())),
             "store": pa.array(column(lambda: str(rng.choice(STORES))), pa.list_(pa.string())),
-            "price": pa.array(
-                [None if rng.random() < 0.1 else float(rng.gamma(2.0, 10.0)) for _ in range(n)]
-            ),
+            "price": pa.array([None if rng.random() < 0.1 else float(rng.gamma(2.0, 10.0)) for _ in range(n)]),
         }
     )
 
@@ -84,9 +82,7 @@ def of_sets(rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
         for width in (1, 4):
             for features in declared[place % 2 :: 2] if width == 4 else declared:
                 lattices = "ensemble" if len(features) > 3 and width == 4 else "auto"
-                model = kind(
-                    features, width, lattices=lattices, lattice_size=2 + (width == 4), **options, **quick
-                )
+                model = kind(features, width, lattices=lattices, lattice_size=2 + (width == 4), **options, **quick)
                 yield model.fit(training, y), sets(rng, N_SETS)
 
 

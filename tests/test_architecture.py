@@ -46,18 +46,14 @@ def test_no_module_of_ours_is_imported_by_its_name():
                 and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module"
             ):
                 text = ast.unparse(node.args[0])
-                assert "clearset." not in text or "_native" in text or path == ROOT / "__init__.py", (
-                    f"{path}: {text}"
-                )
+                assert "clearset." not in text or "_native" in text or path == ROOT / "__init__.py", f"{path}: {text}"
 
 
 def _functions():
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
-                names = [
-                    each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-                ]
+                names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
                 yield path, node.name, [name for name in names if name not in ("self", "cls")]
 
 

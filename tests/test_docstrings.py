@@ -102,18 +102,10 @@ def methods_of(cls: type) -> Iterator[tuple[str, Any]]:
 def public_names() -> dict[str, Any]:
     """Return all names of the packages, and of the top level."""
     modules = {"clearset": cs, **{f"clearset.{name}": import_module(f"clearset.{name}") for name in PACKAGES}}
-    return {
-        f"{module}.{name}": getattr(found, name)
-        for module, found in modules.items()
-        for name in found.__all__
-    }
+    return {f"{module}.{name}": getattr(found, name) for module, found in modules.items() for name in found.__all__}
 
 
-PUBLIC = {
-    name: value
-    for name, value in public_names().items()
-    if inspect.isclass(value) or inspect.isroutine(value)
-}
+PUBLIC = {name: value for name, value in public_names().items() if inspect.isclass(value) or inspect.isroutine(value)}
 TOP = {name: value for name, value in PUBLIC.items() if name.count(".") == 1}
 RESULTS = ("Churn", "Explanation", "FittedJointModel", "JointExplanation", "PartialDependence")
 # What users call: the methods of estimators, of frozen models, and of results.

@@ -78,9 +78,7 @@ def _blocks(document: Path) -> list[Block]:
         before: tuple[Block, ...] = ()
         title = section.partition("\n")[0].strip("# ")
         parts = re.split(r"^```(\w*)\n(.*?)^```\n", section, flags=re.MULTILINE | re.DOTALL)
-        for number, (above, language, text) in enumerate(
-            zip(parts[::3], parts[1::3], parts[2::3], strict=False)
-        ):
+        for number, (above, language, text) in enumerate(zip(parts[::3], parts[1::3], parts[2::3], strict=False)):
             if language == "text" and above.strip() == "It prints":
                 blocks[-1] = replace(blocks[-1], prints=text)
                 continue
@@ -93,13 +91,9 @@ def _blocks(document: Path) -> list[Block]:
     return blocks
 
 
-BLOCKS = [
-    block for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) for block in _blocks(path)
-]
+BLOCKS = [block for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) for block in _blocks(path)]
 RUN = [
-    block
-    for block in BLOCKS
-    if block.language in ("python", "bash") and not block.text.startswith(("pip ", *NOT_RUN))
+    block for block in BLOCKS if block.language in ("python", "bash") and not block.text.startswith(("pip ", *NOT_RUN))
 ]
 
 
@@ -140,9 +134,7 @@ class Machine:
         }
         (site / "sitecustomize.py").write_text(SITE.format(left_out=left_out))
         command = programs / "clearset"
-        command.write_text(
-            f"#!{sys.executable}\nimport sys\nfrom clearset.cli import main\nsys.exit(main())\n"
-        )
+        command.write_text(f"#!{sys.executable}\nimport sys\nfrom clearset.cli import main\nsys.exit(main())\n")
         command.chmod(0o755)
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self.environment = {
@@ -155,20 +147,11 @@ class Machine:
         """Run a block, which must succeed without a warning, and return what it prints."""
         script = self.scripts / f"block.{language}"
         script.write_text(text)
-        command = (
-            [sys.executable, str(script)]
-            if language == "python"
-            else ["bash", "-euo", "pipefail", str(script)]
-        )
+        command = [sys.executable, str(script)] if language == "python" else ["bash", "-euo", "pipefail", str(script)]
         out, errors = self.scripts / "out", self.scripts / "errors"
         with out.open("w") as stdout, errors.open("w") as stderr:
             started = subprocess.Popen(  # noqa: S603
-                command,
-                cwd=self.folder,
-                env=self.environment,
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
+                command, cwd=self.folder, env=self.environment, stdout=stdout, stderr=stderr, start_new_session=True
             )
             try:
                 status = started.wait(timeout=300)
@@ -186,9 +169,7 @@ def _check_alike(printed: str, shown: str) -> None:
     for number, expected in zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True):
         exponent = int(Decimal(expected).as_tuple().exponent)
         last_digit = 2 * 10.0**exponent if exponent < 0 else 0.0
-        assert float(number) == pytest.approx(
-            float(expected), abs=last_digit, rel=1e-6 if exponent < 0 else 0
-        )
+        assert float(number) == pytest.approx(float(expected), abs=last_digit, rel=1e-6 if exponent < 0 else 0)
 
 
 @pytest.mark.parametrize("block", RUN, ids=lambda block: block.place)
@@ -225,9 +206,7 @@ def test_no_block_is_overlooked() -> None:
     readme = (ROOT / "README.md").read_text()
     assert {block.language for block in BLOCKS} <= {"python", "bash", "yaml", "text"}
     assert readme.count("```") == 2 * len(re.findall(r"^```\w+$", readme, flags=re.MULTILINE))
-    assert not re.search(
-        r"\n\n(    |\t)", re.sub(r"^```.*?^```$", "", readme, flags=re.MULTILINE | re.DOTALL)
-    )
+    assert not re.search(r"\n\n(    |\t)", re.sub(r"^```.*?^```$", "", readme, flags=re.MULTILINE | re.DOTALL))
     assert BLOCKS[0].text == f"{INSTALL}.\n"
     assert not any("pip " in block.text for block in RUN)  # installs stand alone: they are read, not run
 
@@ -238,24 +217,10 @@ def test_blocks_that_are_not_run_are_there(start: str) -> None:
 
 
 def test_packages_that_no_install_names_are_not_found(tmp_path: Path) -> None:
-    optional = [
-        "duckdb",
-        "httpx2",
-        "hypothesis",
-        "matplotlib",
-        "optuna",
-        "pandas",
-        "playwright",
-        "polars",
-        "pytest",
-    ]
+    optional = ["duckdb", "httpx2", "hypothesis", "matplotlib", "optuna", "pandas", "playwright", "polars", "pytest"]
     optional += ["snowballstemmer", "starlette", "uvicorn"]
     code = f"from importlib.util import find_spec\nprint(*[name for name in {optional} if find_spec(name)])\n"
-    for extras, found in (
-        ((), []),
-        (("tune",), ["matplotlib", "optuna"]),
-        (("serve",), ["starlette", "uvicorn"]),
-    ):
+    for extras, found in (((), []), (("tune",), ["matplotlib", "optuna"]), (("serve",), ["starlette", "uvicorn"])):
         folder = tmp_path / "-".join(("base", *extras))
         folder.mkdir()
         assert Machine(folder, extras).run("python", code).split() == found
@@ -263,9 +228,7 @@ def test_packages_that_no_install_names_are_not_found(tmp_path: Path) -> None:
         Machine(tmp_path).run("python", "import pandas")
 
 
-@pytest.mark.parametrize(
-    ("printed", "alike"), [("a 0.52", True), ("a 0.55", False), ("b 0.5", False), ("a 1", False)]
-)
+@pytest.mark.parametrize(("printed", "alike"), [("a 0.52", True), ("a 0.55", False), ("b 0.5", False), ("a 1", False)])
 def test_outputs_are_compared(printed: str, alike: bool) -> None:
     if alike:
         _check_alike(f"3 {printed}", "3  a\n0.51")

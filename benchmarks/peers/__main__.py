@@ -21,9 +21,7 @@ QUICK_LIMIT, QUICK_SECONDS = 15.0, 2.0
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
     """Read the options."""
-    parser = argparse.ArgumentParser(
-        "python -m benchmarks.peers", description="Ours and its peers side by side."
-    )
+    parser = argparse.ArgumentParser("python -m benchmarks.peers", description="Ours and its peers side by side.")
     parser.add_argument("--quick", action="store_true", help="small sizes, once, in less than three minutes")
     parser.add_argument(
         "--only",
@@ -35,20 +33,14 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--case", default="", metavar="TEXT", help="only cases whose title has this text")
     parser.add_argument("--repeats", type=int, help="how often each is run; 3, or 1 of a quick run")
-    parser.add_argument(
-        "--limit", type=float, help="seconds that one fit may take; 300, or 15 of a quick run"
-    )
-    parser.add_argument(
-        "--seconds", type=float, help="seconds that a peer may train on numeric tokens; 30, or 2"
-    )
+    parser.add_argument("--limit", type=float, help="seconds that one fit may take; 300, or 15 of a quick run")
+    parser.add_argument("--seconds", type=float, help="seconds that a peer may train on numeric tokens; 30, or 2")
     parser.add_argument(
         "--output",
         type=Path,
         help="where results go; benchmarks/results, or build/peers/results of a quick or partial run",
     )
-    parser.add_argument(
-        "--add", action="store_true", help="cases that are not measured keep their earlier results"
-    )
+    parser.add_argument("--add", action="store_true", help="cases that are not measured keep their earlier results")
     options = parser.parse_args(arguments)
     whole = not (options.quick or options.only or options.case)
     options.repeats = options.repeats or (1 if options.quick else 3)

@@ -88,13 +88,7 @@ def cases(sizes: Sizes) -> Iterator[Case]:
 
 
 def _job(width: int = 1, batch_size: int = 4096, threads: int = 1, epochs: int = 1) -> dict[str, Any]:
-    return {
-        "measure": "fit",
-        "width": width,
-        "batch_size": batch_size,
-        "threads": threads,
-        "epochs": epochs,
-    }
+    return {"measure": "fit", "width": width, "batch_size": batch_size, "threads": threads, "epochs": epochs}
 
 
 def _numeric(sizes: Sizes) -> Iterator[Case]:
@@ -149,8 +143,7 @@ def _growth(sizes: Sizes) -> Iterator[Case]:
     curves += [("features D", n, Data("numeric", some, n), _job(epochs=sizes.epochs)) for n in sizes.features]
     curves += [("width K", n, Data("numeric", some, 6), _job(n, epochs=sizes.epochs)) for n in sizes.widths]
     curves += [
-        ("classes", n, Data("items", some, n), {"measure": "fit", "classes": n, "threads": 2})
-        for n in sizes.classes
+        ("classes", n, Data("items", some, n), {"measure": "fit", "classes": n, "threads": 2}) for n in sizes.classes
     ]
     for threads in sorted({1, 2, os.cpu_count() or 1}):
         numeric = Data("numeric", sizes.numeric_sets, 6)

@@ -104,8 +104,7 @@ def write_items(folder: Path, n_sets: int, n_classes: int, seed: int = 0) -> Non
         said = np.add.reduceat(weights[some], starts) / np.sqrt(sizes[begin:end])[:, None]
         for pair, weight in enumerate(pairs):
             both = np.logical_and(
-                np.logical_or.reduceat(some == 2 * pair, starts),
-                np.logical_or.reduceat(some == 2 * pair + 1, starts),
+                np.logical_or.reduceat(some == 2 * pair, starts), np.logical_or.reduceat(some == 2 * pair + 1, starts)
             )
             said += both[:, None] * weight
         if n_classes == 2:

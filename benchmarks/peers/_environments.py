@@ -40,18 +40,12 @@ CONTENDERS = {
         ("tf_keras==2.21.0", "tensorflow-lattice==2.1.1"),
     ),
     "deep-sets": Contender("Deep Sets, 3 x 64", "deep_sets", ("torch==2.13.0", "numpy==2.4.6")),
-    "logistic": Contender(
-        "LogisticRegression", "logistic", ("scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1")
-    ),
+    "logistic": Contender("LogisticRegression", "logistic", ("scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1")),
     "lightgbm": Contender(
-        "LightGBM",
-        "boosting",
-        ("lightgbm==4.7.0", "scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1"),
+        "LightGBM", "boosting", ("lightgbm==4.7.0", "scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1")
     ),
     "ebm": Contender(
-        "EBM, 100 items",
-        "ebm",
-        ("interpret-core==0.7.8", "scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1"),
+        "EBM, 100 items", "ebm", ("interpret-core==0.7.8", "scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1")
     ),
 }
 

@@ -21,10 +21,7 @@ PANELS: dict[str, dict[tuple[str, str], str]] = {
     "sets of items, 2 classes": {("items", "2 classes"): ""},
     "sets of items, 20 classes": {("items", "20 classes"): ""},
     "classes": {("growth", "classes"): "sets of items"},
-    "threads": {
-        ("growth", "threads, numeric"): "numeric tokens",
-        ("growth", "threads, items"): "sets of items",
-    },
+    "threads": {("growth", "threads, numeric"): "numeric tokens", ("growth", "threads, items"): "sets of items"},
 }
 # Where contenders and threads are compared, what counts is how long one waits; elsewhere how much is to be done.
 WAITING = frozenset({"sets of items, 2 classes", "sets of items, 20 classes", "threads"})

@@ -68,13 +68,7 @@ def read(path: Path) -> tuple[list[Row], str]:
 def markdown(runner: Runner, commands: str) -> str:
     """Return the tables, one for each part."""
     rows = runner.rows
-    lines = [
-        "# Ours and its peers",
-        "",
-        *TEXT.strip().splitlines(),
-        f"(`{commands}`)",
-        "",
-    ]
+    lines = ["# Ours and its peers", "", *TEXT.strip().splitlines(), f"(`{commands}`)", ""]
     if any(row.case.part == "growth" for row in rows):
         lines += ["![Growth](peers.png)", ""]
     lines += _section("Numeric tokens", NUMERIC, _of(rows, "numeric"), NUMERIC_COLUMNS)
@@ -83,10 +77,7 @@ def markdown(runner: Runner, commands: str) -> str:
     lines += _section("Growth", GROWTH, _of(rows, "growth"), GROWTH_COLUMNS)
     measured = len({(row.case.part, row.case.title) for row in rows})
     if measured < runner.total:
-        lines += [
-            f"These are {measured} of {runner.total} cases; the others were not asked for, or not reached.",
-            "",
-        ]
+        lines += [f"These are {measured} of {runner.total} cases; the others were not asked for, or not reached.", ""]
     lines += [f"{CONTENDERS[name].title} is not here: {why}" for name, why in runner.missing.items()]
     named = [f"{package} {version}" for package, version in versions(rows).items()]
     repeats = max((row.repeats for row in rows), default=0)
@@ -167,11 +158,7 @@ ITEMS_COLUMNS = (
     NAMED
     | {"wall s": _value("wall", ".2f"), "our wall time / its": _ratio("wall")}
     | {"CPU s": _value("cpu", ".2f"), "our CPU time / its": _ratio("cpu")}
-    | {
-        "peak MB": _value("peak_mb", ".0f"),
-        "accuracy": _value("accuracy", ".4f"),
-        "AUC": _value("auc", ".4f"),
-    }
+    | {"peak MB": _value("peak_mb", ".0f"), "accuracy": _value("accuracy", ".4f"), "AUC": _value("auc", ".4f")}
     | {"import s": _value("import", ".2f")}
 )
 PREDICT_COLUMNS = NAMED | {
@@ -183,7 +170,5 @@ PREDICT_COLUMNS = NAMED | {
     "our CPU / its": _ratio("latency_cpu"),
 }
 GROWTH_COLUMNS = (
-    TITLE
-    | TIMES
-    | {"per CPU-second": _rate, "memory MB": _value("extra_mb", ".0f"), "memory / data": _share_of_input}
+    TITLE | TIMES | {"per CPU-second": _rate, "memory MB": _value("extra_mb", ".0f"), "memory / data": _share_of_input}
 )

@@ -17,11 +17,7 @@ from safetensors.numpy import load
 from clearset.artifact import Artifact, ArtifactError, check_target, read_artifact, write_artifact
 
 DOCUMENT = {"features": [{"name": "Größe", "bounds": [0, 1.5]}], "width": 2, "note": None}
-ARRAYS = {
-    "vertices": np.linspace(-1, 1, 6).reshape(2, 3),
-    "slots": np.array([0, 4, 9]),
-    "empty": np.empty((0, 3)),
-}
+ARRAYS = {"vertices": np.linspace(-1, 1, 6).reshape(2, 3), "slots": np.array([0, 4, 9]), "empty": np.empty((0, 3))}
 
 
 @pytest.fixture
@@ -204,12 +200,7 @@ class Bomb:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        (b"", "empty"),
-        (b"a,b\n1,2\n", "no zip file"),
-        (pickle.dumps(Bomb()), "pickle"),
-        (b"PK\x03\x04", "broken"),
-    ],
+    [(b"", "empty"), (b"a,b\n1,2\n", "no zip file"), (pickle.dumps(Bomb()), "pickle"), (b"PK\x03\x04", "broken")],
 )
 def test_foreign_files(path: Path, content: bytes, message: str) -> None:
     path.write_bytes(content)

@@ -11,9 +11,7 @@ from clearset.baselines import DeepSetsClassifier, DeepSetsRegressor, SupportDis
 
 N = 12
 SIZES = [1 + i % 3 for i in range(N)]
-X = pl.DataFrame(
-    {"stars": [[1.0, 2.0, 3.0][:size] for size in SIZES], "shop": [["a"] * size for size in SIZES]}
-)
+X = pl.DataFrame({"stars": [[1.0, 2.0, 3.0][:size] for size in SIZES], "shop": [["a"] * size for size in SIZES]})
 Y = np.linspace(0.0, 1.0, N)
 
 
@@ -30,10 +28,7 @@ def _no_training(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"width": 0}, "width must be a whole number at least 1; received 0"),
         ({"hidden_layers": 1.5}, "hidden_layers must be a whole number"),
-        (
-            {"loss": "log_loss"},
-            "loss must be one of 'squared_error', 'absolute_error', or 'auto'.*received 'log_loss'",
-        ),
+        ({"loss": "log_loss"}, "loss must be one of 'squared_error', 'absolute_error', or 'auto'.*received 'log_loss'"),
         ({"learning_rate": -1}, "learning_rate must be a number above 0"),
         ({"weight_decay": -0.1}, "weight_decay must be a number of at least 0"),
         ({"epochs": 0}, "epochs must be a whole number at least 1"),
@@ -77,9 +72,7 @@ def test_labels_and_weights() -> None:
         DeepSetsRegressor().fit(X, None)
     with pytest.raises(ValueError, match="Input y contains NaN"):
         DeepSetsRegressor().fit(X, np.where(Y > 0.5, np.nan, Y))
-    with pytest.raises(
-        ValueError, match="DeepSetsClassifier needs at least two classes; y holds one class only, 'x'"
-    ):
+    with pytest.raises(ValueError, match="DeepSetsClassifier needs at least two classes; y holds one class only, 'x'"):
         DeepSetsClassifier().fit(X, ["x"] * N)
     with pytest.raises(ValueError, match="contains NaN or None"):
         DeepSetsClassifier().fit(X, ["x", None] * (N // 2))

@@ -82,9 +82,7 @@ def test_checks_that_do_not_fit(cls: Any, name: str) -> None:
 def sets(n: int = 120, seed: int = 0) -> cs.SetData:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 5, n)
-    return cs.SetData(
-        rng.normal(size=(int(sizes.sum()), 2)), np.concatenate([[0], np.cumsum(sizes)]), ["a", "b"]
-    )
+    return cs.SetData(rng.normal(size=(int(sizes.sum()), 2)), np.concatenate([[0], np.cumsum(sizes)]), ["a", "b"])
 
 
 def strings(n: int = 120, seed: int = 0) -> list[list[str]]:
@@ -171,10 +169,7 @@ def test_the_encoder_feeds_scikit_learn() -> None:
     X = strings(300)
     y = np.array(["a" in row for row in X])
     assert make_pipeline(MultiHotEncoder(), LogisticRegression()).fit(X, y).score(X, y) == 1.0
-    assert (
-        make_pipeline(MultiHotEncoder(), GradientBoostingClassifier(n_estimators=20)).fit(X, y).score(X, y)
-        == 1.0
-    )
+    assert make_pipeline(MultiHotEncoder(), GradientBoostingClassifier(n_estimators=20)).fit(X, y).score(X, y) == 1.0
 
 
 def test_kinds() -> None:

@@ -20,12 +20,7 @@ def frame() -> pl.DataFrame:
     )
 
 
-FEATURES = [
-    cs.Feature("stars"),
-    cs.Feature("shop", kind="categorical"),
-    cs.Feature("price"),
-    cs.Feature(cs.SIZE),
-]
+FEATURES = [cs.Feature("stars"), cs.Feature("shop", kind="categorical"), cs.Feature("price"), cs.Feature(cs.SIZE)]
 
 
 def read(data: pl.DataFrame) -> SetData:
@@ -41,15 +36,7 @@ def test_by_hand() -> None:
     stars = np.array([-2, 0, 0, 0, 2, 0, 0]) / np.sqrt(2)
     np.testing.assert_allclose(values[:, 0], stars)
     assert values[:, 1].tolist() == [0, 1, 0, 1, 0, 0, 1]
-    assert values[:, 2:5].tolist() == [
-        [0, 1, 0],
-        [1, 0, 0],
-        [1, 0, 0],
-        [0, 0, 1],
-        [0, 1, 0],
-        [0, 0, 1],
-        [0, 1, 0],
-    ]
+    assert values[:, 2:5].tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
     prices = np.array([2.0, 2.0, 4.0, 6.0])
     np.testing.assert_allclose(values[:4, 5], (prices - prices.mean()) / prices.std())
     assert values[4:, 5].tolist() == [0, 0, 0]

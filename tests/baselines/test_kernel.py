@@ -20,9 +20,7 @@ def tokens(n: int, seed: int) -> TokenValues:
 
 def by_loops(left: TokenValues, right: TokenValues, gamma: float) -> np.ndarray:
     kernel = np.exp(-gamma * ((left.values[:, None] - right.values[None]) ** 2).sum(axis=2))
-    return np.array(
-        [[kernel[a:b, c:d].mean() for c, d in pairwise(right.offsets)] for a, b in pairwise(left.offsets)]
-    )
+    return np.array([[kernel[a:b, c:d].mean() for c, d in pairwise(right.offsets)] for a, b in pairwise(left.offsets)])
 
 
 @pytest.mark.parametrize("block", [1, 40, 4_000_000])
@@ -123,6 +121,4 @@ def test_a_class_without_weight_has_probability_0(n_classes: int) -> None:
 def test_one_class_with_weight_is_too_few() -> None:
     weights = np.arange(60) % 2
     with pytest.raises(ValueError, match=r"needs at least two classes whose sets have weight; only 'b' has"):
-        SupportDistributionClassifier().fit(
-            set_data(60), np.array(["a", "b"])[weights], sample_weight=weights
-        )
+        SupportDistributionClassifier().fit(set_data(60), np.array(["a", "b"])[weights], sample_weight=weights)

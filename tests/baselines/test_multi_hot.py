@@ -27,13 +27,7 @@ def test_the_encoder_against_scikit_learns_binarizer() -> None:
 
 def test_texts_and_larger_tokens() -> None:
     texts = ["Red wine, red fruit", "white wine", "dry white"]
-    assert MultiHotEncoder().fit(texts).get_feature_names_out().tolist() == [
-        "dry",
-        "fruit",
-        "red",
-        "white",
-        "wine",
-    ]
+    assert MultiHotEncoder().fit(texts).get_feature_names_out().tolist() == ["dry", "fruit", "red", "white", "wine"]
     pairs = MultiHotEncoder(cs.NGrams(2), min_count=2).fit([*texts, "red wine"])
     assert pairs.get_feature_names_out().tolist() == ["red", "red wine", "white", "wine"]
     assert pairs.transform(["wine red", "dry"]).toarray().tolist() == [[1, 0, 0, 1], [0, 0, 0, 0]]
@@ -43,9 +37,7 @@ def test_texts_and_larger_tokens() -> None:
 
 
 def label(X: list[list[str]]) -> np.ndarray:
-    return np.array(
-        [3.0 * ("a" in row) - 2.0 * ("b" in row) + 5.0 * ("c" in row and "d" in row) for row in X]
-    )
+    return np.array([3.0 * ("a" in row) - 2.0 * ("b" in row) + 5.0 * ("c" in row and "d" in row) for row in X])
 
 
 def test_the_network_learns_numbers_and_classes() -> None:
@@ -75,9 +67,7 @@ def test_an_example_by_hand(combiner: str) -> None:
     ).fit(X, label(X))
     state = {name: value.numpy() for name, value in model.network_.state_dict().items()}
     combined = getattr(state["embedding"][[0, 7]], combiner)(axis=0)  # of a and h
-    hidden = np.maximum(
-        state["dense.hidden.layers.0.weight"] @ combined + state["dense.hidden.layers.0.bias"], 0
-    )
+    hidden = np.maximum(state["dense.hidden.layers.0.weight"] @ combined + state["dense.hidden.layers.0.bias"], 0)
     expected = state["dense.output.weight"] @ hidden + state["dense.output.bias"]
     assert model.predict([["h", "a"]])[0] == pytest.approx(expected[0])
 

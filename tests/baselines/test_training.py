@@ -56,9 +56,7 @@ def test_the_absolute_error_aims_at_the_median() -> None:
 def test_the_linear_classifier_is_logistic_regression() -> None:
     X = sets(600)
     scores = means(X) @ [[4.0, -4.0, 0.0], [0.0, 4.0, -4.0]]
-    y = np.array(["u", "v", "w"])[
-        (scores + np.random.default_rng(2).gumbel(size=scores.shape)).argmax(axis=1)
-    ]
+    y = np.array(["u", "v", "w"])[(scores + np.random.default_rng(2).gumbel(size=scores.shape)).argmax(axis=1)]
     model = AveragedLinearClassifier(epochs=200, early_stopping=False, random_state=0).fit(X, y)
     best = LogisticRegression(C=1e6).fit(means(X), y)
     assert log_loss(y, model.predict_proba(X)) < log_loss(y, best.predict_proba(means(X))) + 0.002
@@ -81,9 +79,7 @@ def test_deep_sets_learn_a_maximum_that_averages_cannot_tell() -> None:
 
 def test_the_order_of_tokens_does_not_matter() -> None:
     X = sets(100)
-    places = np.concatenate(
-        [np.arange(b - 1, a - 1, -1) for a, b in zip(X.offsets, X.offsets[1:], strict=False)]
-    )
+    places = np.concatenate([np.arange(b - 1, a - 1, -1) for a, b in zip(X.offsets, X.offsets[1:], strict=False)])
     backwards = cs.SetData(X.values[places], X.offsets, ["a", "b"])
     model = DeepSetsClassifier(epochs=5, random_state=0).fit(X, largest(X) > 0.5)
     np.testing.assert_allclose(model.predict_proba(backwards), model.predict_proba(X), rtol=1e-12)
@@ -110,9 +106,7 @@ def test_the_best_epoch_is_kept() -> None:
     assert np.mean((model.predict(other) - theirs) ** 2) == pytest.approx(min(losses))
     model.set_params(early_stopping=False, epochs=20).fit(X, y, validation_data=(other, theirs))
     assert model.best_epoch_ == model.n_iter_ == 20
-    assert np.mean((model.predict(other) - theirs) ** 2) == pytest.approx(
-        model.history_[-1]["validation_loss"]
-    )
+    assert np.mean((model.predict(other) - theirs) ** 2) == pytest.approx(model.history_[-1]["validation_loss"])
 
 
 def test_a_share_is_held_out_unless_there_are_too_few() -> None:
@@ -147,9 +141,7 @@ def interrupt_after(n_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.optim.AdamW, "step", interrupted)
 
 
-def test_an_interrupt_before_the_first_epoch_ends_leaves_the_last_fit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupt_before_the_first_epoch_ends_leaves_the_last_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = sets(600), largest(sets(600))
     model = DeepSetsRegressor(epochs=2, random_state=0).fit(X, y)
     before, predicted = vars(model).copy(), model.predict(X)

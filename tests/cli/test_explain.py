@@ -64,12 +64,7 @@ def test_json_has_effects_and_keys(folder: Path, tmp_path: Path) -> None:
     sets = json.loads(out.read_text("utf-8"))["sets"]
     assert [each["key"] for each in sets] == list(range(600))
     assert {each["label"] for each in sets} == {"low"}
-    assert {row["feature"] for row in sets[0]["effects"]} == {
-        "star_rating",
-        "num_helpful",
-        "price",
-        "cs.SIZE",
-    }
+    assert {row["feature"] for row in sets[0]["effects"]} == {"star_rating", "num_helpful", "price", "cs.SIZE"}
 
 
 def test_items_and_classes(baskets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,15 +76,11 @@ def test_items_and_classes(baskets: Path, tmp_path: Path, capsys: pytest.Capture
     assert "<script>" in out
     assert "(no tokens)" in out
     assert main([*arguments, "--output", str(tmp_path / "out.csv")]) == 0
-    table = pa.csv.read_csv(
-        tmp_path / "out.csv", convert_options=pa.csv.ConvertOptions(strings_can_be_null=True)
-    )
+    table = pa.csv.read_csv(tmp_path / "out.csv", convert_options=pa.csv.ConvertOptions(strings_can_be_null=True))
     frame = cs.load(baskets / "model").explain([["bread", "milk"]]).to_frame()
     written = [row for row in table.to_pylist() if row["set"] == 0]
     assert [row["token"] for row in written] == [";".join(token) for token in frame["token"].to_pylist()]
-    assert [row["covers"] for row in written] == [
-        ";".join(map(str, places)) for places in frame["covers"].to_pylist()
-    ]
+    assert [row["covers"] for row in written] == [";".join(map(str, places)) for places in frame["covers"].to_pylist()]
     assert [row["statistics.count"] for row in written] == [20] * len(written)
 
 

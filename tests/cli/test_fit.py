@@ -12,9 +12,7 @@ from clearset.cli import main
 
 
 def fit(folder: Path, data: str, *options: str) -> int:
-    return main(
-        ["fit", str(folder / data), "--output", str(folder / "new"), "--epochs", "2", "--seed", "0", *options]
-    )
+    return main(["fit", str(folder / data), "--output", str(folder / "new"), "--epochs", "2", "--seed", "0", *options])
 
 
 def test_the_command_does_what_the_python_api_does(folder: Path) -> None:

@@ -34,14 +34,7 @@ def food(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with the same recipes as list columns, as texts with separators, and as one row an item."""
     folder = tmp_path_factory.mktemp("food")
     table = pa.table(
-        {
-            "id": range(N),
-            "items": LISTS,
-            "text": TEXTS,
-            "cuisine": CUISINES,
-            "points": POINTS,
-            "spicy": SPICY,
-        }
+        {"id": range(N), "items": LISTS, "text": TEXTS, "cuisine": CUISINES, "points": POINTS, "spicy": SPICY}
     )
     pa.parquet.write_table(table, folder / "food.parquet")
     joined = table.set_column(1, "items", pa.array([" ; ".join(row) for row in LISTS]))
@@ -164,9 +157,7 @@ def test_pairs_of_columns(tmp_path: Path) -> None:
 def models(food: Path) -> Path:
     for name, label in (("classes", "cuisine"), ("number", "points")):
         model = food / f"{name}.clearset"
-        assert (
-            fit(food, "food.csv", "--label", label, "--tokens", "subsets:2", "--quiet", "-o", str(model)) == 0
-        )
+        assert fit(food, "food.csv", "--label", label, "--tokens", "subsets:2", "--quiet", "-o", str(model)) == 0
     return food
 
 
@@ -178,11 +169,7 @@ def test_predictions_of_classes(models: Path, data: str, tmp_path: Path, capsys:
     printed = read(capsys.readouterr().out, tmp_path)
     model = cs.load(models / "classes.clearset")
     names = ["chinese", "greek", "other", "thai"]
-    assert printed.column_names == [
-        *(["id"] if by else []),
-        "prediction",
-        *(f"proba_{name}" for name in names),
-    ]
+    assert printed.column_names == [*(["id"] if by else []), "prediction", *(f"proba_{name}" for name in names)]
     shares = np.column_stack([printed[f"proba_{name}"].to_numpy() for name in names])
     np.testing.assert_allclose(shares, model.predict_proba(LISTS), rtol=1e-9)
     assert printed["prediction"].to_pylist() == model.predict(LISTS).tolist()
@@ -221,34 +208,19 @@ class Whole:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["fit", "food.parquet", "--label", "cuisine", "--tokens", "items"],
-            "--tokens is for a column of items",
-        ),
+        (["fit", "food.parquet", "--label", "cuisine", "--tokens", "items"], "--tokens is for a column of items"),
         (["fit", "food.parquet", "--label", "points", "--all"], "--cover is for a column of items or texts"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "itmes"], "'itmes'. Did you mean 'items'"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "points"], "numbers with fractions"),
         (["fit", "food.parquet", "--label", "items", "--column", "items"], "holds lists"),
-        (
-            ["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--tokens", "pairs"],
-            "choose items",
-        ),
-        (
-            ["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--tokens", "cross"],
-            "needs 2 --column",
-        ),
+        (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--tokens", "pairs"], "choose items"),
+        (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--tokens", "cross"], "needs 2 --column"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--column", "text"], "2 columns"),
-        (
-            ["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--min-count", "0"],
-            "MinCount is 0",
-        ),
+        (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--min-count", "0"], "MinCount is 0"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--task", "regression"], ""),
         (["predict", "number.clearset", "food.csv", "--top", "2"], "predicts a number"),
         (["predict", "classes.clearset", "food.csv", "--top", "9"], "knows 4 classes"),
-        (
-            ["predict", "classes.clearset", "food.csv", "--column", "a", "--column", "b"],
-            "trained on 1 columns",
-        ),
+        (["predict", "classes.clearset", "food.csv", "--column", "a", "--column", "b"], "trained on 1 columns"),
         (["predict", "own.clearset", "food.csv"], "files hold no code"),
         (["predict", "engine.clearset", "food.csv"], "does not predict"),
         (["predict", "nameless.clearset", "food.csv"], "Name that of the data with --column"),

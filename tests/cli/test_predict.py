@@ -17,9 +17,7 @@ LONG = ["--by", "product", "--set-columns", "price"]
 @pytest.mark.parametrize(("data", "options"), [("sets.parquet", ["--by", "product"]), ("long.csv", LONG)])
 def test_regression(folder: Path, tmp_path: Path, name: str, data: str, options: list[str]) -> None:
     out = tmp_path / name
-    assert (
-        main(["predict", str(folder / "regressor"), str(folder / data), "--output", str(out), *options]) == 0
-    )
+    assert main(["predict", str(folder / "regressor"), str(folder / data), "--output", str(out), *options]) == 0
     table = pa.csv.read_csv(out) if out.suffix == ".csv" else pa.parquet.read_table(out)
     assert table.column_names == ["product", "prediction"]
     assert table["product"].to_pylist() == list(range(600))

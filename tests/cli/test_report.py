@@ -18,9 +18,7 @@ def test_a_report_without_data(folder: Path, tmp_path: Path, capsys: pytest.Capt
     assert not metrics_in(path)
 
 
-@pytest.mark.parametrize(
-    "data", [["sets.parquet"], ["long.csv", "--by", "product", "--set-columns", "price"]]
-)
+@pytest.mark.parametrize("data", [["sets.parquet"], ["long.csv", "--by", "product", "--set-columns", "price"]])
 def test_a_report_on_data(folder: Path, tmp_path: Path, data: list[str]) -> None:
     path = tmp_path / "report.html"
     arguments = [str(folder / "regressor"), str(folder / data[0]), *data[1:], "--label", "sales"]
@@ -29,9 +27,7 @@ def test_a_report_on_data(folder: Path, tmp_path: Path, data: list[str]) -> None
 
 
 def test_a_report_of_items(tmp_path: Path) -> None:
-    baskets = pa.table(
-        {"items": ["beer;crisps", "milk", "beer", "milk;bread"] * 15, "late": [1, 0, 1, 0] * 15}
-    )
+    baskets = pa.table({"items": ["beer;crisps", "milk", "beer", "milk;bread"] * 15, "late": [1, 0, 1, 0] * 15})
     pa.csv.write_csv(baskets, tmp_path / "baskets.csv")
     model, path = tmp_path / "model", tmp_path / "report.html"
     common = ["--label", "late", "--column", "items", "--tokens", "items", "--epochs", "2", "--quiet"]
@@ -42,9 +38,7 @@ def test_a_report_of_items(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["report.pdf", "report.html.zip", "report.json"])
-def test_other_kinds_of_files(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_other_kinds_of_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert main(["report", str(folder / "regressor"), "-o", str(tmp_path / name)]) == 1
     assert "would hold HTML. End its name with .html" in capsys.readouterr().err
     assert not (tmp_path / name).exists()
@@ -58,10 +52,7 @@ def test_options_for_data_need_data(folder: Path, capsys: pytest.CaptureFixture[
 
 
 def test_a_title(folder: Path, tmp_path: Path) -> None:
-    assert (
-        main(["report", str(folder / "regressor"), "-o", str(tmp_path / "r.html"), "--title", "Sales & <b>"])
-        == 0
-    )
+    assert main(["report", str(folder / "regressor"), "-o", str(tmp_path / "r.html"), "--title", "Sales & <b>"]) == 0
     page = (tmp_path / "r.html").read_text()
     assert '"title":"Sales \\u0026 \\u003cb\\u003e"' in page
 

@@ -89,9 +89,7 @@ def test_a_port_in_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
         ),
     ],
 )
-def test_wrong_calls(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
+def test_wrong_calls(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
     filled = [each.format(folder=folder) for each in arguments]
     assert main(["serve", str(folder / "regressor"), "--port", "0", *filled]) == 1
     error = capsys.readouterr().err

@@ -55,17 +55,7 @@ def test_tokenizers(data: Path, text: str, tokenizer: object) -> None:
 def test_two_columns(tmp_path: Path) -> None:
     frame = pa.table({"left": ["a;b", "c"], "right": ["b", "c;d"], "y": [1, 0]})
     pa.csv.write_csv(frame, tmp_path / "data.csv")
-    arguments = [
-        "table",
-        "build",
-        str(tmp_path / "data.csv"),
-        "--column",
-        "left",
-        "--column",
-        "right",
-        "--label",
-        "y",
-    ]
+    arguments = ["table", "build", str(tmp_path / "data.csv"), "--column", "left", "--column", "right", "--label", "y"]
     assert main([*arguments, "--tokens", "cross", "-o", str(tmp_path / "cross.parquet"), "--quiet"]) == 0
     assert cs.TokenTable.load(tmp_path / "cross.parquet").lookup(["left=c", "right=d"]).count == 1
     assert main([*arguments, "--tokens", "difference:2", "-o", str(tmp_path / "d.parquet"), "--quiet"]) == 0
@@ -73,9 +63,7 @@ def test_two_columns(tmp_path: Path) -> None:
 
 
 def test_texts_in_parquet_are_split_if_asked_for(tmp_path: Path) -> None:
-    pa.parquet.write_table(
-        pa.table({"items": ["a|b", "a", None], "cuisine": [1, 0, 0]}), tmp_path / "data.parquet"
-    )
+    pa.parquet.write_table(pa.table({"items": ["a|b", "a", None], "cuisine": [1, 0, 0]}), tmp_path / "data.parquet")
     assert build(tmp_path, "--quiet", "--separator", "|") == 0
     assert arrow(tmp_path / "table.parquet").num_rows == 3
     assert build(tmp_path, "--quiet") == 0
@@ -150,10 +138,7 @@ def test_other_errors(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["show", path, "--token", "salt", "--search", "salt"], "not both"),
         (["show", path, "--by", "colour"], "choose one of: count"),
         (["merge", path, path, "-o", out], "cannot be merged"),
-        (
-            ["update", path, str(data / "data.csv"), "--column", "items", "--label", "cuisine"],
-            "cannot be updated",
-        ),
+        (["update", path, str(data / "data.csv"), "--column", "items", "--label", "cuisine"], "cannot be updated"),
     ):
         assert main(["table", *arguments]) == 1
         assert message in capsys.readouterr().err

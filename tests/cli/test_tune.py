@@ -64,25 +64,13 @@ def test_from_table_to_model(sets: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_storage_in_use(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = [
-        "--label",
-        "sales",
-        "--quiet",
-        "--width",
-        "1",
-        "--budget",
-        "2",
-        "--storage",
-        str(sets / "tuning.jsonl"),
-    ]
+    options = ["--label", "sales", "--quiet", "--width", "1", "--budget", "2", "--storage", str(sets / "tuning.jsonl")]
     with open_journal(sets / "tuning.jsonl"):
         content = (sets / "tuning.jsonl").read_bytes()
         assert tune(sets, "sets.parquet", *options) == 1
         assert (sets / "tuning.jsonl").read_bytes() == content
     err = capsys.readouterr().err
-    assert err.startswith(
-        f"clearset: '{sets / 'tuning.jsonl'}' is in use by another run (process {os.getpid()} on "
-    )
+    assert err.startswith(f"clearset: '{sets / 'tuning.jsonl'}' is in use by another run (process {os.getpid()} on ")
     assert err.endswith("Wait until it has ended, or name another file to keep trials in.\n")
     assert err.count("\n") == 1
     assert not (sets / "tuned").exists()
@@ -95,11 +83,7 @@ def test_as_in_python(sets: Path) -> None:
     table = pa.parquet.read_table(sets / "sets.parquet")
     model = cs.SetRegressor(epochs=2, width=2, random_state=0, n_jobs=1)
     X, y = table.drop_columns(["sales"]), table["sales"].to_numpy()
-    space = {
-        "learning_rate": (0.003, 0.3, "log"),
-        "keypoints": (4, 30, "log"),
-        "smoothness": (1.0, 1e4, "log"),
-    }
+    space = {"learning_rate": (0.003, 0.3, "log"), "keypoints": (4, 30, "log"), "smoothness": (1.0, 1e4, "log")}
     tuning = cs.tune(model, X, y, budget=3, space=space, random_state=0, verbose=0)
     np.testing.assert_array_equal(cs.load(sets / "tuned").predict(X), tuning.best_estimator_.predict(X))
 
@@ -123,11 +107,7 @@ def test_folds(sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tune(sets, "sets.parquet", *options) == 0
     table = pa.parquet.read_table(sets / "sets.parquet")
     X, y = table.drop_columns(["sales"]), table["sales"].to_numpy()
-    space = {
-        "learning_rate": (0.003, 0.3, "log"),
-        "keypoints": (4, 30, "log"),
-        "smoothness": (1.0, 1e4, "log"),
-    }
+    space = {"learning_rate": (0.003, 0.3, "log"), "keypoints": (4, 30, "log"), "smoothness": (1.0, 1e4, "log")}
     model = cs.SetRegressor(epochs=2, width=2, random_state=0, n_jobs=1)
     tuning = cs.tune(model, X, y, budget=2, folds=3, space=space, random_state=0, verbose=0)
     np.testing.assert_array_equal(cs.load(sets / "tuned").predict(X), tuning.best_estimator_.predict(X))

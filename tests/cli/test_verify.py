@@ -7,9 +7,7 @@ from clearset.cli import main
 
 
 @pytest.mark.parametrize("data", [[], ["sets.parquet"]])
-def test_the_certificate_is_printed(
-    folder: Path, data: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_certificate_is_printed(folder: Path, data: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(folder / "regressor"), *(str(folder / name) for name in data)]) == 0
     assert "star_rating" in capsys.readouterr().out
 

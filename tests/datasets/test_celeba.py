@@ -33,9 +33,7 @@ def write(folder: Path, file: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "file", ["list_attr_celeba.txt", "list_attr_celeba.csv", "celeba_attributes.parquet"]
-)
+@pytest.mark.parametrize("file", ["list_attr_celeba.txt", "list_attr_celeba.csv", "celeba_attributes.parquet"])
 def test_every_format(file: str, tmp_path: Path) -> None:
     faces = load_celeba(write(tmp_path, file))
     assert faces.X.to_pylist() == PRESENT
@@ -50,11 +48,7 @@ def test_every_format(file: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "Attractive",
-            "Pretty",
-            "should have the attribute 'Attractive' and others; it has 5_o_Clock_Shadow",
-        ),
+        ("Attractive", "Pretty", "should have the attribute 'Attractive' and others; it has 5_o_Clock_Shadow"),
         ("3\n", "4\n", "should have '4' faces, as its first line says, but has 3"),
         ("-1  1 -1  1\n", "-1  1 -1  7\n", r"Attributes are 1 or -1, but .* holds 7"),
         ("-1  1 -1  1\n", "-1  1 -1  x\n", "cannot be read as a file of attributes"),

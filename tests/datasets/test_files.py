@@ -67,9 +67,7 @@ def test_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_csv_and_parquet_are_the_same(tmp_path: Path) -> None:
-    table = pa.table(
-        {"text": ["null", "two\nlines", "né, 漢", ""], "number": [1.5, 2, 3, 4], "other": [None] * 4}
-    )
+    table = pa.table({"text": ["null", "two\nlines", "né, 漢", ""], "number": [1.5, 2, 3, 4], "other": [None] * 4})
     pq.write_table(table, tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text(
         '\ufeffother,text,number\n,null,1.5\n,"two\nlines",2\n,"né, 漢",3\n,"",4\n', encoding="utf-8"

@@ -31,11 +31,7 @@ def test_stemmed_ingredients(folder: Path) -> None:
 def test_ingredients_as_they_are_spelled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)  # which is not needed then
     data = load_recipes(folder, stem=False)
-    assert data.X.to_pylist() == [
-        ["black olives", "ripe olives", "salt"],
-        [],
-        ["salt", "14 oz tomatoes", "salt"],
-    ]
+    assert data.X.to_pylist() == [["black olives", "ripe olives", "salt"], [], ["salt", "14 oz tomatoes", "salt"]]
 
 
 @pytest.mark.parametrize("words", [False, True])

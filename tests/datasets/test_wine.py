@@ -9,20 +9,12 @@ import pytest
 from clearset.datasets import load_wine
 from clearset.datasets._wine import _ADJECTIVES
 
-TEXTS = [
-    "Ripe and RICH, ripe; oak-aged.",
-    "Overripe, enriched.",
-    "Dry... crisp\ndry finish",
-    "So rich",
-    "Rich, dry",
-]
+TEXTS = ["Ripe and RICH, ripe; oak-aged.", "Overripe, enriched.", "Dry... crisp\ndry finish", "So rich", "Rich, dry"]
 POINTS = [92, 84, 88, 90, 89]
 
 
 def write_csv(folder: Path, texts: list[str], points: list[int]) -> Path:
-    rows = [
-        f'{place},"{text}",{score}' for place, (text, score) in enumerate(zip(texts, points, strict=True))
-    ]
+    rows = [f'{place},"{text}",{score}' for place, (text, score) in enumerate(zip(texts, points, strict=True))]
     (folder / "winemag-data-130k-v2.csv").write_text("\n".join([",description,points", *rows]))
     return folder
 

@@ -20,9 +20,7 @@ def page(browser: Any) -> Iterator[Any]:
     page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on(
         "request",
-        lambda request: (
-            request.url.startswith(("file:", "data:", "about:", MODULES)) or seen.append(request.url)
-        ),
+        lambda request: request.url.startswith(("file:", "data:", "about:", MODULES)) or seen.append(request.url),
     )
     yield page
     context.close()

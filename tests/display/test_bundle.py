@@ -70,8 +70,7 @@ def test_a_bundle_does_what_its_modules_do(browser: Any, tmp_path: Path) -> None
     js = {"content_type": "text/javascript"}
     page.route(f"{address}*", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
     page.route(
-        f"{address}**/*.js",
-        lambda route: route.fulfill(body=SOURCES[route.request.url.removeprefix(address)], **js),
+        f"{address}**/*.js", lambda route: route.fulfill(body=SOURCES[route.request.url.removeprefix(address)], **js)
     )
     page.goto(address)
     page.evaluate("import('/a.js').then(({ start }) => start())")
@@ -146,9 +145,7 @@ def test_only_the_pages_own_script_runs(browser: Any, tmp_path: Path) -> None:
         f'<script src="data:text/javascript,{foreign}"></script>',
         f'<img src="x" onerror="{foreign}">',
     ]
-    (tmp_path / "report.html").write_text(
-        whole.replace("</body>", f"{''.join(more)}</body>"), encoding="utf-8"
-    )
+    (tmp_path / "report.html").write_text(whole.replace("</body>", f"{''.join(more)}</body>"), encoding="utf-8")
     page = browser.new_page()
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))

@@ -210,10 +210,7 @@ def test_token_tables():
     assert HOSTILE[1] in text
     assert "\u202e" not in page
     assert len(page) < 3000
-    assert (
-        "and 2 more"
-        in Reader(cs.TokenTable.build([[f"i{k}"] for k in range(12)], range(12))._repr_html_()).text
-    )
+    assert "and 2 more" in Reader(cs.TokenTable.build([[f"i{k}"] for k in range(12)], range(12))._repr_html_()).text
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -223,11 +220,7 @@ def test_text_has_the_pages_own_colour_and_no_box_behind_it(hostile, semantic, p
     shown = [model, model.explain(X), model.partial_dependence("kind", X, label=HOSTILE[1]), bad]
     shown += [semantic[0], semantic[0].token_table_, semantic[0].partial_dependence("count")]
     body = "".join(f"<div>{each._repr_html_()}</div>" for each in shown)
-    colours = (
-        "color:rgb(17,17,17);background:white"
-        if theme == "light"
-        else "color:rgb(221,221,221);background:#111"
-    )
+    colours = "color:rgb(17,17,17);background:white" if theme == "light" else "color:rgb(221,221,221);background:#111"
     page.emulate_media(color_scheme=theme)
     page.set_content(f'<!doctype html><body style="{colours}">{body}')
     seen = page.evaluate(

@@ -14,12 +14,7 @@ from clearset import display
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "$\\frac{_x_$",
-    "_" + "x" * 10_000,
-    "\u202e\u05e9\u05dc\u05d5\u05dd\n",
-]
+HOSTILE = ["<script>alert(1)</script>", "$\\frac{_x_$", "_" + "x" * 10_000, "\u202e\u05e9\u05dc\u05d5\u05dd\n"]
 QUICK = {"epochs": 1, "early_stopping": False, "random_state": 0, "n_jobs": 1}
 
 
@@ -59,8 +54,7 @@ CASES = {
     "three, hinge": (cs.SetClassifier, "three", {"loss": "hinge"}),
 }
 BASKETS = [
-    np.random.default_rng(seed).choice(["salt", "lime", "feta", "$a_b$"], seed % 4).tolist()
-    for seed in range(80)
+    np.random.default_rng(seed).choice(["salt", "lime", "feta", "$a_b$"], seed % 4).tolist() for seed in range(80)
 ]
 KINDS = np.array(["thai" if "lime" in basket else "greek" for basket in BASKETS])
 SEMANTIC = {
@@ -185,9 +179,7 @@ def test_rho_of_width_1_is_the_models():
     assert figure.axes[0].get_ylabel() == "probability of yes"
     model = fitted("three")[0]
     x, y = model.plot_rho(label="b").axes[0].get_lines()[0].get_data()
-    np.testing.assert_allclose(
-        y, model.rho(np.repeat(x, 3).reshape(-1, 3))[:, model.classes_.tolist().index("b")]
-    )
+    np.testing.assert_allclose(y, model.rho(np.repeat(x, 3).reshape(-1, 3))[:, model.classes_.tolist().index("b")])
 
 
 def test_semantic_rho_is_that_of_explanations():
@@ -218,9 +210,7 @@ def test_surface_is_phi():
     figure = model.plot_lattice("store", "star_rating")
     mesh = figure.axes[2].collections[0]
     curves = model.calibrators()
-    middle = {
-        name: curves[name].keypoints[len(curves[name].keypoints) // 2] for name in ("words", "price", cs.SIZE)
-    }
+    middle = {name: curves[name].keypoints[len(curves[name].keypoints) // 2] for name in ("words", "price", cs.SIZE)}
     stars = np.array([1.0, 2.0, 4.0])
     size = int(middle[cs.SIZE])
     assert size == middle[cs.SIZE]
@@ -379,9 +369,7 @@ def test_without_matplotlib_there_is_one_clear_error(monkeypatch):
                 explanation.plot,
                 dependence.plot,
             ):
-                with pytest.raises(
-                    ImportError, match=r"Plots need matplotlib.*pip install 'clearset\[plot\]'"
-                ):
+                with pytest.raises(ImportError, match=r"Plots need matplotlib.*pip install 'clearset\[plot\]'"):
                     draw()
 
 

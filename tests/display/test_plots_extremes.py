@@ -148,9 +148,7 @@ def test_many_categories_are_told_apart_and_counted():
     rng = np.random.default_rng(0)
     stores = [f"a rather long name of store {number}" for number in range(300)]
     X = pa.table({"store": [rng.choice(stores, 4).tolist() for _ in range(400)], "size": rng.random(400)})
-    model = cs.SetRegressor([cs.Feature("store", kind="categorical"), "size"], **QUICK).fit(
-        X, rng.random(400)
-    )
+    model = cs.SetRegressor([cs.Feature("store", kind="categorical"), "size"], **QUICK).fit(X, rng.random(400))
     for figure in all_plots(model, X, rng.random(400)):
         assert_readable(figure)
     known = len(model.binning_.categories[0])

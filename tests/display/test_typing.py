@@ -65,9 +65,7 @@ def test_what_ends_words_is_the_same_as_in_python(words: Any) -> None:
     assert words(texts) == cs.NGrams(1).parts(texts).to_pylist()
 
 
-@pytest.mark.parametrize(
-    "text", ["ΩΔΗΣ", "ΩΔΥΣΣΕΥΣ, ΣΟΦΟΣ.", "İSTANBUL I\u0307", "STRASSE ẞ ǅ", "A\u0301Σ\u0301"]
-)
+@pytest.mark.parametrize("text", ["ΩΔΗΣ", "ΩΔΥΣΣΕΥΣ, ΣΟΦΟΣ.", "İSTANBUL I\u0307", "STRASSE ẞ ǅ", "A\u0301Σ\u0301"])
 def test_words_that_other_rules_would_lower_otherwise(words: Any, text: str) -> None:
     assert words([text]) == cs.NGrams(1).parts([text]).to_pylist()
 
@@ -101,9 +99,7 @@ def test_typed_items(page: Any, tmp_path: Path) -> None:
     shares = model.predict_proba([row])[0]
     assert said(page) == pytest.approx(shares.max(), abs=1e-5)
     assert page.locator("#prediction").inner_text() == model.predict([row])[0]
-    tokens = [
-        " ".join(row.split("\n")) for row in page.locator(".found tbody td:first-child").all_inner_texts()
-    ]
+    tokens = [" ".join(row.split("\n")) for row in page.locator(".found tbody td:first-child").all_inner_texts()]
     found = model.explain([row], model.predict([row])[0]).to_frame()
     assert set(tokens) == {" ".join(token) for token in found["token"].to_pylist()}
     by_strength = sorted(found.to_pylist(), key=lambda one: -abs(one["score"]))
@@ -116,14 +112,7 @@ def test_typed_items(page: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def pantry() -> Any:
     rng = np.random.default_rng(0)
-    items = [
-        "Oil, olive",
-        "Oil, olive, virgin",
-        "salt",
-        "sea salt",
-        "olive",
-        "Beans; a, b, c, d, e, f",
-    ]
+    items = ["Oil, olive", "Oil, olive, virgin", "salt", "sea salt", "olive", "Beans; a, b, c, d, e, f"]
     X = [rng.choice(items, 3, replace=False).tolist() for _ in range(120)]
     y = [float("Oil, olive" in row) + rng.normal(0, 0.1) for row in X]
     return cs.SemanticRegressor(cs.Items(), refine=False, **QUICK).fit(X, y), X

@@ -68,10 +68,7 @@ def test_a_set_says_what_each_token_is_worth(page: Any) -> None:
         opened(page, model, rows.slice(0, 1))
         tokens = model.explain(rows.slice(0, 1)).tokens
         assert cells(page, ".token .left") == pytest.approx(tokens["without"].to_pylist(), abs=1e-5)
-        parts = [
-            float(text.replace("\N{MINUS SIGN}", "-"))
-            for text in page.locator(".token .part").all_inner_texts()
-        ]
+        parts = [float(text.replace("\N{MINUS SIGN}", "-")) for text in page.locator(".token .part").all_inner_texts()]
         assert len(parts) == (len(tokens) if width == 1 else 0)
         if width == 1:
             assert parts == pytest.approx(tokens["contribution"].to_pylist(), abs=2e-3)
@@ -88,9 +85,7 @@ def test_a_set_says_what_each_token_is_worth(page: Any) -> None:
 def test_items_say_the_same_as_sets_do(page: Any) -> None:
     rng = np.random.default_rng(0)
     rows = [rng.choice(list("abcdef"), 4, replace=False).tolist() for _ in range(120)]
-    model = cs.SemanticClassifier(cs.Items(), refine=False, **QUICK).fit(
-        rows, rng.choice(["u", "v", "w"], 120)
-    )
+    model = cs.SemanticClassifier(cs.Items(), refine=False, **QUICK).fit(rows, rng.choice(["u", "v", "w"], 120))
     opened(page, model, rows[:1])
     page.locator("button.class", has_text="w").click()
     heads = page.locator(".found th").all_inner_texts()
@@ -139,9 +134,7 @@ def test_effects_share_one_axis_and_say_how_far_they_go(page: Any) -> None:
     assert "the same axis" in lead.inner_text()
     page.emulate_media(media="print")
     assert lead.is_visible()
-    ticks = [
-        chart.locator(".tick.end").all_text_contents() for chart in page.locator("#features .chart").all()
-    ]
+    ticks = [chart.locator(".tick.end").all_text_contents() for chart in page.locator("#features .chart").all()]
     assert ticks[0] == ticks[1]
     values = {name: table[name][0].as_py() for name in features[:2]} | {"store": table["store"][0].as_py()}
     reached = [

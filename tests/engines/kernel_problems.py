@@ -108,9 +108,7 @@ class PhiProblem:
         anywhere = rng.random(calibration.shape) < 0.7
         calibration = np.where(anywhere, rng.random(calibration.shape), calibration)
         return cls(
-            Positions(
-                (slots + first[:-1, None]).astype(np.int32), fractions.astype(dtype), offsets_of(set_sizes)
-            ),
+            Positions((slots + first[:-1, None]).astype(np.int32), fractions.astype(dtype), offsets_of(set_sizes)),
             calibration.astype(dtype),
             rng.uniform(-1, 1, (n_outputs, layout.n_vertices)).astype(dtype),
             layout,
@@ -153,9 +151,7 @@ class CrossedProblem:
     upstream: np.ndarray
 
     @classmethod
-    def random(
-        cls, seed, *, D, C, K, V, set_sizes, n_chosen=None, refine=True, borders=True, dtype=np.float64
-    ):
+    def random(cls, seed, *, D, C, K, V, set_sizes, n_chosen=None, refine=True, borders=True, dtype=np.float64):
         """Draw one; with borders, values stand on keypoints and outside, and calibrated values at and beyond 0, 1."""
         rng = np.random.default_rng(seed)
         n_tokens, n_rows, n_corrected = int(np.sum(set_sizes)), 40, 7

@@ -9,16 +9,7 @@ import sys
 
 import numpy as np
 
-from .native_arguments import (
-    CROSSED_SIZES,
-    N_TOKENS,
-    Made,
-    Misaligned,
-    call,
-    ints,
-    longs,
-    takes_arrays,
-)
+from .native_arguments import CROSSED_SIZES, N_TOKENS, Made, Misaligned, call, ints, longs, takes_arrays
 from .native_bad_call import INF, INT32_MAX, NAN, WRONG_TYPE, BadCall, outside
 from .native_bad_trainer_calls import bad_training
 from .native_calls import BY_ADDRESS, GOOD
@@ -139,10 +130,7 @@ def bad_arrays():
         for argument, value, message in table:
             yield BadCall(function, argument, value, message)
     for n_columns in (0, 1, 5):
-        rows_of = {
-            "indices": np.zeros((2, n_columns), np.int32),
-            "coefficients": np.zeros((2, n_columns)),
-        }
+        rows_of = {"indices": np.zeros((2, n_columns), np.int32), "coefficients": np.zeros((2, n_columns))}
         yield BadCall("project_half_spaces", "*", rows_of, "2, 3 or 4 entries")
     layouts = [
         ("sizes", [2, 1], "lattice size is 1"),
@@ -161,9 +149,7 @@ def bad_arrays():
     ]
     for argument, value, message in layouts:
         yield BadCall("PhiLayout", argument, value, message)
-    yield BadCall(
-        "PhiLayout", "*", {"sizes": [2] * 15, "subsets": [list(range(15))]}, "features of a lattice is 15"
-    )
+    yield BadCall("PhiLayout", "*", {"sizes": [2] * 15, "subsets": [list(range(15))]}, "features of a lattice is 15")
     sizes = [
         *[(argument, -1, "is -1") for argument in CROSSED_SIZES if argument != "corrections"],
         ("corrections", -2, "is -2"),

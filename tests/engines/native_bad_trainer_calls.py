@@ -24,10 +24,7 @@ def bad_training():
         ("outputs", np.zeros((2, 0)), "outputs is 0"),
         ("outputs", np.zeros((3, 3)), "targets has 2 entries"),
         ("targets", np.zeros(0), "targets has 0 entries"),
-        *[
-            ("targets", np.array([0.0, label]), "number of a class")
-            for label in (-1, 3, 0.5, NAN, INF, 2**63)
-        ],
+        *[("targets", np.array([0.0, label]), "number of a class") for label in (-1, 3, 0.5, NAN, INF, 2**63)],
     ]:
         yield BadCall("losses", argument, value, message)
     for trainer in TRAINERS:
@@ -41,10 +38,7 @@ def bad_training():
             ("slots", INT32_MAX, "initial has 88 entries"),
             ("initial", np.zeros(87), "initial has 87 entries"),
             ("initial", np.zeros(0), "initial has 0 entries"),
-            *[
-                ("initial", with_number(np.zeros(88), number), "finite numbers")
-                for number in (NAN, INF, -INF)
-            ],
+            *[("initial", with_number(np.zeros(88), number), "finite numbers") for number in (NAN, INF, -INF)],
             *[("quantile", number, "quantile is") for number in (NAN, -1.0, 2.0)],
             ("layout", Made("Pace", PACE), WRONG_TYPE),
             ("pace", Made("PhiLayout", {"sizes": [2], "subsets": [[0]]}), WRONG_TYPE),
@@ -238,9 +232,7 @@ def bad_orders(trainer):
         good = {name: value for name, value in GOOD[f"{trainer}.{method}"].items() if name != "self"}
         return method, {**good, **changes}
 
-    plain, by_class = (
-        GOOD[f"{trainer}.{method}"]["self"]._replace(calls=()) for method in ("plain", "crossed")
-    )
+    plain, by_class = (GOOD[f"{trainer}.{method}"]["self"]._replace(calls=()) for method in ("plain", "crossed"))
     # Three plain features would give 16 vertices; 80 of them more than a number has bits.
     lattices = {"sizes": [2] * 80, "subsets": [[0, 1]]}
     wide = by_class._replace(arguments={**by_class.arguments, "layout": Made("PhiLayout", lattices)})

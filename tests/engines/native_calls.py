@@ -73,12 +73,7 @@ GOOD: dict[str, dict[str, Any]] = {
     },
 }
 GOOD["Pace"] = PACE
-GOOD["losses"] = {
-    "name": "log_loss",
-    "quantile": 0.5,
-    "outputs": np.zeros((2, 3)),
-    "targets": np.array([0.0, 2.0]),
-}
+GOOD["losses"] = {"name": "log_loss", "quantile": 0.5, "outputs": np.zeros((2, 3)), "targets": np.array([0.0, 2.0])}
 GOOD["place_values"] = {
     "values": np.linspace(-1.0, 4.0, N_TOKENS),
     "keypoints": np.arange(4.0),

@@ -13,13 +13,7 @@ import numpy as np
 
 from .native_arguments import Made, call
 
-KILOBYTES = (
-    0,
-    64,
-    256,
-    512,
-    *(1024 * megabytes for megabytes in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)),
-)
+KILOBYTES = (0, 64, 256, 512, *(1024 * megabytes for megabytes in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)))
 
 
 def phi_arguments(rng, *gradients):
@@ -97,9 +91,7 @@ def mining_arguments(rng):
 def finding_arguments(rng):
     """Return many rows, and as many codes as make a thread need 16 MB."""
     n_nodes = 1000
-    rows = np.sort(
-        rng.permuted(np.tile(np.arange(n_nodes, dtype=np.int32), (2000, 1)), axis=1)[:, :10], axis=1
-    )
+    rows = np.sort(rng.permuted(np.tile(np.arange(n_nodes, dtype=np.int32), (2000, 1)), axis=1)[:, :10], axis=1)
     return {
         "codes": rows.reshape(-1),
         "offsets": np.arange(0, 10 * 2000 + 1, 10),

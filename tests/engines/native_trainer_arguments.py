@@ -6,14 +6,7 @@ import numpy as np
 
 from .native_arguments import LAYOUT, Made, Prepared, crossed_inputs, ints, longs, phi_arguments
 
-PACE = {
-    "learning_rate": 0.1,
-    "n_steps": 10,
-    "warm_up": 2,
-    "batch_size": 2,
-    "threads": 2,
-    "adagrad": False,
-}
+PACE = {"learning_rate": 0.1, "n_steps": 10, "warm_up": 2, "batch_size": 2, "threads": 2, "adagrad": False}
 
 
 def trainer_arguments(layout, functions, slots):
@@ -27,11 +20,7 @@ def trainer_arguments(layout, functions, slots):
 
 
 def labels(n_classes):
-    return {
-        "chosen": longs(1, 0, 1),
-        "targets": np.arange(3.0) % n_classes,
-        "weights": np.array([1.0, 0.5, 2.0]),
-    }
+    return {"chosen": longs(1, 0, 1), "targets": np.arange(3.0) % n_classes, "weights": np.array([1.0, 0.5, 2.0])}
 
 
 def trainer_methods(name, dtype):

@@ -11,8 +11,7 @@ def sets(name, method, **changes):
     """Copies of arguments that make a good call, to be changed by the test."""
     arguments = {key: value for key, value in GOOD[f"{name}.{method}"].items() if key != "self"}
     return {
-        key: value.copy() if isinstance(value, np.ndarray) else value
-        for key, value in {**arguments, **changes}.items()
+        key: value.copy() if isinstance(value, np.ndarray) else value for key, value in {**arguments, **changes}.items()
     }
 
 

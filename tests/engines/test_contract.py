@@ -191,10 +191,7 @@ class TestRefusals:
         ],
     )
     def test_offsets(self, one, offsets, message):
-        for function, sets in (
-            plain_case(8, LAYOUTS[2], set_sizes=[14]),
-            crossed_case(8, 3, set_sizes=[14]),
-        ):
+        for function, sets in (plain_case(8, LAYOUTS[2], set_sizes=[14]), crossed_case(8, 3, set_sizes=[14])):
             wrong = replace(sets, offsets=np.array(offsets, np.int64))
             for apply in (one.means, one.scores, one.outputs):
                 with pytest.raises(ValueError, match=message):

@@ -209,9 +209,6 @@ def test_numbers_that_do_not_exist_are_refused(field, number, message, token, C)
 )
 def test_sets_that_do_not_exist_are_refused(sets, offsets, message):
     problem = CrossedProblem.random(12, D=2, C=3, K=1, V=4, set_sizes=[1, 1, 3])
-    problem.sets, problem.positions = (
-        np.array(sets),
-        replace(problem.positions, offsets=np.array(offsets)),
-    )
+    problem.sets, problem.positions = (np.array(sets), replace(problem.positions, offsets=np.array(offsets)))
     with pytest.raises(ValueError, match=message):
         problem.means("native")

@@ -32,10 +32,7 @@ def one(request) -> Engine:
 
 def follow_on(n_estimates) -> tuple[Binning, SetFunction]:
     """Features are a price and the estimates."""
-    features = [
-        Feature("price"),
-        *(Feature(f"estimate {c}", monotonic="increasing") for c in range(n_estimates)),
-    ]
+    features = [Feature("price"), *(Feature(f"estimate {c}", monotonic="increasing") for c in range(n_estimates))]
     binning = Binning(tuple(features), (KEYPOINTS,) * len(features), (None,) * len(features))
     layout = Layout.full((2,) * len(features))
     rng = np.random.default_rng(3)
@@ -52,9 +49,7 @@ def problem(link: Link) -> JointProblem:
     slots, fractions = binning.place("price", rng.uniform(0, 1, offsets[-1]), np.float64)
     filling = np.zeros((link.n_outputs, offsets[-1]))
     positions = Positions(
-        np.concatenate([slots[None], filling.astype(np.int32)]),
-        np.concatenate([fractions[None], filling]),
-        offsets,
+        np.concatenate([slots[None], filling.astype(np.int32)]), np.concatenate([fractions[None], filling]), offsets
     )
     prices = np.add.reduceat((slots + fractions) / 3, offsets[:-1]) / sizes
     targets = prices + 0.1 * rng.normal(size=60)

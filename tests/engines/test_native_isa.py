@@ -53,9 +53,7 @@ def test_an_unknown_instruction_set_is_refused(isa, module):
     done = run(isa, "-c", f"import clearset.{module}")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(
-        f"ImportError: The environment variable CLEARSET_ISA is '{isa}', which is no instruction"
-    )
+    assert last.startswith(f"ImportError: The environment variable CLEARSET_ISA is '{isa}', which is no instruction")
     assert last.endswith("baseline, or unset it for the best.")
 
 

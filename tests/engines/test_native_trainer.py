@@ -138,11 +138,7 @@ def test_the_same_bits_for_any_number_of_threads(name, method, threads):
         trainer = make(name, method, {"threads": number, "batch_size": 1900}, correct=True)
         give(trainer, method, {**given, "validates": False})
         give(trainer, method, {**given, "validates": True})
-        losses = [
-            trainer.epoch(order, None),
-            trainer.epoch(order[::-1].copy(), None),
-            trainer.validation_loss(),
-        ]
+        losses = [trainer.epoch(order, None), trainer.epoch(order[::-1].copy(), None), trainer.validation_loss()]
         outcomes.append((losses, results(trainer)))
     assert outcomes[0] == outcomes[1]
 

@@ -48,10 +48,7 @@ def problems(draw):
     subsets = draw(st.one_of(st.just((tuple(range(n_features)),)), st.lists(subset, min_size=1, max_size=4)))
     set_sizes = draw(st.lists(st.sampled_from([1, 2, 3, 7, 40, 300]), min_size=1, max_size=8))
     return PhiProblem.random(
-        draw(st.integers(0, 2**32 - 1)),
-        Layout(sizes=sizes, subsets=tuple(subsets)),
-        draw(st.integers(1, 5)),
-        set_sizes,
+        draw(st.integers(0, 2**32 - 1)), Layout(sizes=sizes, subsets=tuple(subsets)), draw(st.integers(1, 5)), set_sizes
     )
 
 
@@ -90,9 +87,7 @@ class TestNativeAgainstTorch:
     # Around 16 and 32 slots a feature the kernel may change its way of reading tables.
     @pytest.mark.parametrize("most_slots", [16, 34, 300])
     def test_short_and_long_tables_in_single_precision(self, most_slots):
-        problem = PhiProblem.random(
-            10, Layout.full((2,) * 6), 2, [1, 16, 15, 128, 3, 500], np.float32, most_slots
-        )
+        problem = PhiProblem.random(10, Layout.full((2,) * 6), 2, [1, 16, 15, 128, 3, 500], np.float32, most_slots)
         assert_close(problem.solve("native"), in_double(problem).solve("torch"), 1e-5)
 
     # The kernel may remember where slots have been: here the first tokens do not show where the later ones stand.

@@ -8,13 +8,7 @@ import pytest
 from clearset.engines import Engine, Refinement, TrainingSets, available_engines, engine
 from clearset.functions import Loss
 
-from .crossed_example import (
-    N_CORRECTIONS,
-    CrossedExample,
-    in_single_precision,
-    mean_log_loss,
-    schedule,
-)
+from .crossed_example import N_CORRECTIONS, CrossedExample, in_single_precision, mean_log_loss, schedule
 
 TRAINING = available_engines()
 
@@ -84,8 +78,7 @@ def test_steps_of_corrections_are_those_of_adagrad_with_a_pull(one):
         trainer.epoch()
         after, share = trainer.kept(), 4.0 / (step + 4.0)
         tables = {
-            name: before.tables[name] + (after.tables[name] - before.tables[name]) / share
-            for name in after.tables
+            name: before.tables[name] + (after.tables[name] - before.tables[name]) / share for name in after.tables
         }
         corrections = before.corrections + (after.corrections - before.corrections) / share
         iterate, before = replace(after.with_tables(tables), corrections=corrections), after
@@ -171,9 +164,7 @@ def test_all_engines_train_alike(n_classes, loss):
     data, corrections = example.labelled(), example.corrections()
     results = []
     for one in map(engine, TRAINING):
-        problem = replace(
-            example.problem(example.function(corrections), data), loss=Loss(loss), validation=data
-        )
+        problem = replace(example.problem(example.function(corrections), data), loss=Loss(loss), validation=data)
         changes = {"refinement": Refinement(0.1, 2.0), "batch_size": 3, "epochs": 20}
         trainer = one.trainer(problem, schedule(**changes), np.random.default_rng(0))
         losses = [value for _ in range(4) for value in (trainer.epoch(), trainer.validation_loss())]

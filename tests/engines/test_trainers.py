@@ -109,9 +109,7 @@ def test_what_is_kept_is_a_copy(one, example, sets):
     before = kept.copy()
     trainer.epoch()
     assert_same_bits(kept, before)
-    assert any(
-        (a != b).any() for a, b in zip(kept.tables.values(), trainer.kept().tables.values(), strict=True)
-    )
+    assert any((a != b).any() for a, b in zip(kept.tables.values(), trainer.kept().tables.values(), strict=True))
 
 
 def test_validation_is_of_what_is_kept(one, example, sets):
@@ -212,17 +210,13 @@ LOSSES = [
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
 def test_all_engines_train_alike(example, sets, loss, constraints, optimizer):
     """Equal seeds give equal losses and equal tables, to rounding, over the first epochs."""
-    targets = (
-        sets.targets if loss.name in ("squared_error", "absolute_error", "quantile") else sets.targets > 0
-    )
+    targets = sets.targets if loss.name in ("squared_error", "absolute_error", "quantile") else sets.targets > 0
     weights = np.random.default_rng(0).uniform(0.5, 1.5, len(sets))
     data = replace(sets, targets=targets.astype(float), weights=weights / weights.mean())
     changes = {"constraints": constraints, "optimizer": optimizer, "epochs": 40}
     results = []
     for one in ENGINES:
-        problem = Problem(
-            example.initial(), example.shape, example.smoothness(10.0, len(sets)), loss, data, data
-        )
+        problem = Problem(example.initial(), example.shape, example.smoothness(10.0, len(sets)), loss, data, data)
         trainer = one.trainer(problem, schedule(**changes), np.random.default_rng(3))
         losses = [value for _ in range(4) for value in (trainer.epoch(), trainer.validation_loss())]
         results.append((losses, trainer.kept()))

@@ -84,8 +84,7 @@ PARAMETERS: list[tuple[str, list[Any], str]] = [
 
 @pytest.mark.parametrize("cls", [cs.SetRegressor, cs.SetClassifier])
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [(name, value, words) for name, values, words in PARAMETERS for value in values],
+    ("name", "value", "words"), [(name, value, words) for name, values, words in PARAMETERS for value in values]
 )
 def test_parameters(cls: Any, name: str, value: Any, words: str) -> None:
     y = NUMBERS if cls is cs.SetRegressor else CLASSES
@@ -220,9 +219,7 @@ def test_missing_column() -> None:
 
 def test_columns_of_the_wrong_type() -> None:
     words = [["one", "two", "three"][: 1 + i % 3] for i in range(N)]
-    with refused(
-        TypeError, "'stars' is declared increasing but column 'stars' holds strings", "'one'", "categorical"
-    ):
+    with refused(TypeError, "'stars' is declared increasing but column 'stars' holds strings", "'one'", "categorical"):
         cs.SetRegressor([RATING]).fit(frame(stars=words), NUMBERS)
     with refused(TypeError, "'shop' is numeric", "holds strings", "kind='categorical'"):
         cs.SetRegressor(["stars", "shop"]).fit(frame(), NUMBERS)
@@ -299,10 +296,7 @@ def test_a_full_lattice_of_too_many_features() -> None:
 @pytest.mark.parametrize("lattices", ["auto", "ensemble"])
 def test_a_lattice_of_too_many_vertices_in_an_ensemble(lattices: str) -> None:
     """Two trusted features must meet in one lattice, however large their sizes are."""
-    features = [
-        cs.Feature("x0", monotonic="increasing", lattice_size=500),
-        cs.Feature("x1", lattice_size=500),
-    ]
+    features = [cs.Feature("x0", monotonic="increasing", lattice_size=500), cs.Feature("x1", lattice_size=500)]
     model = cs.SetRegressor(features, trusts=[cs.Trust("x0", by="x1")], lattices=lattices)
     with refused(ValueError, "250,?000 vertices"):
         model.fit(np.zeros((N, 2)), NUMBERS)

@@ -39,9 +39,7 @@ def flat() -> tuple[np.ndarray, np.ndarray]:
 
 def set_data(frame: Any) -> cs.SetData:
     """Bring a table of reviews to the flat form by NumPy alone."""
-    tokens = [
-        np.concatenate(frame[name].to_pylist()).astype(float) for name in ("star_rating", "num_helpful")
-    ]
+    tokens = [np.concatenate(frame[name].to_pylist()).astype(float) for name in ("star_rating", "num_helpful")]
     sizes = [len(row) for row in frame["star_rating"].to_pylist()]
     return cs.SetData(
         np.stack(tokens, axis=1),
@@ -179,8 +177,5 @@ def test_fitting_again_forgets_the_first_fit(flat: tuple[np.ndarray, np.ndarray]
 
 def test_a_generator_as_random_state(flat: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = flat
-    fits = [
-        cs.SetClassifier(epochs=2, random_state=np.random.RandomState(7), n_jobs=1).fit(X, y)
-        for _ in range(2)
-    ]
+    fits = [cs.SetClassifier(epochs=2, random_state=np.random.RandomState(7), n_jobs=1).fit(X, y) for _ in range(2)]
     assert np.array_equal(fits[0].predict_proba(X), fits[1].predict_proba(X))

@@ -105,9 +105,7 @@ def test_one_set() -> None:
     assert model.predict(pa.table({"x": [[1.0, 2.0], [5.0], []]})) == pytest.approx(np.full(3, 7.0), abs=1.0)
 
 
-@pytest.mark.parametrize(
-    "scale", [1e-300, 5e-324, 1e-150, 1e150, 1e300, 1.7e308], ids=lambda scale: f"{scale:g}"
-)
+@pytest.mark.parametrize("scale", [1e-300, 5e-324, 1e-150, 1e150, 1e300, 1.7e308], ids=lambda scale: f"{scale:g}")
 def test_features_of_every_magnitude(scale: float) -> None:
     unit = np.linspace(-1, 1, 200)
     x = unit * scale
@@ -149,11 +147,7 @@ def test_shapes_of_heavy_tailed_features(shape: Any, monotonic: Any, sides: tupl
 @pytest.mark.parametrize("monotonic", ["increasing", "decreasing", None])
 @pytest.mark.parametrize(
     "values",
-    [
-        [5e-324, 1e-310, 2e-310],
-        [0.0, 5e-324, 3e-308, 1e-305, 1e-300],
-        [-1e307, -1e300, -1.0, 1e-310, 1e200, 1e307],
-    ],
+    [[5e-324, 1e-310, 2e-310], [0.0, 5e-324, 3e-308, 1e-305, 1e-300], [-1e307, -1e300, -1.0, 1e-310, 1e200, 1e307]],
     ids=str,
 )
 def test_shapes_of_features_of_every_magnitude(shape: Any, monotonic: Any, values: list[float]) -> None:
@@ -253,9 +247,7 @@ def test_fifty_thousand_categories() -> None:
     names = np.array([f"item {number}" for number in range(50_000)])
     lists = pa.ListArray.from_arrays(np.arange(0, 50_001, 50), pa.array(rng.permutation(names)))
     frame = pa.table({"item": lists})
-    model = fit(
-        frame, rng.normal(size=1000), features=[cs.Feature("item", kind="categorical")], early_stopping=False
-    )
+    model = fit(frame, rng.normal(size=1000), features=[cs.Feature("item", kind="categorical")], early_stopping=False)
     assert model.binning_.n_slots == 50_001
     assert np.isfinite(model.predict(frame)).all()
     assert model.verify(frame)

@@ -71,15 +71,11 @@ CASES = {
     "SetRegressor": Case(lambda: cs.SetRegressor(**QUICK), SETS, OTHER_SETS, SET_TRAINING),
     "SetRegressor again": Case(lambda: cs.SetRegressor(**QUICK, warm_start=True), SETS, SETS, SET_TRAINING),
     "SetClassifier": Case(lambda: cs.SetClassifier(**QUICK), SETS, OTHER_SETS, SET_TRAINING),
-    "SemanticFeatureEngine": Case(
-        lambda: cs.SemanticFeatureEngine(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_TRAINING
-    ),
+    "SemanticFeatureEngine": Case(lambda: cs.SemanticFeatureEngine(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_TRAINING),
     "SemanticRegressor": Case(
         lambda: cs.SemanticRegressor(**SEMANTIC, refine=True), STRINGS, OTHER_STRINGS, SET_TRAINING
     ),
-    "SemanticClassifier": Case(
-        lambda: cs.SemanticClassifier(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_TRAINING
-    ),
+    "SemanticClassifier": Case(lambda: cs.SemanticClassifier(**SEMANTIC), STRINGS, OTHER_STRINGS, SET_TRAINING),
     "JointModel of numbers": Case(joint(cs.SetRegressor), JOINT, OTHER_JOINT, SET_TRAINING),
     "JointModel of classes": Case(joint(cs.SetClassifier), JOINT, OTHER_JOINT, JOINT_TRAINING),
 }
@@ -162,9 +158,7 @@ def fit(case: Case, model: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> No
 
 
 def unchanged(model: Any, before: dict[str, Any]) -> bool:
-    return list(vars(model)) == list(before) and all(
-        value is before[key] for key, value in vars(model).items()
-    )
+    return list(vars(model)) == list(before) and all(value is before[key] for key, value in vars(model).items())
 
 
 def outputs(case: Case, model: Any) -> Any:
@@ -227,9 +221,7 @@ def test_a_fitted_estimator_stays_as_it_was(
 
 
 @pytest.mark.parametrize(("name", "how"), PAIRS)
-def test_an_estimator_that_was_never_fitted_stays_so(
-    name: str, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_estimator_that_was_never_fitted_stays_so(name: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = CASES[name].make()
     before = vars(model).copy()
     fit(CASES[name], model, monkeypatch, how)
@@ -286,9 +278,7 @@ def test_other_methods_that_fit(method: str, how: str, engine: Any, monkeypatch:
     assert np.array_equal(engine.transform(STRINGS), expected)
 
 
-def test_an_interrupt_among_the_folds_leaves_the_engine_as_it_was(
-    engine: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_among_the_folds_leaves_the_engine_as_it_was(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = vars(engine).copy()
     monkeypatch.setattr(*SET_TRAINING, interrupted_at(4))
     with pytest.raises(RuntimeError, match="The engine is as it was"):
@@ -296,9 +286,7 @@ def test_an_interrupt_among_the_folds_leaves_the_engine_as_it_was(
     assert unchanged(engine, before)
 
 
-def test_an_interrupt_in_the_first_epoch_of_refinement_keeps_what_was_trained(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupt_in_the_first_epoch_of_refinement_keeps_what_was_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*SET_TRAINING, interrupted_at(3))
     model = CASES["SemanticRegressor"].make()
     with pytest.warns(UserWarning, match="best model so far is kept"):

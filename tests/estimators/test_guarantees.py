@@ -58,32 +58,19 @@ class Tokens:
         up, down, free, shop = (np.nan_to_num(column) for column in self.tokens.values())
         scores = np.sin(2.5 * up) + 0.5 * up * free - np.cos(2 * down) + 0.6 * (shop == 1) - 0.4 * (shop == 2)
         means = np.add.reduceat(scores, self.starts[:-1]) / self.sizes
-        return (
-            means
-            + np.sin(2 * np.nan_to_num(self.level))
-            - 0.1 * (self.sizes - 3) ** 2
-            + rng.normal(size=len(means))
-        )
+        return means + np.sin(2 * np.nan_to_num(self.level)) - 0.1 * (self.sizes - 3) ** 2 + rng.normal(size=len(means))
 
 
 def train(seed: int, *, missing: float, classes: bool = False, **options: Any) -> Any:
     tokens = Tokens(200, seed, missing=missing)
     labels = tokens.labels(np.random.default_rng(seed + 100))
     cls = cs.SetClassifier if classes else cs.SetRegressor
-    settings = {
-        "epochs": 12,
-        "learning_rate": 0.1,
-        "smoothness": 0.0,
-        "random_state": seed,
-        "n_jobs": 1,
-    } | options
+    settings = {"epochs": 12, "learning_rate": 0.1, "smoothness": 0.0, "random_state": seed, "n_jobs": 1} | options
     return cls(FEATURES, **settings).fit(tokens.data(), labels > np.median(labels) if classes else labels)
 
 
 def outputs(model: Any, data: cs.SetData) -> np.ndarray:
-    return np.asarray(
-        model.decision_function(data) if isinstance(model, cs.SetClassifier) else model.predict(data)
-    )
+    return np.asarray(model.decision_function(data) if isinstance(model, cs.SetClassifier) else model.predict(data))
 
 
 def largest_fall(model: Any, seed: int, *, missing: float) -> dict[str, float]:
@@ -118,13 +105,7 @@ def largest_fall(model: Any, seed: int, *, missing: float) -> dict[str, float]:
 MODELS: dict[str, dict[str, Any]] = {
     "width 1": {"missing": 0.0},
     "width 1, missing values": {"missing": 0.15},
-    "width 3, lattices of size 3": {
-        "missing": 0.1,
-        "width": 3,
-        "lattice_size": 3,
-        "lattices": "full",
-        "epochs": 4,
-    },
+    "width 3, lattices of size 3": {"missing": 0.1, "width": 3, "lattice_size": 3, "lattices": "full", "epochs": 4},
     "width 8": {"missing": 0.0, "width": 8, "epochs": 5},
     "ensemble": {"missing": 0.1, "width": 2, "lattices": "ensemble", "lattice_size": 3},
     "light touch": {"missing": 0.1, "constraints": "light_touch", "width": 2},
@@ -180,9 +161,7 @@ def test_data_against_the_declaration_make_the_output_constant(
     y = (-3.0 if direction == "increasing" else 3.0) * x + other
     features = [cs.Feature("x", monotonic=direction), "other"]
     frame = pl.DataFrame({"x": x, "other": other})
-    model = cs.SetRegressor(features, epochs=80, random_state=seed, n_jobs=1, constraints=constraints).fit(
-        frame, y
-    )
+    model = cs.SetRegressor(features, epochs=80, random_state=seed, n_jobs=1, constraints=constraints).fit(frame, y)
     sweep = np.array([model.predict(frame.with_columns(x=pl.lit(value))) for value in np.linspace(-1, 1, 21)])
     assert np.ptp(sweep, axis=0).max() <= tolerance * np.ptp(y)
     assert np.ptp(sweep, axis=1).min() > 0.5  # of the other feature it has learned
@@ -250,18 +229,12 @@ def test_trust_holds_for_token_scores(shape: str, options: dict[str, Any], direc
     names, sign = ["main", "by", "other"], 1.0 if direction == "increasing" else -1.0
     X = rng.uniform(-1, 1, size=(200, 3))
     # The opposite of trust: the effect of the main feature fades with the other.
-    y = (
-        sign * X[:, 0] * (1.2 - X[:, 1])
-        + np.sin(3 * X[:, 2]) * X[:, 0]
-        + 0.3 * X[:, 1]
-        + 0.1 * rng.normal(size=200)
-    )
+    y = sign * X[:, 0] * (1.2 - X[:, 1]) + np.sin(3 * X[:, 2]) * X[:, 0] + 0.3 * X[:, 1] + 0.1 * rng.normal(size=200)
     features = [cs.Feature("main", monotonic=direction), "by", "other"]
     model = cs.SetRegressor(
         features,
         trusts=[cs.Trust("main", by="by", shape=shape)],
-        **{"epochs": 10, "learning_rate": 0.1, "smoothness": 0.0, "random_state": seed, "n_jobs": 1}
-        | options,
+        **{"epochs": 10, "learning_rate": 0.1, "smoothness": 0.0, "random_state": seed, "n_jobs": 1} | options,
     ).fit(pl.DataFrame(X, schema=names), y)
     assert model.certificate_
 

@@ -44,9 +44,7 @@ class Sets:
         return pa.table(self.columns())
 
     def pandas_objects(self) -> pd.DataFrame:
-        frame = pd.DataFrame(
-            {name: pd.Series(column, dtype=object) for name, column in self.columns().items()}
-        )
+        frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in self.columns().items()})
         return frame.assign(price=[np.nan if p is None else p for p in self.price])
 
     def pandas_arrow(self) -> pd.DataFrame:
@@ -152,24 +150,18 @@ def test_whole_numbers_and_booleans_are_numbers() -> None:
     assert np.array_equal(fit(ints, y, None).predict(ints), fit(floats, y, None).predict(floats))
 
 
-@pytest.mark.parametrize(
-    "wrap", [list, tuple, pd.Series, pl.Series, pa.array, lambda y: pa.chunked_array([y])]
-)
+@pytest.mark.parametrize("wrap", [list, tuple, pd.Series, pl.Series, pa.array, lambda y: pa.chunked_array([y])])
 def test_labels_and_weights_in_every_container(sets: Sets, wrap: Any) -> None:
     X, weights = sets.arrow(), np.linspace(0.5, 2.0, len(sets.labels))
     expected = cs.SetRegressor(FEATURES, epochs=2, random_state=0, n_jobs=1).fit(X, sets.labels, weights)
-    model = cs.SetRegressor(FEATURES, epochs=2, random_state=0, n_jobs=1).fit(
-        X, wrap(sets.labels), wrap(weights)
-    )
+    model = cs.SetRegressor(FEATURES, epochs=2, random_state=0, n_jobs=1).fit(X, wrap(sets.labels), wrap(weights))
     assert np.array_equal(model.predict(X), expected.predict(X))
 
 
 def test_extra_columns_and_their_order_do_not_count(model: cs.SetRegressor, sets: Sets) -> None:
     expected = model.predict(sets.polars())
     more = sets.polars().with_columns(
-        pl.lit("text").alias("note"),
-        pl.lit([[1.0, 2.0]]).alias("other_tokens"),
-        pl.lit(None).alias("nothing"),
+        pl.lit("text").alias("note"), pl.lit([[1.0, 2.0]]).alias("other_tokens"), pl.lit(None).alias("nothing")
     )
     order = ["price", "nothing", "shop", "other_tokens", "words", "note", "stars"]
     assert np.array_equal(model.predict(more.select(order)), expected)
@@ -262,9 +254,7 @@ def test_unseen_categories_count_as_missing(model: cs.SetRegressor) -> None:
 
 def test_values_beyond_the_data_are_as_at_its_ends(model: cs.SetRegressor) -> None:
     def predict(stars: float) -> float:
-        return model.predict(
-            pa.table({"stars": [[stars]], "words": [[20.0]], "shop": [["web"]], "price": [2.0]})
-        )[0]
+        return model.predict(pa.table({"stars": [[stars]], "words": [[20.0]], "shop": [["web"]], "price": [2.0]}))[0]
 
     assert predict(1e300) == predict(5.0)
     assert predict(-1e300) == predict(1.0)
@@ -278,9 +268,7 @@ def test_a_long_table_gives_the_same_sets(library: str) -> None:
         for key, price, *tokens in zip(range(60), sets.price, sets.stars, sets.words, sets.shop, strict=True)
         for token in zip(*tokens, strict=True)
     ]
-    columns = dict(
-        zip(("key", "price", "stars", "words", "shop"), map(list, zip(*rows, strict=True)), strict=True)
-    )
+    columns = dict(zip(("key", "price", "stars", "words", "shop"), map(list, zip(*rows, strict=True)), strict=True))
     makers = {"arrow": pa.table, "polars": pl.DataFrame, "pandas": lambda c: pa.table(c).to_pandas()}
     wide = cs.from_long(makers[library](columns), by="key", set_columns=("price",))
     assert list(wide["key"].to_pylist() if library == "arrow" else wide["key"]) == list(range(60))
@@ -302,12 +290,8 @@ def test_the_input_is_not_changed(sets: Sets) -> None:
     assert (weights == 1).all()
 
 
-@pytest.mark.parametrize(
-    ("width", "lattice_size", "lattices"), [(1, 2, "full"), (3, 3, "full"), (2, 2, "ensemble")]
-)
-def test_predictions_are_what_the_parameters_say(
-    sets: Sets, width: int, lattice_size: int, lattices: str
-) -> None:
+@pytest.mark.parametrize(("width", "lattice_size", "lattices"), [(1, 2, "full"), (3, 3, "full"), (2, 2, "ensemble")])
+def test_predictions_are_what_the_parameters_say(sets: Sets, width: int, lattice_size: int, lattices: str) -> None:
     """Work the six layers out again, token by token, with NumPy's and SciPy's interpolation."""
     options = {"width": width, "lattice_size": lattice_size, "lattices": lattices, "epochs": 10}
     model = fit(sets.arrow(), sets.labels, **options)
@@ -341,9 +325,7 @@ def test_predictions_are_what_the_parameters_say(
         tokens = list(zip(*columns, strict=True)) or [(None, None, None)]
         size = float(len(later.stars[row]))
         table = [[phi(k, [*token, later.price[row], size]) for k in range(width)] for token in tokens]
-        inner = [
-            np.interp(np.mean(table, axis=0)[k], places, tables["rho.calibrators"][k]) for k in range(width)
-        ]
+        inner = [np.interp(np.mean(table, axis=0)[k], places, tables["rho.calibrators"][k]) for k in range(width)]
         corners = tables["rho.vertices"][0].reshape((2,) * width)
         fused = RegularGridInterpolator([[0, 1]] * width, corners)(inner)[0]
         expected.append(np.interp(fused, places, tables["rho.output"][0]))

@@ -54,17 +54,13 @@ def quick(kind=cs.SetRegressor, **options):
 @cache
 def model_of(name, epochs=5):
     kind = cs.SetRegressor if name == "number" else cs.SetClassifier
-    return cs.JointModel({"items": engine()}, quick(kind), epochs=epochs, random_state=0).fit(
-        FRAME, LABELS[name]
-    )
+    return cs.JointModel({"items": engine()}, quick(kind), epochs=epochs, random_state=0).fit(FRAME, LABELS[name])
 
 
 def test_helps_where_dense_features_hide_what_sets_say():
     frame, y = rows_of(1000, 20)
     apart, jointly = (
-        cs.JointModel({"items": engine(epochs=30)}, quick(epochs=60), epochs=epochs, random_state=2).fit(
-            frame, y
-        )
+        cs.JointModel({"items": engine(epochs=30)}, quick(epochs=60), epochs=epochs, random_state=2).fit(frame, y)
         for epochs in (0, 15)
     )
     errors = [np.mean((model.predict(FRESH) - FRESH_NUMBERS) ** 2) for model in (apart, jointly)]
@@ -106,11 +102,7 @@ def test_constraints_hold_after_joint_training(name):
     estimates = np.sort(model.engines_["items"].transform(FRESH["items"])[:, 0])
     rng = np.random.default_rng(0)
     for _ in range(20):
-        row = {
-            "items": estimates,
-            "share": np.full(2000, rng.uniform()),
-            "shift": np.full(2000, rng.normal()),
-        }
+        row = {"items": estimates, "share": np.full(2000, rng.uniform()), "shift": np.full(2000, rng.normal())}
         table = pa.table(row)
         outputs = model.follow_on_.as_model().read(table).outputs()[:, 0]
         assert np.diff(outputs).min() >= -1e-12 * np.ptp(outputs)
@@ -166,9 +158,7 @@ def test_few_examples_are_not_trained_jointly():
 def test_out_of_fold_estimates_for_the_follow_on_model():
     # Items that occur once or twice: what the table says of them is mostly the example's own label.
     rng = np.random.default_rng(0)
-    frame = pl.DataFrame(
-        {"items": [[f"i{k}"] for k in rng.integers(0, 500, 800)], "noise": rng.normal(size=800)}
-    )
+    frame = pl.DataFrame({"items": [[f"i{k}"] for k in rng.integers(0, 500, 800)], "noise": rng.normal(size=800)})
     y = rng.normal(size=800)
     model = cs.JointModel({"items": engine()}, quick(), epochs=3, random_state=0).fit(frame, y)
     assert model.score(frame, y) < 0.15
@@ -244,12 +234,7 @@ def test_bad_data_and_options():
         model.fit([["a"], ["b"]], [1.0, 2.0])
     with pytest.raises(ValueError, match="labels"):
         model.fit(FRAME, NUMBERS[:-1])
-    for name, value in (
-        ("epochs", -1),
-        ("learning_rate", 0),
-        ("validation_fraction", 1.5),
-        ("batch_size", 0),
-    ):
+    for name, value in (("epochs", -1), ("learning_rate", 0), ("validation_fraction", 1.5), ("batch_size", 0)):
         with pytest.raises(ValueError, match=name):
             clone(model).set_params(**{name: value}).fit(FRAME, NUMBERS)
 
@@ -260,11 +245,7 @@ def test_a_pipeline_of_an_engine_and_a_classifier(container):
         [("estimate", engine(random_state=0), "items"), ("dense", "passthrough", ["share", "shift"])],
         verbose_feature_names_out=False,
     ).set_output(transform=container)
-    features = [
-        cs.Feature("items", monotonic="increasing"),
-        "share",
-        cs.Feature("shift", monotonic="increasing"),
-    ]
+    features = [cs.Feature("items", monotonic="increasing"), "share", cs.Feature("shift", monotonic="increasing")]
     follow_on = quick(cs.SetClassifier, features=features, random_state=0)
     frame, fresh = (rows.to_pandas() if container == "pandas" else rows for rows in (FRAME, FRESH))
     pipeline = make_pipeline(columns, follow_on).fit(frame, NUMBERS > 0)

@@ -65,34 +65,14 @@ def test_doc_strings_have_the_defaults_of_the_constructor() -> None:
         (OneOf(("a", "b")), ["a", "b"], ["c", None, 1, ["a"]], "one of 'a', 'b'"),
         (Whole(2), [2, np.int64(9)], [1, 2.0, True, "2", None], "a whole number at least 2"),
         (Whole(0, 3), [0, 3], [-1, 4], "a whole number from 0 to 3"),
-        (
-            Number(),
-            [1, 0.5, np.float32(2)],
-            [0, -1.0, float("inf"), float("nan"), True, "1"],
-            "a number above 0",
-        ),
+        (Number(), [1, 0.5, np.float32(2)], [0, -1.0, float("inf"), float("nan"), True, "1"], "a number above 0"),
         (Number(or_low=True), [0, 0.0, 2.5], [-0.1, None], "a number of at least 0 and below inf"),
         (Number(0.0, 1.0), [0.5], [0, 1], "a number above 0 and below 1"),
         (Flag(), [True, False, np.True_], [0, 1, "yes", None], "True or False"),
-        (
-            Auto(Whole(1), "chosen"),
-            ["auto", None, 3],
-            ["automatic", 0],
-            "at least 1, or 'auto' to have it chosen",
-        ),
-        (
-            OrNone(Whole(2), "no folds"),
-            [None, False, 2],
-            [True, 1, "auto"],
-            "at least 2, or None for no folds",
-        ),
+        (Auto(Whole(1), "chosen"), ["auto", None, 3], ["automatic", 0], "at least 1, or 'auto' to have it chosen"),
+        (OrNone(Whole(2), "no folds"), [None, False, 2], [True, 1, "auto"], "at least 2, or None for no folds"),
         (Either(Flag(), Whole(5)), [True, 6], [4, "x"], "True or False, or a whole number at least 5"),
-        (
-            Threads(),
-            [None, 1, -1, np.int64(2)],
-            [0, True, 1.0, "all"],
-            "None, a positive number of threads, or -1",
-        ),
+        (Threads(), [None, 1, -1, np.int64(2)], [0, True, 1.0, "all"], "None, a positive number of threads, or -1"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Rule) else "",
 )
@@ -108,9 +88,7 @@ def test_rules(rule: Rule, allowed: list[Any], refused: list[Any], words: str) -
 
 @pytest.mark.parametrize("value", [-1, 2**32, "seed", 1.5])
 def test_seeds(value: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"random_state must be None, a whole number from 0 to 4294967295, or"
-    ):
+    with pytest.raises(ValueError, match=r"random_state must be None, a whole number from 0 to 4294967295, or"):
         make_rng(value)
 
 
@@ -119,8 +97,7 @@ def test_none_is_the_old_spelling_of_auto(given: dict[str, Any], tmp_path: Path)
     X = sets(260)
     y, options = labels(X), {"epochs": 1, "random_state": 0, "n_jobs": 1, **given}
     auto, none = (
-        cs.SemanticClassifier(**{**dict.fromkeys(OPEN, value), **options}).fit(X, y)
-        for value in ("auto", None)
+        cs.SemanticClassifier(**{**dict.fromkeys(OPEN, value), **options}).fit(X, y) for value in ("auto", None)
     )
     assert none.choices_ == auto.choices_
     assert none.setting_ == auto.setting_
@@ -128,9 +105,7 @@ def test_none_is_the_old_spelling_of_auto(given: dict[str, Any], tmp_path: Path)
     for model, value in ((auto, "auto"), (none, None)):
         model.save(tmp_path / "model")
         again = cs.as_estimator(cs.load(tmp_path / "model"))
-        assert [getattr(again, name) for name in OPEN if name not in given] == [value] * (
-            len(OPEN) - len(given)
-        )
+        assert [getattr(again, name) for name in OPEN if name not in given] == [value] * (len(OPEN) - len(given))
         assert np.array_equal(again.predict_proba(X), auto.predict_proba(X))
 
 
@@ -149,6 +124,4 @@ def test_artifacts_of_earlier_versions_are_estimators() -> None:
     assert any(each.validation_fraction is None for each in semantic)
     for each in semantic:
         X = sets(60)
-        assert each.set_params(epochs=1).fit(
-            X, labels(X, "number" if each.loss_ == "squared_error" else "many")
-        )
+        assert each.set_params(epochs=1).fit(X, labels(X, "number" if each.loss_ == "squared_error" else "many"))

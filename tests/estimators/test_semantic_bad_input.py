@@ -49,12 +49,7 @@ PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("features", [], ValueError, "must hold one of mean_label and log_odds"),
     ("features", ["count", "size"], ValueError, "must hold one of mean_label and log_odds"),
     ("features", ["mean_label", "log_odds"], ValueError, "must hold one of"),
-    (
-        "features",
-        ["mean_label", "colour"],
-        ValueError,
-        "'colour' is not known of tokens; choose among mean_label",
-    ),
+    ("features", ["mean_label", "colour"], ValueError, "'colour' is not known of tokens; choose among mean_label"),
     ("features", ["mean_label", "count", "count"], ValueError, "twice"),
     ("features", ["mean_label", 3], TypeError, "received 3"),
     ("features", [cs.Feature("mean_label", monotonic="decreasing")], ValueError, "always increasing"),

@@ -90,9 +90,7 @@ def test_fitting_again_forgets_the_first_fit() -> None:
     assert model.transform(FRESH).shape == (150, 3)
     model.fit(X, labels(X, "number"))
     assert not hasattr(model, "classes_")
-    np.testing.assert_array_equal(
-        model.transform(FRESH), engine(epochs=2).fit(X, labels(X, "number")).transform(FRESH)
-    )
+    np.testing.assert_array_equal(model.transform(FRESH), engine(epochs=2).fit(X, labels(X, "number")).transform(FRESH))
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "predict_top"])
@@ -101,9 +99,7 @@ def test_nothing_works_before_fit(method: str) -> None:
         getattr(classifier(), method)(X)
 
 
-@pytest.mark.parametrize(
-    "method", ["transform", "calibrators", "verify", "get_feature_names_out", "refresh_table"]
-)
+@pytest.mark.parametrize("method", ["transform", "calibrators", "verify", "get_feature_names_out", "refresh_table"])
 def test_nothing_of_the_engine_works_before_fit(method: str) -> None:
     arguments = {"transform": (X,), "refresh_table": (X, Y)}.get(method, ())
     with pytest.raises(NotFittedError):
@@ -169,9 +165,7 @@ def test_set_output(container: str) -> None:
     for result in (known, estimated):
         assert isinstance(result, pd.DataFrame if container == "pandas" else pl.DataFrame)
         assert list(result.columns) == model.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(
-        estimated.to_numpy(), engine(epochs=2).fit(X, labels(X, "many")).transform(FRESH)
-    )
+    np.testing.assert_array_equal(estimated.to_numpy(), engine(epochs=2).fit(X, labels(X, "many")).transform(FRESH))
     refined = engine(epochs=1, refine=True, cross_fit=2).set_output(transform=container)
     assert refined.fit_transform(X, Y).shape == (400, 1)
 
@@ -193,12 +187,8 @@ def test_a_pipeline() -> None:
     assert steps.set_params(sfe__width=2).fit(X, Y)["sfe"].setting_.width == 2
     weighted = Pipeline([("sfe", engine(epochs=3)), ("follow", LogisticRegression())])
     weights = np.repeat([1.0, 0.0], 200)
-    weighted.fit(
-        X, np.concatenate([Y[:200], 1 - Y[200:]]), sfe__sample_weight=weights, follow__sample_weight=weights
-    )
-    assert (
-        weighted.score(FRESH, labels(FRESH)) > 0.7
-    )  # without weights the upside-down half would cancel the other
+    weighted.fit(X, np.concatenate([Y[:200], 1 - Y[200:]]), sfe__sample_weight=weights, follow__sample_weight=weights)
+    assert weighted.score(FRESH, labels(FRESH)) > 0.7  # without weights the upside-down half would cancel the other
 
 
 def test_a_follow_on_set_model() -> None:
@@ -239,12 +229,7 @@ def test_routing_into_cross_validation(routing: Any) -> None:
     model = classifier(epochs=2).set_fit_request(groups=True, sample_weight=True)
     model.set_score_request(sample_weight=False)
     scores = cross_val_score(
-        model,
-        X,
-        Y,
-        cv=GroupKFold(3),
-        params={"groups": groups, "sample_weight": np.ones(400)},
-        error_score="raise",
+        model, X, Y, cv=GroupKFold(3), params={"groups": groups, "sample_weight": np.ones(400)}, error_score="raise"
     )
     assert scores.mean() > 0.75
     with pytest.raises(Exception, match="groups"):
@@ -254,10 +239,7 @@ def test_routing_into_cross_validation(routing: Any) -> None:
 @pytest.mark.parametrize("container", [list, pd.Series, lambda rows: pl.DataFrame({"items": rows})])
 def test_grid_search(container: Any) -> None:
     search = GridSearchCV(
-        classifier(epochs=2),
-        {"width": [1, 2], "tokens": [cs.Items(), cs.Subsets(2)]},
-        cv=2,
-        error_score="raise",
+        classifier(epochs=2), {"width": [1, 2], "tokens": [cs.Items(), cs.Subsets(2)]}, cv=2, error_score="raise"
     )
     search.fit(container(X), Y)
     assert search.best_score_ > 0.75
@@ -266,10 +248,7 @@ def test_grid_search(container: Any) -> None:
 
 
 def test_cross_validation() -> None:
-    assert (
-        cross_val_score(classifier(epochs=3), X, Y, cv=3, scoring="roc_auc", error_score="raise").mean()
-        > 0.85
-    )
+    assert cross_val_score(classifier(epochs=3), X, Y, cv=3, scoring="roc_auc", error_score="raise").mean() > 0.85
     number = labels(X, "number")
     assert cross_val_score(regressor(epochs=10), X, number, cv=3, error_score="raise").mean() > 0.7
     shares = cross_val_predict(classifier(epochs=3), X, Y, cv=3, method="predict_proba")
@@ -279,7 +258,4 @@ def test_cross_validation() -> None:
 def test_a_generator_as_random_state() -> None:
     fits = [engine(epochs=2, random_state=np.random.RandomState(7)).fit(X, Y) for _ in range(2)]
     np.testing.assert_array_equal(fits[0].transform(FRESH), fits[1].transform(FRESH))
-    assert engine(epochs=1, random_state=np.random.default_rng(3)).fit(X, Y).transform(FRESH).shape == (
-        150,
-        1,
-    )
+    assert engine(epochs=1, random_state=np.random.default_rng(3)).fit(X, Y).transform(FRESH).shape == (150, 1)

@@ -63,12 +63,7 @@ def test_a_classifier_agrees_with_itself(kind: str) -> None:
 
 def test_classes_of_any_type_come_back() -> None:
     y = labels(X)
-    for classes in (
-        np.array([False, True]),
-        np.array([-3, 7]),
-        np.array(["née", "ja\n"]),
-        np.array([1.0, 2.0]),
-    ):
+    for classes in (np.array([False, True]), np.array([-3, 7]), np.array(["née", "ja\n"]), np.array([1.0, 2.0])):
         model = classifier(epochs=4).fit(X, classes[y])
         assert model.classes_.dtype.kind == classes.dtype.kind
         assert set(model.predict(FRESH).tolist()) <= set(classes.tolist())
@@ -224,9 +219,7 @@ class TestParts:
         other = sets(200, seed=20)
         model = engine(epochs=4).fit(X, labels(X), token_X=other, token_y=labels(other))
         assert model.token_table_.n_examples == 200
-        assert model.token_table_.to_arrow().equals(
-            cs.TokenTable.build(other, labels(other), cs.Items()).to_arrow()
-        )
+        assert model.token_table_.to_arrow().equals(cs.TokenTable.build(other, labels(other), cs.Items()).to_arrow())
         assert roc_auc_score(labels(FRESH), model.transform(FRESH)[:, 0]) > 0.9
         known = engine(epochs=4).fit_transform(X, labels(X), token_X=other, token_y=labels(other))
         # The set functions that make them have not seen the example, but are of the same kind.
@@ -360,16 +353,12 @@ def test_what_was_chosen_is_told() -> None:
     assert len(losses) >= 3
     assert str(model.setting_) in [choice["setting"] for choice in model.choices_]
     assert model.score(FRESH, labels(FRESH)) > 0.8
-    fixed = cs.SemanticClassifier(tokens=cs.Items(), refine=False, epochs=2, random_state=0, n_jobs=1).fit(
-        many, y
-    )
+    fixed = cs.SemanticClassifier(tokens=cs.Items(), refine=False, epochs=2, random_state=0, n_jobs=1).fit(many, y)
     assert len(fixed.choices_) == 1
 
 
 def test_verification_and_curves() -> None:
-    model = engine(features=["mean_label", "count"], trusts=[cs.Trust("mean_label", by="count")]).fit(
-        X, labels(X)
-    )
+    model = engine(features=["mean_label", "count"], trusts=[cs.Trust("mean_label", by="count")]).fit(X, labels(X))
     assert model.trusts_ == (cs.Trust("mean_label", by="count"),)
     assert model.verify()
     assert "count" in str(model.certificate_)

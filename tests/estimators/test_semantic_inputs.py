@@ -59,8 +59,7 @@ def test_containers(container: str, fitted: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "convert",
-    [list, pd.Series, pl.Series, pa.array, lambda y: pd.DataFrame({"y": y}), lambda y: y.reshape(-1, 1)],
+    "convert", [list, pd.Series, pl.Series, pa.array, lambda y: pd.DataFrame({"y": y}), lambda y: y.reshape(-1, 1)]
 )
 def test_containers_of_labels(convert: Any, fitted: Any) -> None:
     model = engine(epochs=2).fit(X, convert(Y))
@@ -236,13 +235,7 @@ def test_a_tokenizer_of_ones_own(cover: bool, refine: bool) -> None:
     rng = np.random.default_rng(0)
     X = [rng.choice(list("abcd"), 5).tolist() for _ in range(400)]
     y = np.array([("a", "b") in pairwise(row) for row in X]).astype(int)
-    options: dict[str, Any] = {
-        "tokens": Neighbours(),
-        "cover": cover,
-        "refine": refine,
-        "epochs": 8,
-        "cross_fit": 3,
-    }
+    options: dict[str, Any] = {"tokens": Neighbours(), "cover": cover, "refine": refine, "epochs": 8, "cross_fit": 3}
     known = engine(**options).fit_transform(X, y)
     assert roc_auc_score(y, known[:, 0]) > 0.9
     model = classifier(**options).fit(X, y)
@@ -272,9 +265,9 @@ def test_details(frame: Any) -> None:
     later, truth = detailed(300, seed=5)
     assert roc_auc_score(truth, model.transform(frame(later))[:, 0]) > 0.9
     assert roc_auc_score(truth, engine(epochs=5).fit(columns["items"], y).transform(later["items"])) < 0.65
-    rising = engine(
-        details=["pay"], features=["log_odds", cs.Feature("pay", monotonic="increasing")], epochs=4
-    ).fit(frame(columns), y)
+    rising = engine(details=["pay"], features=["log_odds", cs.Feature("pay", monotonic="increasing")], epochs=4).fit(
+        frame(columns), y
+    )
     more = {"items": later["items"], "pay": [[p + 0.1 for p in row] for row in later["pay"]]}
     assert (rising.transform(frame(more)) >= rising.transform(frame(later)) - 1e-12).all()
 

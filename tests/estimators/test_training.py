@@ -35,9 +35,7 @@ RISING = [cs.Feature("x0", monotonic="increasing")]
 
 def fit(X: Any, y: Any, **options: Any) -> Any:
     cls = options.pop("cls", cs.SetRegressor)
-    fit_options = {
-        name: options.pop(name) for name in ("sample_weight", "validation_data") if name in options
-    }
+    fit_options = {name: options.pop(name) for name in ("sample_weight", "validation_data") if name in options}
     return cls(**{"epochs": 60, "random_state": 0, "n_jobs": 1} | options).fit(X, y, **fit_options)
 
 
@@ -148,8 +146,7 @@ def test_three_classes(loss: str, width: int) -> None:
 def test_adagrad(curve: Any) -> None:
     X, y = curve
     adam, adagrad = (
-        fit(X, y, features=RISING, optimizer=name, learning_rate=0.1, epochs=30)
-        for name in ("adam", "adagrad")
+        fit(X, y, features=RISING, optimizer=name, learning_rate=0.1, epochs=30) for name in ("adam", "adagrad")
     )
     assert np.mean((adagrad.predict(X) - y) ** 2) < 0.2 * np.var(y)
     assert not np.array_equal(adam.predict(X), adagrad.predict(X))
@@ -294,9 +291,7 @@ def test_an_interrupt_keeps_what_was_reached(
         assert model.best_epoch_ == 1 + int(np.argmin(losses))
 
 
-def test_an_interrupted_restart_does_not_replace_a_better_one(
-    monkeypatch: pytest.MonkeyPatch, curve: Any
-) -> None:
+def test_an_interrupted_restart_does_not_replace_a_better_one(monkeypatch: pytest.MonkeyPatch, curve: Any) -> None:
     X, y = curve
     complete = fit(X, y, epochs=10)
     monkeypatch.setattr("clearset.estimators._set_estimator.progress_bar", _Interrupting(after=11))

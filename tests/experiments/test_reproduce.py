@@ -37,9 +37,7 @@ def data(tmp_path):
 def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
     output = tmp_path / "results"
     done = []
-    reproduce(
-        ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
-    )
+    reproduce(["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job)))
     assert len(done) == 18
     table = json.loads((output / "puzzles.json").read_text())
     assert all(list(outcome["runs"]) == ["0"] for outcome in table["methods"].values())
@@ -51,9 +49,7 @@ def test_reproduce_goes_on_where_it_stopped(data, tmp_path):
     table["methods"]["averaged, linear"]["runs"] = {}
     before = table["methods"]["averaged, DNN, tuned"]
     (output / "puzzles.json").write_text(json.dumps(table))
-    reproduce(
-        ["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job))
-    )
+    reproduce(["puzzles"], data, output, quick=True, jobs=1, on_job=lambda job, seconds: done.append(str(job)))
     assert sorted(done) == [
         "puzzles: Deep Sets, tuned, seed 0",
         "puzzles: Deep Sets, tuned, tuning",
@@ -151,9 +147,7 @@ def test_churn_compares_three_trainings():
     def load(folder, seed, most):
         return split(Labelled(pa.array(range(2000)), np.array(["a", "b"] * 1000)), seed, most)
 
-    task = type(CHURN)(
-        **{**{n: getattr(CHURN, n) for n in CHURN.__dataclass_fields__}, "inputs": {"recipes": load}}
-    )
+    task = type(CHURN)(**{**{n: getattr(CHURN, n) for n in CHURN.__dataclass_fields__}, "inputs": {"recipes": load}})
     measures = task.run(Method, {}, 0, None, QUICK)["test"]
     assert measures["changed by other data"] == 0.0
     assert measures["changed by another seed"] == pytest.approx(0.25, abs=0.06)

@@ -19,9 +19,7 @@ TASK = Task(
     inputs={},
     score=lambda model, X, y: {},
     loaders=(),
-    highlights=dict.fromkeys(
-        ("width 1", "wider", "Deep Sets", "averaged or DNN", "today's alternative"), "one"
-    ),
+    highlights=dict.fromkeys(("width 1", "wider", "Deep Sets", "averaged or DNN", "today's alternative"), "one"),
 )
 
 
@@ -121,9 +119,7 @@ def test_table(tmp_path):
 
 def test_summary(tmp_path):
     lines = summary_table([_filled(tmp_path)])
-    assert lines[2].startswith(
-        "| [Made up](made-up.md) | error (lower is better) | 2.00 (3.25) | 2.00 (3.25) |"
-    )
+    assert lines[2].startswith("| [Made up](made-up.md) | error (lower is better) | 2.00 (3.25) | 2.00 (3.25) |")
 
 
 def test_options_in_words_and_back():

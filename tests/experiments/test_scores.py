@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, top_k_accuracy_score
 
-from clearset.experiments._scores import (
-    accuracy_and_auc,
-    mean_absolute_error,
-    mean_squared_error,
-    precision_at,
-)
+from clearset.experiments._scores import accuracy_and_auc, mean_absolute_error, mean_squared_error, precision_at
 
 
 class _Model:
@@ -43,7 +38,5 @@ def test_many_classes_as_scikit_learn_counts_them():
     scores = precision_at(_Model(shares, classes), None, y)
     assert scores["prec@1"] == pytest.approx(accuracy_score(y, classes[shares.argmax(axis=1)]))
     assert scores["prec@3"] == pytest.approx(top_k_accuracy_score(y, shares, k=3, labels=classes))
-    binary = np.mean(
-        [accuracy_score(y == name, shares[:, place] > 0.5) for place, name in enumerate(classes)]
-    )
+    binary = np.mean([accuracy_score(y == name, shares[:, place] > 0.5) for place, name in enumerate(classes)])
     assert scores["binary accuracy"] == pytest.approx(binary)

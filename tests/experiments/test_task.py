@@ -5,18 +5,7 @@ from sklearn.dummy import DummyRegressor
 
 from clearset.datasets import Labelled
 from clearset.experiments._all_tasks import TASKS, task_named
-from clearset.experiments._task import (
-    FULL,
-    QUICK,
-    Effort,
-    Measure,
-    Method,
-    Parts,
-    Task,
-    fit,
-    sample,
-    split,
-)
+from clearset.experiments._task import FULL, QUICK, Effort, Measure, Method, Parts, Task, fit, sample, split
 
 
 def _numbers(n):
@@ -92,17 +81,13 @@ def test_run_without_validation_part():
         return Parts(_numbers(10), None, _numbers(4))
 
     task = _task()
-    task = Task(
-        **{**{name: getattr(task, name) for name in task.__dataclass_fields__}, "inputs": {"numbers": load}}
-    )
+    task = Task(**{**{name: getattr(task, name) for name in task.__dataclass_fields__}, "inputs": {"numbers": load}})
     outcome = task.run(task.methods[0], {}, 0, None, Effort("all", 1, 1, None, 100))
     assert outcome["validation"] == {}
     assert outcome["test"]["error"] == pytest.approx(4.5 - 1.5)
 
 
-@pytest.mark.parametrize(
-    "task", [task for tasks in TASKS.values() for task in tasks], ids=lambda task: task.name
-)
+@pytest.mark.parametrize("task", [task for tasks in TASKS.values() for task in tasks], ids=lambda task: task.name)
 def test_tasks_are_well_formed(task):
     assert task_named(task.name) is task
     names = [method.name for method in task.methods]

@@ -78,9 +78,7 @@ def test_sets_are_those_of_plain_python(kind: str, cover: bool) -> None:
     empty = 0
     for place, row in enumerate(rows):
         outside = np.flatnonzero(sets.folds_ != sets.folds_[place])
-        expected = by_hand(
-            row, [rows[p] for p in outside], numbers[outside], prior, N, cover=cover, shrinkage=1.5
-        )
+        expected = by_hand(row, [rows[p] for p in outside], numbers[outside], prior, N, cover=cover, shrinkage=1.5)
         found = inside[place].values
         assert found.shape == (len(expected), width)
         np.testing.assert_allclose(in_order(found, width), in_order(expected, width), rtol=1e-9)
@@ -98,9 +96,7 @@ def test_a_token_that_passes_only_without_a_fold() -> None:
     rows = [["a"]] * 3 + [["b"]] * 37
     y = [1, 0, 1] + [0, 1] * 18 + [0]
     for seed in range(60):
-        sets = TokenSets(
-            cs.Items(), [cs.MinCount(4)], cover=False, n_folds=2, shrinkage=0.0, random_state=seed
-        )
+        sets = TokenSets(cs.Items(), [cs.MinCount(4)], cover=False, n_folds=2, shrinkage=0.0, random_state=seed)
         inside = sets.fit_transform(rows, y)
         mine = sets.folds_[:3]
         for place in range(3):
@@ -126,11 +122,7 @@ def test_the_recipe_of_the_paper() -> None:
     recipe = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
     found = sets.transform([recipe])
     assert found.feature_names == ("mean_label", *SETS)
-    expected = [
-        [0.2, np.log(11), 1, 0, 6, 3],
-        [22 / 510, np.log(511), 3, 0, 6, 3],
-        [1 / 17, np.log(18), 3, 0, 6, 3],
-    ]
+    expected = [[0.2, np.log(11), 1, 0, 6, 3], [22 / 510, np.log(511), 3, 0, 6, 3], [1 / 17, np.log(18), 3, 0, 6, 3]]
     np.testing.assert_allclose(in_order(found.values, 6), in_order(expected, 6), rtol=1e-12)
     assert (sets.transform([["salt", "water", "sugar"]]).values[0, 2:] == [3, 1, 3, 1]).all()
 

@@ -45,12 +45,7 @@ def test_bounds_alone_clip():
     example = Example()
     function, wanted = example.scrambled(), example.scrambled()
     example.shape.project_bounds(function.tables)
-    limits = {
-        "phi.calibration": (0, 1),
-        "phi.vertices": (-1, 1),
-        "rho.calibrators": (0, 1),
-        "rho.vertices": (-1, 1),
-    }
+    limits = {"phi.calibration": (0, 1), "phi.vertices": (-1, 1), "rho.calibrators": (0, 1), "rho.vertices": (-1, 1)}
     for name, table in function.tables.items():
         low, high = limits.get(name, (-np.inf, np.inf))
         np.testing.assert_array_equal(table, np.clip(wanted.tables[name], low, high))

@@ -59,9 +59,7 @@ def _set_cases():
         "regressor, poisson": (cs.SetRegressor(plain, loss="poisson", **QUICK), np.maximum(y.round(), 0)),
         "regressor, quantile": (cs.SetRegressor(plain, loss="quantile", quantile=0.8, **QUICK), y),
         "regressor, light touch": (
-            cs.SetRegressor(
-                FEATURES, constraints="light_touch", optimizer="adagrad", learning_rate=0.3, **QUICK
-            ),
+            cs.SetRegressor(FEATURES, constraints="light_touch", optimizer="adagrad", learning_rate=0.3, **QUICK),
             y,
         ),
         "classifier": (cs.SetClassifier(FEATURES, **QUICK), two),
@@ -128,9 +126,7 @@ def out_of_fold():
     frame = pa.table({"items": X, "price": np.random.default_rng(2).uniform(0, 5, len(X))})
     parts = {"epochs": 6, "random_state": 0}
     joint = cs.JointModel(
-        {"items": cs.SemanticFeatureEngine(cs.Items(), refine=False, epochs=6)},
-        cs.SetRegressor(epochs=6),
-        **parts,
+        {"items": cs.SemanticFeatureEngine(cs.Items(), refine=False, epochs=6)}, cs.SetRegressor(epochs=6), **parts
     ).fit(frame, number)
     return {
         "fit_transform": engine.fit_transform(X, y).tolist(),

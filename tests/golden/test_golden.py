@@ -32,9 +32,7 @@ def made_here():
 
 def skip_elsewhere():
     if not made_here():
-        pytest.skip(
-            "Models of strings are trained in single precision, which other processors round differently."
-        )
+        pytest.skip("Models of strings are trained in single precision, which other processors round differently.")
 
 
 def assert_same(found, golden, where):

@@ -160,37 +160,17 @@ def test_frozen_models_tell_their_classes() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "options", "message"),
     [
-        (
-            Fixed([1, 2]),
-            Fixed([1, 2], [1, 2]),
-            {},
-            "a .Fixed. predicts numbers but b .Fixed. predicts classes",
-        ),
+        (Fixed([1, 2]), Fixed([1, 2], [1, 2]), {}, "a .Fixed. predicts numbers but b .Fixed. predicts classes"),
         (Fixed(["x", "y"]), Fixed([1, 2]), {}, "predicts classes but b .Fixed. predicts numbers"),
         (Fixed([1, 2], [1, 2]), Fixed([1, 2], [1, 2, 3]), {}, r"only one of them knows \['3'\]"),
-        (
-            Fixed([1, 2, 3]),
-            Fixed([1, 2]),
-            {},
-            r"a should predict .* 2 rows, but gave an array of shape \(3,\)",
-        ),
+        (Fixed([1, 2, 3]), Fixed([1, 2]), {}, r"a should predict .* 2 rows, but gave an array of shape \(3,\)"),
         (Fixed([[1, 2]] * 2), Fixed([1, 2]), {}, r"shape \(2, 2\)"),
         (Fixed([1, 2]), Fixed([np.inf, 2]), {}, "b predicts inf for row 0"),
         (Fixed([1, 2]), Fixed([1, 2]), {"y": [1]}, "y has 1 labels but X has 2 rows"),
-        (
-            Fixed([1, 2]),
-            Fixed([1, 2]),
-            {"y": ["one", "two"]},
-            "y of a regression must hold numbers; received 'one'",
-        ),
+        (Fixed([1, 2]), Fixed([1, 2]), {"y": ["one", "two"]}, "y of a regression must hold numbers; received 'one'"),
         (Fixed([1, 2]), Fixed([1, 2]), {"tolerance": -1}, "tolerance must be a finite number of at least 0"),
         (Fixed(["a", "b"]), Fixed(["a", "a"]), {"tolerance": 1}, "tolerance is for models of numbers"),
-        (
-            Fixed([1, 2], [1, 2]),
-            Fixed([1, 2], [1, 2]),
-            {"y": ["1", "2"]},
-            "y holds none of the classes: it has '1'",
-        ),
+        (Fixed([1, 2], [1, 2]), Fixed([1, 2], [1, 2]), {"y": ["1", "2"]}, "y holds none of the classes: it has '1'"),
     ],
 )
 def test_errors(a: Any, b: Any, options: dict[str, Any], message: str) -> None:

@@ -104,9 +104,7 @@ class ModelContract:
 
     def test_probabilities(self) -> None:
         model = self.model
-        assert (
-            hasattr(model, "predict_proba") == hasattr(self.estimator, "predict_proba") == self.probabilities
-        )
+        assert hasattr(model, "predict_proba") == hasattr(self.estimator, "predict_proba") == self.probabilities
         assert hasattr(model, "decision_function") == (self.classes is not None)
         if not self.probabilities:
             with pytest.raises(AttributeError, match=r"numbers|hinge"):
@@ -114,9 +112,7 @@ class ModelContract:
             return
         shares, outputs = model.predict_proba(self.X), model.read(self.X).outputs()
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
-        expected = (
-            softmax(outputs, axis=1) if outputs.shape[1] > 1 else np.hstack([expit(-outputs), expit(outputs)])
-        )
+        expected = softmax(outputs, axis=1) if outputs.shape[1] > 1 else np.hstack([expit(-outputs), expit(outputs)])
         np.testing.assert_allclose(shares, expected, atol=1e-12)
 
     def test_rho_of_the_mean_of_phi_is_the_output(self) -> None:
@@ -219,9 +215,7 @@ def assert_same(found: Any, expected: Any, X: Any) -> None:
 
 
 class TestNumber(ModelContract):
-    of = of_sets(
-        cs.SetRegressor([cs.Feature("stars", monotonic="increasing"), *FEATURES[1:]], **QUICK), NUMBERS
-    )
+    of = of_sets(cs.SetRegressor([cs.Feature("stars", monotonic="increasing"), *FEATURES[1:]], **QUICK), NUMBERS)
 
 
 class TestCounts(ModelContract):

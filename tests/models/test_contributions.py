@@ -19,11 +19,7 @@ SETS = {
     "price": RNG.random(N).tolist(),
 }
 BASKETS = [RNG.choice(ITEMS, size, replace=False).tolist() for size in SIZES]
-LABELS = {
-    "number": RNG.normal(size=N),
-    "two": RNG.choice(["n", "y"], N),
-    "three": RNG.choice(["a", "b", "c"], N),
-}
+LABELS = {"number": RNG.normal(size=N), "two": RNG.choice(["n", "y"], N), "three": RNG.choice(["a", "b", "c"], N)}
 QUICK = {"epochs": 1, "random_state": 0, "n_jobs": 1}
 CASES = [(kind, labels, width) for kind in ("sets", "items") for labels in LABELS for width in WIDTHS]
 
@@ -39,12 +35,7 @@ def explained(kind, labels, width):
     else:
         estimator = cs.SemanticRegressor if labels == "number" else cs.SemanticClassifier
         value = "mean_label" if labels == "number" else "log_odds"
-        options = {
-            "tokens": cs.Items(),
-            "features": [value, "count", "tokens"],
-            "refine": False,
-            "cross_fit": None,
-        }
+        options = {"tokens": cs.Items(), "features": [value, "count", "tokens"], "refine": False, "cross_fit": None}
         model, X = estimator(width=width, **options, **QUICK), BASKETS
     model.fit(X, y)
     rng = np.random.default_rng(width)
@@ -94,6 +85,4 @@ def test_without_is_the_prediction_for_what_is_left(case):
     else:
         left = [[item for item in BASKETS[row["set"]] if [item] != row["token"]] for row in rows]
     labels = None if explanation.label is None else explanation.label[[row["set"] for row in rows]]
-    np.testing.assert_allclose(
-        [row["without"] for row in rows], predicted(model, left, labels), atol=1e-9, rtol=0
-    )
+    np.testing.assert_allclose([row["without"] for row in rows], predicted(model, left, labels), atol=1e-9, rtol=0)

@@ -106,9 +106,7 @@ def test_contributions_add_up_to_the_aggregate_and_rho_makes_the_output_of_it(ca
     np.testing.assert_allclose(sums, explanation.aggregate, atol=1e-6, rtol=0)
     n_outputs, width = model.set_function_.outputs, model.set_function_.width
     everywhere = np.tile(explanation.aggregate, (1, n_outputs))
-    outputs = (
-        model.rho(everywhere) if n_outputs == 1 else model.rho(everywhere.reshape(-1, n_outputs * width))
-    )
+    outputs = model.rho(everywhere) if n_outputs == 1 else model.rho(everywhere.reshape(-1, n_outputs * width))
     if n_outputs > 1:
         outputs = outputs[np.arange(1000), columns_of(model, explanation)]
     np.testing.assert_allclose(outputs, explanation.output, atol=1e-9, rtol=0)
@@ -333,9 +331,7 @@ def test_pieces_make_no_difference(monkeypatch):
     np.testing.assert_allclose(
         parts.effects["prediction_best"].to_numpy(), whole.effects["prediction_best"].to_numpy(), atol=1e-12
     )
-    np.testing.assert_allclose(
-        model.partial_dependence("words", data, label="c").sets, curve.sets, atol=1e-12
-    )
+    np.testing.assert_allclose(model.partial_dependence("words", data, label="c").sets, curve.sets, atol=1e-12)
 
 
 def test_json_holds_everything_and_no_nan():
@@ -371,9 +367,7 @@ def test_names_stay_as_they_are_and_keep_out_of_each_others_way():
         assert frame[name].to_pylist() == [value for row in given for value in row]
         assert f"{name} (calibrated)" in frame.column_names
     assert set(explanation.effects["feature"].to_pylist()) == {*HOSTILE, "set"}
-    assert json.loads(json.dumps(explanation.to_json(), allow_nan=False))["features"] == list(
-        explanation.features
-    )
+    assert json.loads(json.dumps(explanation.to_json(), allow_nan=False))["features"] == list(explanation.features)
 
 
 def test_two_dimensional_arrays_are_sets_of_one_token():
@@ -419,9 +413,7 @@ def test_drawing_is_left_to_what_draws(monkeypatch):
 def test_frames_are_of_the_library_that_x_came_from() -> None:
     products = pa.table({"stars": [[5.0, 4.0], [1.0], [2.0, None]]})
     model = cs.SetRegressor(random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
-    items = cs.SemanticRegressor(cs.Items(), random_state=0, epochs=2).fit(
-        [["a"], ["b"]] * 20, [1.0, 2.0] * 20
-    )
+    items = cs.SemanticRegressor(cs.Items(), random_state=0, epochs=2).fit([["a"], ["b"]] * 20, [1.0, 2.0] * 20)
     for frame in (products.to_pandas(), pl.from_arrow(products)):
         found = model.explain(frame)[1:].to_frame()
         assert type(found) is type(frame)

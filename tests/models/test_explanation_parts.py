@@ -22,16 +22,7 @@ def explanation(model):
 
 
 @pytest.mark.parametrize(
-    "part",
-    [
-        slice(0, 2),
-        slice(None),
-        slice(-2, None),
-        slice(None, None, -1),
-        slice(1, None, 2),
-        slice(3, 3),
-        slice(9),
-    ],
+    "part", [slice(0, 2), slice(None), slice(-2, None), slice(None, None, -1), slice(1, None, 2), slice(3, 3), slice(9)]
 )
 def test_slices_are_explanations_of_these_sets(model, explanation, part):
     chosen = explanation[part]
@@ -63,9 +54,7 @@ def test_sets_one_after_the_other(explanation):
 
 @pytest.mark.parametrize("number", ["a", None, 1.5, [0, 1], ("a", 0), slice("a", 2), "x" * 10_000])
 def test_what_is_neither_is_refused_in_one_way(explanation, number):
-    with pytest.raises(
-        TypeError, match=r"Choose a set by a whole number, such as \[0\], or several"
-    ) as caught:
+    with pytest.raises(TypeError, match=r"Choose a set by a whole number, such as \[0\], or several") as caught:
         explanation[number]
     assert len(str(caught.value)) < 200
 

@@ -56,9 +56,7 @@ def test_the_parts_are_the_models_of_the_fitted_parts(case: str) -> None:
     table = model.estimates(FRAME)
     assert np.array_equal(estimator.follow_on_.predict(table), model.follow_on.predict(table))
     for column, engine in model.engines.items():
-        assert np.array_equal(
-            engine.transform(FRAME[column]), estimator.engines_[column].transform(FRAME[column])
-        )
+        assert np.array_equal(engine.transform(FRAME[column]), estimator.engines_[column].transform(FRAME[column]))
 
 
 @pytest.mark.parametrize("case", LABELS)

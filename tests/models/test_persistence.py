@@ -106,9 +106,7 @@ def test_classes_of_every_type(labels: np.ndarray, tmp_path: Path) -> None:
     again = restored(tmp_path / "model")
     assert again.classes_.dtype == model.classes_.dtype
     assert again.classes_.tolist() == model.classes_.tolist()
-    assert [type(label) for label in again.classes_.tolist()] == [
-        type(label) for label in model.classes_.tolist()
-    ]
+    assert [type(label) for label in again.classes_.tolist()] == [type(label) for label in model.classes_.tolist()]
     assert_same(model, again, X)
 
 
@@ -132,9 +130,7 @@ def test_a_loaded_model_can_be_fitted_on(model: cs.SetRegressor, tmp_path: Path)
     )
 
 
-def test_nothing_in_the_file_is_code(
-    model: cs.SetRegressor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_in_the_file_is_code(model: cs.SetRegressor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model.save(tmp_path / "model")
 
     def forbidden(*_: Any, **__: Any) -> None:

@@ -60,9 +60,7 @@ def frequent(statistics: Any) -> np.ndarray:
 
 
 def engine(cls: type = cs.SemanticFeatureEngine, **options: Any) -> Any:
-    return cls(
-        **{"tokens": cs.Items(), "refine": True, "epochs": 2, "random_state": 0, "n_jobs": 1} | options
-    )
+    return cls(**{"tokens": cs.Items(), "refine": True, "epochs": 2, "random_state": 0, "n_jobs": 1} | options)
 
 
 def restored(path: Path, **options: Any) -> Any:
@@ -155,13 +153,7 @@ def test_every_parameter(tmp_path: Path) -> None:
         width=np.int64(1),
         cover=np.False_,
         refine=2,
-        features=[
-            "count",
-            cs.Feature("mean_label", keypoints=5, bounds=(None, 4.0)),
-            "lift",
-            "grams",
-            "whole",
-        ],
+        features=["count", cs.Feature("mean_label", keypoints=5, bounds=(None, 4.0)), "lift", "grams", "whole"],
         details=["grams"],
         trusts=[cs.Trust("mean_label", by="count")],
         shrinkage=0.5,
@@ -242,9 +234,7 @@ def test_own_tokenizers_are_passed_again(tokens: Any, other: Any, data: Any, tmp
     assert again.tokens is tokens
     assert_same(model, again, data)
     again.refresh_table(data, LABELS["texts"])
-    with pytest.raises(
-        cs.ArtifactError, match=r"Cannot load .*files hold no code. Pass it: load\(path, tokens="
-    ):
+    with pytest.raises(cs.ArtifactError, match=r"Cannot load .*files hold no code. Pass it: load\(path, tokens="):
         cs.load(path)
     with pytest.raises(cs.ArtifactError, match=r"was made with the tokenizer .* but tokens="):
         cs.load(path, tokens=other)
@@ -261,9 +251,7 @@ def test_tokens_that_are_not_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "filters",
-    [frequent, [cs.MinCount(2), frequent], cs.MinCount(9) | frequent],
-    ids=["own", "both", "either"],
+    "filters", [frequent, [cs.MinCount(2), frequent], cs.MinCount(9) | frequent], ids=["own", "both", "either"]
 )
 def test_own_filters(filters: Any, tmp_path: Path) -> None:
     model = engine(filters=filters).fit(X, LABELS["two"])

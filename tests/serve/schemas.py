@@ -20,9 +20,7 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
         if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
             return False
         parts = zip(value, schema.get("prefixItems", []), strict=False)
-        return all(fits(*part) for part in parts) and all(
-            fits(each, schema.get("items", {})) for each in value
-        )
+        return all(fits(*part) for part in parts) and all(fits(each, schema.get("items", {})) for each in value)
     if isinstance(value, dict):
         properties, more = schema.get("properties", {}), schema.get("additionalProperties", {})
         if not set(schema.get("required", [])) <= set(value):

@@ -95,9 +95,7 @@ def test_pairs_and_frames(client: Any) -> None:
     model = cs.SemanticRegressor(cs.Cross(), **options).fit(pairs, [1.0, 2.0, 3.0, 4.0] * 10)
     answer = client(create_app(model)).post("/api/predict", json={"sets": pairs[:4]}).json()
     assert answer == {"predictions": model.predict(pairs[:4]).tolist()}
-    frame = pa.table(
-        {"cast": [["ann"], ["bob"], ["ann", "bob"]] * 10, "pay": [[1.0], [2.0], [3.0, 1.0]] * 10}
-    )
+    frame = pa.table({"cast": [["ann"], ["bob"], ["ann", "bob"]] * 10, "pay": [[1.0], [2.0], [3.0, 1.0]] * 10})
     details: dict[str, Any] = {"details": ["pay"], "features": ["mean_label", "pay"]}
     model = cs.SemanticRegressor(cs.Items(), **details, **options).fit(frame, [1.0, 2.0, 3.0] * 10)
     answer = client(create_app(model)).post("/api/predict", json={"sets": frame.to_pylist()}).json()
@@ -185,10 +183,7 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
         ('{"sets": [{"stars": [[1]]}]}', "in 'stars', which must hold numbers"),
         ('{"sets": [{"stars": {"a": 1}}]}', "an object as 'stars'"),
         ('{"sets": [{"stars": [1], "store": ["a", "b"]}]}', "differ in length"),
-        (
-            '{"sets": [{"stars": [1]}, {"stars": 2, "store": ["market"]}]}',
-            "'stars' is a single value in set 1",
-        ),
+        ('{"sets": [{"stars": [1]}, {"stars": 2, "store": ["market"]}]}', "'stars' is a single value in set 1"),
         ('{"sets": [{"moons": [1]}]}', "'moons', which the model does not know"),
         ('{"sets": [[1, 2]]}', "an object of features"),
         ('{"sets": []}', "an empty list"),

@@ -25,9 +25,7 @@ def fitted(labels: list[Any]) -> Any:
         (["no", "true", "yes"], "true", [True, "True", {}], ["true"]),
     ],
 )
-def test_one_rule_for_all(
-    client: Any, labels: list[Any], second: Any, others: list[Any], queries: list[str]
-) -> None:
+def test_one_rule_for_all(client: Any, labels: list[Any], second: Any, others: list[Any], queries: list[str]) -> None:
     model = fitted(labels)
     connected = client(create_app(model))
     classes = connected.get("/api/model").json()["classes"]

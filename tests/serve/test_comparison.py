@@ -54,11 +54,9 @@ def test_numbers(reviews: Any, regressor: Any) -> None:
     found = compared(other, regressor, X, y)
     assert 0 < found["n_changed"] == len(cs.churn(other, regressor, X).rows)
     errors = [np.mean(np.abs(model.predict(X) - y)) for model in (other, regressor)]
-    assert {
-        "name": "mean error",
-        "before": pytest.approx(errors[0]),
-        "after": pytest.approx(errors[1]),
-    } in found["measures"]
+    assert {"name": "mean error", "before": pytest.approx(errors[0]), "after": pytest.approx(errors[1])} in found[
+        "measures"
+    ]
     gaps = [abs(one["before"] - one["after"]) for one in found["examples"]]
     assert gaps == sorted(gaps, reverse=True)
     assert all(one["explained"] is None for one in found["examples"])

@@ -16,13 +16,7 @@ def test_work_that_takes_too_long_is_given_up(cook: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(cs.SemanticModel, "read", lambda *_: begun.set() or go_on.wait(60))
     body, sent = json.dumps({"sets": [["salt"]]}).encode(), []
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/api/predict",
-        "headers": headers,
-        "query_string": b"",
-    }
+    scope = {"type": "http", "method": "POST", "path": "/api/predict", "headers": headers, "query_string": b""}
 
     async def receive() -> Any:
         return {"type": "http.request", "body": body}

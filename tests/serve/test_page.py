@@ -140,10 +140,7 @@ def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (
-            """new Response(JSON.stringify({ error: "Too <i>many</i>." }), { status: 413 })""",
-            "refused: Too <i>",
-        ),
+        ("""new Response(JSON.stringify({ error: "Too <i>many</i>." }), { status: 413 })""", "refused: Too <i>"),
         ("Promise.reject(new TypeError('Failed to fetch'))", "did not answer: Failed to fetch"),
         ("new Promise(() => {})", "is asked"),
     ],
@@ -186,11 +183,7 @@ def test_suggestions_and_items_with_commas_come_from_the_whole_table(opened: Any
     page = opened(cs.SemanticRegressor(cs.Subsets(2), **options).fit(X, [1.0, 2.0, 3.0] * 20))
     typed(page, "salt, Oil, olive, unheard")
     wait_for(page, ".chip", 3)
-    assert [text[:-2] for text in page.locator(".chip").all_inner_texts()] == [
-        "salt",
-        "Oil, olive",
-        "unheard",
-    ]
+    assert [text[:-2] for text in page.locator(".chip").all_inner_texts()] == ["salt", "Oil, olive", "unheard"]
     page.locator("#items").focus()
     page.keyboard.type("OIL")
     wait_for(page, "[role=listbox] [role=option]", 2)
@@ -201,9 +194,7 @@ def test_suggestions_and_items_with_commas_come_from_the_whole_table(opened: Any
     assert page.locator(".chip").last.inner_text().startswith("Oil, corn")
 
 
-def test_the_page_holds_no_tokens_and_people_may_type_faster_than_the_server_answers(
-    cook: Any, opened: Any
-) -> None:
+def test_the_page_holds_no_tokens_and_people_may_type_faster_than_the_server_answers(cook: Any, opened: Any) -> None:
     page = opened(cook)
     document = page.evaluate("JSON.parse(document.getElementById('document').textContent).tokens")
     assert (document["items"], document["vocabulary"]) == ([], [])
@@ -286,9 +277,7 @@ def test_a_late_answer_does_not_undo_what_came_after(cook: Any, opened: Any) -> 
     X = [["salt"], ["water"], ["sugar", "salt"]] + [["water", "sugar"]] * 60
     page = opened(cook, X)
     asked = next(
-        row
-        for row in range(len(X))
-        if page.locator("#example option", has_text=f"Example {row}:").count() == 0
+        row for row in range(len(X)) if page.locator("#example option", has_text=f"Example {row}:").count() == 0
     )
     page.evaluate(SLOWLY)
     page.locator("#row").fill(str(asked))

@@ -34,17 +34,13 @@ def pairs() -> Any:
 
 @pytest.fixture(scope="module")
 def named_pairs() -> Any:
-    frame = pa.table(
-        {"shop": [["x"], ["y"]] * 10, "year": ["1", "2"] * 10, "goods": [["a"], ["b", "a"]] * 10}
-    )
+    frame = pa.table({"shop": [["x"], ["y"]] * 10, "year": ["1", "2"] * 10, "goods": [["a"], ["b", "a"]] * 10})
     return cs.SemanticRegressor(cs.Cross("goods", "shop"), **OPTIONS).fit(frame, [1.0, 2.0] * 10)
 
 
 @pytest.fixture(scope="module")
 def cast() -> Any:
-    frame = pa.table(
-        {"cast": [["ann"], ["bob"], ["ann", "bob"]] * 10, "pay": [[1.0], [2.0], [3.0, 1.0]] * 10}
-    )
+    frame = pa.table({"cast": [["ann"], ["bob"], ["ann", "bob"]] * 10, "pay": [[1.0], [2.0], [3.0, 1.0]] * 10})
     details: dict[str, Any] = {"details": ["pay"], "features": ["mean_label", "pay"]}
     return cs.SemanticRegressor(cs.Items(), **details, **OPTIONS).fit(frame, [1.0, 2.0, 3.0] * 10)
 
@@ -68,9 +64,7 @@ def test_a_row_of_a_plain_table_is_one_token() -> None:
 
 
 def test_categories_that_are_numbers() -> None:
-    frame = pa.table(
-        {"kind": [[1, 2], [2], [3, 1], [3]] * 5, "on": [[True, False], [True], [True] * 2, [False]] * 5}
-    )
+    frame = pa.table({"kind": [[1, 2], [2], [3, 1], [3]] * 5, "on": [[True, False], [True], [True] * 2, [False]] * 5})
     features = [cs.Feature("kind", kind="categorical"), cs.Feature("on", kind="categorical")]
     model = cs.SetRegressor(features, epochs=2, random_state=0, n_jobs=1).fit(frame, [1.0, 2.0, 3.0, 4.0] * 5)
     read = partial(set_reader(model).read, most=MOST)
@@ -101,9 +95,7 @@ def test_pairs(pairs: Any, named_pairs: Any) -> None:
 
 
 def test_details_may_be_missing(cast: Any) -> None:
-    frame = pa.table(
-        {"cast": [["ann", "bob"], []], "pay": pa.array([[None, None], []], pa.list_(pa.float64()))}
-    )
+    frame = pa.table({"cast": [["ann", "bob"], []], "pay": pa.array([[None, None], []], pa.list_(pa.float64()))})
     for one in ({"cast": ["ann", "bob"]}, {"cast": ["ann", "bob"], "pay": None}, ["ann", "bob"]):
         assert cast.predict(set_reader(cast).read([one, {}], MOST)).tolist() == cast.predict(frame).tolist()
 

@@ -48,9 +48,7 @@ def test_plain_columns_keep_their_dtype_in_pandas_and_lists_are_arrow():
     assert sets.index.tolist() == [0, 1, 2]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from("uv"), st.integers(0, 9)), min_size=1, max_size=30)
-)
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("uv"), st.integers(0, 9)), min_size=1, max_size=30))
 def test_several_keys_equal_a_dict_of_lists(rows):
     shop, day, value = (list(column) for column in zip(*rows, strict=True))
     expected = {}
@@ -84,10 +82,7 @@ def test_nan_equals_nan_within_a_set():
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        (
-            {"set_columns": "stars"},
-            r"'stars' is not constant within the set product='b': it holds 5 and, in row 2 ",
-        ),
+        ({"set_columns": "stars"}, r"'stars' is not constant within the set product='b': it holds 5 and, in row 2 "),
         ({"by": "prodct"}, "Did you mean 'product'"),
         ({"set_columns": ["prize"]}, "Did you mean 'price'"),
         ({"by": "price"}, "'price' is null in row 1 "),

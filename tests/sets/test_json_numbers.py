@@ -26,8 +26,4 @@ def test_digits_and_whole_numbers():
 def test_arrays_of_any_depth_and_mappings():
     assert numbers([[1.0, np.nan], [0.25, -2.0]]) == [[1, None], [0.25, -2]]
     assert numbers([]) == []
-    assert entries({"loss": np.float64(0.5), "name": "a", "none": None}) == {
-        "loss": 0.5,
-        "name": "a",
-        "none": None,
-    }
+    assert entries({"loss": np.float64(0.5), "name": "a", "none": None}) == {"loss": 0.5, "name": "a", "none": None}

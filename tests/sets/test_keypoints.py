@@ -33,9 +33,7 @@ def test_as_many_distinct_observed_values_as_asked_for(values, n_keypoints):
 def test_whole_weights_are_copies(pairs, n_keypoints):
     pairs = [pair for pair in pairs if pair[1]] or [(1.0, 1)]
     values, weights = zip(*pairs, strict=True)
-    np.testing.assert_array_equal(
-        chosen(values, n_keypoints, weights), chosen(np.repeat(values, weights), n_keypoints)
-    )
+    np.testing.assert_array_equal(chosen(values, n_keypoints, weights), chosen(np.repeat(values, weights), n_keypoints))
 
 
 @given(st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=60), st.integers(3, 12))
@@ -111,9 +109,7 @@ def test_any_floats_give_keypoints_that_can_be_divided_by(values, n_keypoints):
     assert np.isfinite(gaps).all()
 
 
-@pytest.mark.parametrize(
-    "weights", [[1e20, 1, 1, 1, 1, 1, 1e-20], [1e-300] * 7, [1, 1e300, 1, 1e300, 1, 1, 1]]
-)
+@pytest.mark.parametrize("weights", [[1e20, 1, 1, 1, 1, 1, 1e-20], [1e-300] * 7, [1, 1e300, 1, 1e300, 1, 1, 1]])
 def test_extreme_weights(weights):
     keypoints = chosen(np.arange(7), 5, weights)
     assert len(keypoints) == 5
@@ -137,9 +133,7 @@ def most_change(keypoints, curvature, rising, a, b):
 
 @pytest.mark.parametrize("curvature", ["convex", "concave"])
 @pytest.mark.parametrize("rising", [True, False])
-@given(
-    exponents=st.lists(st.integers(-12, 12), min_size=2, max_size=9), start=st.sampled_from([0.0, -1e3, 1.0])
-)
+@given(exponents=st.lists(st.integers(-12, 12), min_size=2, max_size=9), start=st.sampled_from([0.0, -1e3, 1.0]))
 def test_keypoints_that_tell_are_kept(curvature, rising, exponents, start):
     points = np.unique(start + np.cumsum([0.0, *(10.0**exponent for exponent in exponents)]))
     if len(points) < 2:

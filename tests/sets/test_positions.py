@@ -19,9 +19,7 @@ def test_take_equals_joining_the_sets_one_by_one(sizes, draw):
     taken = positions.take(np.array(chosen))
     parts = [slice(positions.offsets[one], positions.offsets[one + 1]) for one in chosen]
     np.testing.assert_array_equal(taken.slots, np.hstack([positions.slots[:, part] for part in parts]))
-    np.testing.assert_array_equal(
-        taken.fractions, np.hstack([positions.fractions[:, part] for part in parts])
-    )
+    np.testing.assert_array_equal(taken.fractions, np.hstack([positions.fractions[:, part] for part in parts]))
     assert np.diff(taken.offsets).tolist() == [sizes[one] for one in chosen]
     assert (len(taken), taken.n_tokens) == (len(chosen), sum(sizes[one] for one in chosen))
     assert (taken.slots.dtype, taken.fractions.dtype, taken.offsets.dtype) == (np.int32, np.float32, np.int64)

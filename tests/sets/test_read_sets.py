@@ -31,9 +31,7 @@ def as_pandas(make):
 FRAMES = {
     "arrow": pa.table(ROWS),
     "arrow large": pa.table(ROWS).cast(
-        pa.schema(
-            [("a", pa.large_list(pa.int8())), ("b", pa.large_list(pa.float32())), ("price", pa.float64())]
-        )
+        pa.schema([("a", pa.large_list(pa.int8())), ("b", pa.large_list(pa.float32())), ("price", pa.float64())])
     ),
     "arrow list view": pa.table(
         {
@@ -137,12 +135,8 @@ CATEGORICAL = {
     "dictionary of lists": pa.table(
         {"c": pa.DictionaryArray.from_arrays([1, None, 0], pa.array([["u", None], ["u", "v"]]))}
     ),
-    "polars enum": pl.DataFrame(
-        {"c": [["u", "v"], None, ["u", None]]}, schema={"c": pl.List(pl.Enum(["v", "u"]))}
-    ),
-    "polars categorical": pl.DataFrame(
-        {"c": [["u", "v"], None, ["u", None]]}, schema={"c": pl.List(pl.Categorical)}
-    ),
+    "polars enum": pl.DataFrame({"c": [["u", "v"], None, ["u", None]]}, schema={"c": pl.List(pl.Enum(["v", "u"]))}),
+    "polars categorical": pl.DataFrame({"c": [["u", "v"], None, ["u", None]]}, schema={"c": pl.List(pl.Categorical)}),
     "pandas": pd.DataFrame({"c": object_array([["u", "v"], None, ["u", NAN]], list)}),
 }
 
@@ -157,15 +151,11 @@ def test_categories(frame):
 
 
 def test_categories_of_whole_sets_and_over_chunks():
-    frame = pd.DataFrame(
-        {"c": pd.Categorical(["u", None, "v"], categories=["w", "v", "u"]), "n": [1.0, NAN, 2.5]}
-    )
+    frame = pd.DataFrame({"c": pd.Categorical(["u", None, "v"], categories=["w", "v", "u"]), "n": [1.0, NAN, 2.5]})
     data = read_sets(frame, [Feature("c", kind="categorical"), Feature("n", kind="categorical")])
     np.testing.assert_array_equal(data.values, [[0, 0], [NAN, NAN], [1, 1]])
     assert data.categories == {"c": ("u", "v"), "n": (1, 2.5)}
-    chunks = pa.chunked_array(
-        [pa.array(["u", "v"]).dictionary_encode(), pa.array(["v", "x"]).dictionary_encode()]
-    )
+    chunks = pa.chunked_array([pa.array(["u", "v"]).dictionary_encode(), pa.array(["v", "x"]).dictionary_encode()])
     data = read_sets(pa.table({"c": chunks}), [Feature("c", kind="categorical")])
     assert [data.categories["c"][int(code)] for code in data.values[:, 0]] == ["u", "v", "v", "x"]
     nothing = pa.table({"c": pa.array([[], None], pa.list_(pa.string())), "d": pa.nulls(2, pa.string())})
@@ -181,9 +171,7 @@ def test_signed_zeros_are_one_category():
 
 
 def test_columns_that_are_not_declared_do_not_matter():
-    frame = pd.DataFrame(
-        {"a": [1, 2], "odd": [{1: object()}, "x"], "when": pd.period_range("2020", periods=2)}
-    )
+    frame = pd.DataFrame({"a": [1, 2], "odd": [{1: object()}, "x"], "when": pd.period_range("2020", periods=2)})
     assert read_sets(frame, [Feature("a")]).values[:, 0].tolist() == [1, 2]
 
 
@@ -201,9 +189,7 @@ def test_set_data_passes_through():
 
 
 def test_numbers_in_set_data_become_categories_where_declared():
-    data = SetData(
-        [[7, 1], [5, 2], [7, 3]], [0, 2, 3], ["a", "b"], set_values=[[9.0], [NAN]], set_feature_names=["p"]
-    )
+    data = SetData([[7, 1], [5, 2], [7, 3]], [0, 2, 3], ["a", "b"], set_values=[[9.0], [NAN]], set_feature_names=["p"])
     read = read_sets(data, [Feature("a", kind="categorical"), Feature("b"), Feature("p", kind="categorical")])
     assert read.categories == {"a": (7, 5), "p": (9,)}
     assert read.values.tolist() == [[0, 1], [1, 2], [0, 3]]
@@ -239,12 +225,7 @@ DAY = dt.date(2020, 1, 1)
         (pl.LazyFrame({"a": [1]}), Feature("a"), TypeError, "collect"),
         (pa.table({"a": [[1]]}), Feature(SIZE), ValueError, "No column is declared"),
         (np.zeros(3), Feature("x0"), ValueError, "Reshape your data"),
-        (
-            np.zeros((3, 0)),
-            Feature("x0"),
-            ValueError,
-            r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1",
-        ),
+        (np.zeros((3, 0)), Feature("x0"), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
         (np.zeros((0, 3)), Feature("x0"), ValueError, "0 sample"),
         (np.zeros((3, 1), dtype=complex), Feature("x0"), ValueError, "Complex data not supported"),
         ([[1], [2, 3]], Feature("x0"), ValueError, "neither a frame nor a two-dimensional array"),

@@ -47,19 +47,13 @@ def test_none_takes_dictionaries_of_lists_of_numbers():
 
 def test_none_of_arrays_and_set_data():
     assert names(resolve_features(np.zeros((2, 3)), None)) == ["x0", "x1", "x2"]
-    data = SetData(
-        [[0, 1]], [0, 1], ["a", "c"], set_values=[2], set_feature_names=["p"], categories={"c": "uv"}
-    )
+    data = SetData([[0, 1]], [0, 1], ["a", "c"], set_values=[2], set_feature_names=["p"], categories={"c": "uv"})
     assert names(resolve_features(data, None)) == ["a", "p"]
 
 
 def test_names_and_features_keep_their_order():
     stars = Feature("number", monotonic="increasing")
-    assert resolve_features(pa.table(COLUMNS), [SIZE, stars, "lists"]) == (
-        Feature(SIZE),
-        stars,
-        Feature("lists"),
-    )
+    assert resolve_features(pa.table(COLUMNS), [SIZE, stars, "lists"]) == (Feature(SIZE), stars, Feature("lists"))
 
 
 @pytest.mark.parametrize(

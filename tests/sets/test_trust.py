@@ -15,8 +15,7 @@ FEATURES = [
 def test_accepts_what_fits():
     check_trusts((), FEATURES)
     check_trusts(
-        [Trust("stars", by="votes"), Trust("stars", by="votes", shape="trapezoid"), Trust("age", by="stars")],
-        FEATURES,
+        [Trust("stars", by="votes"), Trust("stars", by="votes", shape="trapezoid"), Trust("age", by="stars")], FEATURES
     )
 
 

@@ -37,9 +37,7 @@ def covering(row, table, joining):
     kept, covered = set(), set()
     for size in range(len(row), 0, -1):
         now = {
-            token
-            for token, places in places_of.items()
-            if len(token) == size and any(one - covered for one in places)
+            token for token, places in places_of.items() if len(token) == size and any(one - covered for one in places)
         }
         kept |= now
         covered |= {place for token in now for one in places_of[token] for place in one}

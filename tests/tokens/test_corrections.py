@@ -80,9 +80,7 @@ def test_a_merged_table_keeps_those_of_the_first_that_has_them() -> None:
 
 def test_a_table_of_other_tokens_keeps_none() -> None:
     _, table = corrected()
-    other = cs.TokenTable.build([["p"], ["q"], ["q"]], ["x", "y", "z"], cs.Subsets(2), threads=1).carrying(
-        table
-    )
+    other = cs.TokenTable.build([["p"], ["q"], ["q"]], ["x", "y", "z"], cs.Subsets(2), threads=1).carrying(table)
     assert other.corrections is not None
     assert other.corrections.amounts.shape == (0, 3)
     assert other.to_arrow()["correction"].null_count == len(other)

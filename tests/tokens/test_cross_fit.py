@@ -28,9 +28,7 @@ def test_statistics_without_a_fold_are_those_of_a_table_of_the_rest(
     folds = rng.integers(0, n_folds, n)
     options: dict[str, Any] = {"task": "number" if kind == "number" else "classes"}
     filters = [cs.MinCount(2)]
-    table, out_of_fold = cross_fit(
-        rows, read_labels(y, n, **options), cs.Subsets(2), filters, folds, n_folds, w
-    )
+    table, out_of_fold = cross_fit(rows, read_labels(y, n, **options), cs.Subsets(2), filters, folds, n_folds, w)
     plain = cs.TokenTable.build(rows, y, cs.Subsets(2), filters, sample_weight=w, **options)
     same(table.filter(), plain)
     assert len(out_of_fold) == n_folds
@@ -61,9 +59,7 @@ def test_statistics_without_a_fold_are_those_of_a_table_of_the_rest(
             assert statistics.weights[number] == pytest.approx(row["weight"] * n / len(outside))
             if kind == "number":
                 assert statistics.means[number] == pytest.approx(row["mean"], rel=1e-12)
-                np.testing.assert_allclose(
-                    statistics.variances[number], row["variance"], rtol=1e-5, atol=1e-8
-                )
+                np.testing.assert_allclose(statistics.variances[number], row["variance"], rtol=1e-5, atol=1e-8)
             elif rest.classes.tolist() == table.classes.tolist():
                 np.testing.assert_allclose(statistics.means[number], row["mean"])
         for place in np.flatnonzero(folds == fold):

@@ -8,14 +8,7 @@ import scipy.stats
 
 import clearset as cs
 from clearset.sets import read_labels
-from clearset.tokens import (
-    NAMES,
-    OWN,
-    VALUES,
-    Statistics,
-    cross_fit,
-    token_values,
-)
+from clearset.tokens import NAMES, OWN, VALUES, Statistics, cross_fit, token_values
 from clearset.tokens._features import means_of_values, own_feature
 
 from . import plain_python
@@ -27,9 +20,7 @@ Z = scipy.stats.norm.ppf(0.975)
 class Brute:
     """Random examples, and every feature of every token by enumeration."""
 
-    def __init__(
-        self, kind: str, *, weighted: bool = False, seed: int = 0, n: int = 60, items: int = 6
-    ) -> None:
+    def __init__(self, kind: str, *, weighted: bool = False, seed: int = 0, n: int = 60, items: int = 6) -> None:
         rng = np.random.default_rng(seed)
         self.kind, self.n = kind, n
         self.rows = [list(rng.choice(list("abcdefgh")[:items], rng.integers(1, 5))) for _ in range(n)]
@@ -135,9 +126,7 @@ def assert_all_features(
 @pytest.mark.parametrize("shrinkage", [0.0, 1.0, 20.0])
 def test_every_feature_of_every_token(kind: str, weighted: bool, shrinkage: float) -> None:
     brute = Brute(kind, weighted=weighted)
-    table = cs.TokenTable.build(
-        brute.rows, brute.y, cs.Subsets(3), task=brute.task, sample_weight=brute.w, threads=1
-    )
+    table = cs.TokenTable.build(brute.rows, brute.y, cs.Subsets(3), task=brute.task, sample_weight=brute.w, threads=1)
     assert {tuple(sorted(t)) for t in spelled(table, len(table))} == set().union(
         *(plain_python.subsets(row, 3) for row in brute.rows)
     )
@@ -169,9 +158,7 @@ def test_a_token_without_examples_outside_its_fold_has_the_prior(kind: str) -> N
         means = token_values(table, out_of_fold[0], "mean_label", shrinkage)
         np.testing.assert_allclose(means[number], brute.prior)
     if kind != "number":
-        np.testing.assert_allclose(
-            token_values(table, out_of_fold[0], "log_odds", 0.0)[number], 0, atol=1e-12
-        )
+        np.testing.assert_allclose(token_values(table, out_of_fold[0], "log_odds", 0.0)[number], 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["two", "many"])
@@ -243,18 +230,7 @@ def test_an_empty_table_has_no_features() -> None:
 
 def test_names_are_all_there() -> None:
     assert set(NAMES) == {
-        *(
-            "mean_label",
-            "log_odds",
-            "count",
-            "size",
-            "interval",
-            "entropy",
-            "lift",
-            "whole",
-            "items",
-            "tokens",
-        )
+        *("mean_label", "log_odds", "count", "size", "interval", "entropy", "lift", "whole", "items", "tokens")
     }
     known: Any = set(VALUES) | set(OWN)
     assert known < set(NAMES)

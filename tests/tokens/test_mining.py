@@ -20,9 +20,7 @@ def labels(rng, n, n_channels):
 
 def random_rows(rng, joining, n_rows, n_codes=12, most=8):
     rows = [rng.integers(0, n_codes, rng.integers(0, most)) for _ in range(n_rows)]
-    return Coded.from_rows(
-        [row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in rows]
-    )
+    return Coded.from_rows([row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in rows])
 
 
 def assert_same(a, b):
@@ -98,11 +96,7 @@ def test_no_tokens_at_all(backend, rows, joining):
     assert len(mined.items) == len(mined.parents) == len(mined.counts) == 0
     assert mined.sums.shape == (0, 4)
     values = np.zeros(len(rows))
-    assert mine(Coded.from_rows(rows), joining, channels, 4, min_count=2, values=values).sums.shape == (
-        0,
-        4,
-        3,
-    )
+    assert mine(Coded.from_rows(rows), joining, channels, 4, min_count=2, values=values).sums.shape == (0, 4, 3)
 
 
 def test_one_large_example_ends_in_an_error_at_once(backend):

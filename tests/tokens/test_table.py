@@ -141,9 +141,7 @@ def test_filtering_later_is_filtering_at_once(rows: list[list[str]], seed: int, 
     expected = cs.TokenTable.build(rows, y, cs.Subsets(3))
     kept = (expected.counts >= least) & (expected.interval_widths <= 0.7)
     assert by_token(at_once).keys() == {
-        tuple(sorted(row["token"]))
-        for row, keep in zip(expected.to_arrow().to_pylist(), kept, strict=True)
-        if keep
+        tuple(sorted(row["token"])) for row, keep in zip(expected.to_arrow().to_pylist(), kept, strict=True) if keep
     }
 
 
@@ -216,8 +214,7 @@ def test_the_recipe_of_the_paper() -> None:
     encoded = table.encode([recipe])
     tokens = table.find(encoded).tokens
     found = {
-        frozenset(table.spell(int(t))): (round(table.means[t], 3), table.counts[t], table.sizes[t])
-        for t in tokens
+        frozenset(table.spell(int(t))): (round(table.means[t], 3), table.counts[t], table.sizes[t]) for t in tokens
     }
     assert found == {
         frozenset(["salt", "water", "fennel bulb"]): (0.059, 17, 3),
@@ -274,12 +271,7 @@ def test_own_tokenizers(tmp_path: Any) -> None:
 def test_lookups() -> None:
     table = cs.TokenTable.build([["a", "b"], ["b", "c"], ["b"]], ["x", "y", "y"], cs.Subsets(2))
     one = table.lookup(["b", "a"])
-    assert (set(one.token), one.count, one.mean, one.class_weights) == (
-        {"a", "b"},
-        1,
-        0.0,
-        {"x": 1.0, "y": 0.0},
-    )
+    assert (set(one.token), one.count, one.mean, one.class_weights) == ({"a", "b"}, 1, 0.0, {"x": 1.0, "y": 0.0})
     assert table.lookup("b").mean == pytest.approx(2 / 3)
     assert table.lookup(iter(["b", "b"])).count == 3
     for absent in ("z", ["a", "z"], ["a", "c"], [], ["a", "b", "c"]):
@@ -466,9 +458,7 @@ def test_threads_are_whole_numbers(threads: Any) -> None:
 
 
 def test_tables_of_other_tasks_say_what_to_do() -> None:
-    numbers, classes = (
-        cs.TokenTable.build([["a"], ["b"]], [1, 0], task=task) for task in ("number", "classes")
-    )
+    numbers, classes = (cs.TokenTable.build([["a"], ["b"]], [1, 0], task=task) for task in ("number", "classes"))
     with pytest.raises(ValueError, match="same task="):
         numbers + classes
 

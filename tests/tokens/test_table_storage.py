@@ -117,9 +117,7 @@ def test_files_of_others_stay(parquet: bool, tmp_path: Path) -> None:
     assert cs.TokenTable.load(tmp_path / "t.parquet").examples is None
 
 
-def test_a_failure_while_writing_leaves_the_old_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_while_writing_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.parquet"
     cs.TokenTable.build(ROWS, LABELS["two"]).save(path)
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}

@@ -79,9 +79,7 @@ def test_runs_are_covered_by_place(backend):
 def tables(draw):
     """A joining, a table out of some rows' tokens with views, and rows to look into."""
     joining = draw(joinings)
-    known = sorted(
-        {t for row in draw(rows_of(joining)) for t in tokens_of(row, joining)}, key=lambda t: (len(t), t)
-    )
+    known = sorted({t for row in draw(rows_of(joining)) for t in tokens_of(row, joining)}, key=lambda t: (len(t), t))
     tokens = draw(st.lists(st.sampled_from(known), unique=True)) if known else []
     masks = draw(st.lists(st.integers(0, 7), min_size=len(tokens), max_size=len(tokens)))
     return joining, tokens, masks, draw(rows_of(joining))
@@ -100,9 +98,7 @@ def test_found_are_the_tokens_of_the_table(backend, table, cover, data):
     assert found_in(index, rows, np.array(views, np.uint8), cover=cover) == expected
 
 
-@pytest.mark.parametrize(
-    "joining", [Joining("subsets", 3), Joining("ngrams", 3), Joining("crosses", 2, 20)], ids=str
-)
+@pytest.mark.parametrize("joining", [Joining("subsets", 3), Joining("ngrams", 3), Joining("crosses", 2, 20)], ids=str)
 @pytest.mark.parametrize("cover", [True, False])
 @pytest.mark.usefixtures("compiled")
 def test_threads_and_the_reference_find_the_same(joining, cover):
@@ -112,10 +108,7 @@ def test_threads_and_the_reference_find_the_same(joining, cover):
     rows = [row.tolist() if joining.kind == "ngrams" else np.unique(row).tolist() for row in drawn]
     coded = Coded.from_rows(rows)
     mined = mine(
-        Coded.from_rows([[c for c in row if c != 7] for row in rows[:2000]]),
-        joining,
-        np.zeros(2000, np.int32),
-        1,
+        Coded.from_rows([[c for c in row if c != 7] for row in rows[:2000]]), joining, np.zeros(2000, np.int32), 1
     )
     masks = rng.integers(0, 4, len(mined.items)).astype(np.uint32)
     views = rng.integers(0, 2, 3000).astype(np.uint8)

@@ -103,18 +103,12 @@ def test_difference(pairs: list[tuple[list[str], list[str]]]) -> None:
 
 @given(st.lists(st.tuples(ITEMS, ITEMS), min_size=1, max_size=6))
 def test_cross_names_columns(pairs: list[tuple[list[str], list[str]]]) -> None:
-    expected = [
-        [f"left={item}" for item in left] + [f"right={item}" for item in right] for left, right in pairs
-    ]
+    expected = [[f"left={item}" for item in left] + [f"right={item}" for item in right] for left, right in pairs]
     assert cs.Cross().parts(pairs).to_pylist() == expected
     lists = pa.list_(pa.string())
-    frame = pa.table(
-        {"u": pa.array([p[0] for p in pairs], lists), "v": pa.array([p[1] for p in pairs], lists)}
-    )
+    frame = pa.table({"u": pa.array([p[0] for p in pairs], lists), "v": pa.array([p[1] for p in pairs], lists)})
     named = cs.Cross("v", "u").parts(frame).to_pylist()
-    assert named == [
-        [f"v={item}" for item in right] + [f"u={item}" for item in left] for left, right in pairs
-    ]
+    assert named == [[f"v={item}" for item in right] + [f"u={item}" for item in left] for left, right in pairs]
 
 
 def test_sizes_of_numpy_become_plain_numbers() -> None:
@@ -164,13 +158,7 @@ def test_own_tokenizers_see_the_examples_as_they_are() -> None:
             seen.append(example)
             return []
 
-    for X in (
-        ["ab"],
-        [["a"]],
-        pa.array([["a"]]),
-        pa.table({"u": [["a"]], "v": ["b"]}),
-        np.array([["a", "b"]]),
-    ):
+    for X in (["ab"], [["a"]], pa.array([["a"]]), pa.table({"u": [["a"]], "v": ["b"]}), np.array([["a", "b"]])):
         as_tokenizer(Spy()).parts(X)
     assert seen == ["ab", ["a"], ["a"], (["a"], "b"), ("a", "b")]
 

@@ -4,18 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from clearset.tokens import (
-    Filter,
-    Items,
-    MaxSize,
-    MinCount,
-    NGrams,
-    Setting,
-    Subsets,
-    TokenLimitError,
-)
+from clearset.tokens import Filter, Items, MaxSize, MinCount, NGrams, Setting, Subsets, TokenLimitError
 from clearset.training import choose, larger_tokens, smallest_tokens
 
 FIRST = Setting(Items())
@@ -38,7 +30,20 @@ class Attempts:
         self.rivals.append(None if rival is None else rival.setting)
         loss = self._loss(setting)
         progress = SimpleNamespace(interrupted=len(self.settings) == self._interrupt_at)
-        return SimpleNamespace(setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress))
+        return SimpleNamespace(
+            setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress, validation_losses=self._losses(loss))
+        )
+
+    def _losses(self, loss):
+        return None
+
+
+class NoisyAttempts(Attempts):
+    """The losses of single examples differ from setting to setting by much more than their means do."""
+
+    def _losses(self, loss):
+        noise = np.random.default_rng(len(self.settings)).normal(size=400)
+        return loss + noise - noise.mean()
 
 
 def run(loss, *, first=FIRST, free=EVERYTHING, largest=3, interrupt_at=None):
@@ -103,6 +108,13 @@ def test_a_more_complex_setting_must_gain_a_five_hundredth(start, loss, taken):
     assert (best.setting.width == 2) is taken
 
 
+def test_a_gain_must_be_larger_than_its_standard_error():
+    for gain, taken in ((0.01, False), (0.5, True)):
+        attempts = NoisyAttempts(lambda s, gain=gain: 1.0 - gain * (s.width - 1))
+        best, _ = choose(FIRST, free=frozenset({"width"}), largest=1, attempt=attempts)
+        assert (best.setting.width == 2) == taken
+
+
 def test_every_setting_must_gain_on_the_best_so_far():
     best, losses, _ = run(lambda s: {2.0: 0.9, 0.2: 0.899}[s.pull] if s.refine else 1.0, free={"refine"})
     assert [loss for _, loss in losses] == [1.0, 0.9, 0.899]
@@ -154,9 +166,7 @@ def test_a_cover_is_tried_of_larger_tokens_only():
 
 
 def test_all_tokens_are_tried_where_a_cover_was_first():
-    _, _, attempts = run(
-        lambda s: 1.0 - 0.1 * size_of(s), first=replace(FIRST, cover=True), free={"tokens", "cover"}
-    )
+    _, _, attempts = run(lambda s: 1.0 - 0.1 * size_of(s), first=replace(FIRST, cover=True), free={"tokens", "cover"})
     assert [setting.cover for setting in attempts.settings] == [True, True, True, False]
 
 
@@ -173,11 +183,7 @@ def test_too_many_tokens_are_as_bad_as_can_be():
         return 1.0
 
     best, losses, attempts = run(loss, free={"tokens", "width"})
-    assert losses == [
-        (FIRST, 1.0),
-        (replace(FIRST, tokens=Subsets(2)), float("inf")),
-        (attempts.settings[-1], 1.0),
-    ]
+    assert losses == [(FIRST, 1.0), (replace(FIRST, tokens=Subsets(2)), float("inf")), (attempts.settings[-1], 1.0)]
     assert [size_of(setting) for setting in attempts.settings] == [1, 2, 1]  # no larger ones, but the width
     assert best.setting == FIRST
 

@@ -39,14 +39,14 @@ class Recorded(Learning):
         self.sources.append(sources)
         loss = 5.0 - setting.width - setting.refine - getattr(setting.tokens, "max_size", 1)
         progress = SimpleNamespace(interrupted=False)
-        return SimpleNamespace(setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress))
+        return SimpleNamespace(
+            setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress, validation_losses=None)
+        )
 
 
 def learning(n=400, groups=None, table=None, **parameters) -> Recorded:
     rows = LabelledExamples(WORDS.tolist()[:n] * (n // 400 or 1), np.arange(n) % 2.0, np.ones(n))
-    plan = Plan(
-        np.array(["no", "yes"]), table, None, (), (), Loss("log_loss"), {**OPEN, **parameters}, 1.0, 1
-    )
+    plan = Plan(np.array(["no", "yes"]), table, None, (), (), Loss("log_loss"), {**OPEN, **parameters}, 1.0, 1)
     return Recorded(rows, groups, plan, np.random.default_rng(0))
 
 

@@ -86,6 +86,4 @@ def test_values_that_were_missing_keep_what_was_learned():
     before = function.calibration.copy()
     fill_missing_crossed(function, example.binning, example.positions, nothing(example), 0.0)
     of_size = int(example.binning.slot_offsets[3]) - 1  # never missing here
-    np.testing.assert_array_equal(
-        np.delete(function.calibration, of_size, axis=1), np.delete(before, of_size, axis=1)
-    )
+    np.testing.assert_array_equal(np.delete(function.calibration, of_size, axis=1), np.delete(before, of_size, axis=1))

@@ -7,9 +7,7 @@ from clearset import baselines
 from clearset.tuning import default_space
 from clearset.tuning._default_spaces import SPACES
 
-ESTIMATORS = [
-    getattr(baselines, name) for name in baselines.__all__ if name.endswith(("Regressor", "Classifier"))
-]
+ESTIMATORS = [getattr(baselines, name) for name in baselines.__all__ if name.endswith(("Regressor", "Classifier"))]
 
 
 def small_sets(n, seed):

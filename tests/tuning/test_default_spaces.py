@@ -68,9 +68,7 @@ def test_classes_derived_from_those_of_the_package():
 def test_every_name_of_the_table_is_a_parameter(kind):
     assert set(SPACES["Set"]) <= set(kind().get_params())
     for estimator in (cs.SemanticClassifier, cs.SemanticRegressor, cs.SemanticFeatureEngine):
-        assert (
-            set(SPACES["Semantic"]) == set(SPACES["SemanticFeatureEngine"]) <= set(estimator().get_params())
-        )
+        assert set(SPACES["Semantic"]) == set(SPACES["SemanticFeatureEngine"]) <= set(estimator().get_params())
 
 
 def test_the_ends_of_every_range_can_be_fitted():

@@ -9,14 +9,7 @@ from clearset.tuning._examples import read_examples
 
 
 def split(X, y, **options):
-    options = {
-        "sample_weight": None,
-        "validation_data": None,
-        "folds": None,
-        "seed": 0,
-        "stratify": False,
-        **options,
-    }
+    options = {"sample_weight": None, "validation_data": None, "folds": None, "seed": 0, "stratify": False, **options}
     return read_examples(X, y, **options)
 
 
@@ -66,9 +59,7 @@ LISTS = [[float(row)] * (1 + row % 3) for row in range(30)]
         pd.DataFrame({"x": LISTS}),
         pd.Series(LISTS),
         cs.SetData(
-            np.concatenate(LISTS)[:, None],
-            np.concatenate([[0], np.cumsum([len(row) for row in LISTS])]),
-            ["x"],
+            np.concatenate(LISTS)[:, None], np.concatenate([[0], np.cumsum([len(row) for row in LISTS])]), ["x"]
         ),
     ],
     ids=lambda X: f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}",
@@ -84,7 +75,5 @@ def test_all_forms_of_data(X, form):
             "SetData": lambda X: X.values[X.offsets[:-1], 0],
             "Table": lambda X: [row[0] for row in X["x"].to_pylist()],
             "DataFrame": lambda X: [row[0] for row in X["x"]],
-        }.get(
-            type(X).__name__, lambda X: [row[0] for row in (X.to_pylist() if hasattr(X, "to_pylist") else X)]
-        )
+        }.get(type(X).__name__, lambda X: [row[0] for row in (X.to_pylist() if hasattr(X, "to_pylist") else X)])
         np.testing.assert_array_equal(first(part.X), labels)

@@ -46,9 +46,7 @@ def test_scores_are_those_of_a_cross_validation_of_numbers(folds, weighted):
     assert split.get_n_splits() == folds
     for trial in tuning.trials:
         ridge = Ridge(**trial["params"], random_state=7)
-        predicted = cross_val_predict(
-            ridge, X, y, cv=split, params={"sample_weight": weights} if weighted else {}
-        )
+        predicted = cross_val_predict(ridge, X, y, cv=split, params={"sample_weight": weights} if weighted else {})
         expected = mean_squared_error(y, predicted, sample_weight=weights)
         assert trial["score"] == pytest.approx(expected, rel=1e-12)
     best = Ridge(**tuning.best_params_).fit(X, y, sample_weight=weights)
@@ -99,9 +97,7 @@ def test_a_class_that_is_nowhere_else_is_always_learned():
     y = np.array(["a", "b", "once"] + ["a", "b"] * 8)
     assert np.flatnonzero(dealt(y, 5) == -1).tolist() == [2]
     X = np.random.default_rng(0).normal(size=(19, 1))
-    tuning = cs.tune(
-        LogisticRegression(), X, y, budget=2, folds=5, space={"C": (0.1, 1.0)}, random_state=0, verbose=0
-    )
+    tuning = cs.tune(LogisticRegression(), X, y, budget=2, folds=5, space={"C": (0.1, 1.0)}, random_state=0, verbose=0)
     assert [trial["state"] for trial in tuning.trials] == ["complete"] * 2
     assert tuning.best_estimator_.classes_.tolist() == ["a", "b", "once"]
 
@@ -214,21 +210,10 @@ def test_set_functions_and_semantic_models():
     reviews = make_reviews(90)
     model = cs.SetRegressor(["star_rating", "price"], epochs=2, n_jobs=1)
     tuning = cs.tune(
-        model,
-        reviews.frame,
-        reviews.sales,
-        budget=2,
-        folds=3,
-        space={"width": [1, 2]},
-        random_state=4,
-        verbose=0,
+        model, reviews.frame, reviews.sales, budget=2, folds=3, space={"width": [1, 2]}, random_state=4, verbose=0
     )
-    expected = (
-        clone(model).set_params(random_state=4, **tuning.best_params_).fit(reviews.frame, reviews.sales)
-    )
-    np.testing.assert_array_equal(
-        tuning.best_estimator_.predict(reviews.frame), expected.predict(reviews.frame)
-    )
+    expected = clone(model).set_params(random_state=4, **tuning.best_params_).fit(reviews.frame, reviews.sales)
+    np.testing.assert_array_equal(tuning.best_estimator_.predict(reviews.frame), expected.predict(reviews.frame))
     baskets, labels = [["bread", "milk"], ["beer", "milk"], ["milk"], ["beer"]] * 15, [0, 1, 0, 1] * 15
     items = cs.SemanticClassifier(tokens=cs.Items(), refine=False, epochs=2, n_jobs=1)
     tuning = cs.tune(

@@ -90,9 +90,7 @@ def test_processes_at_once(tmp_path, start):
 
 def test_the_second_run_is_refused_while_the_first_lasts(tmp_path, start):
     path = tmp_path / "a.jsonl"
-    process = start(
-        TUNES.format(fit="len(fits) == 5 and (print('fifth', flush=True), sys.stdin.readline())"), path
-    )
+    process = start(TUNES.format(fit="len(fits) == 5 and (print('fifth', flush=True), sys.stdin.readline())"), path)
     go(process)
     assert [line(process), line(process)] == ["ready", "fifth"]
     before = path.read_bytes()

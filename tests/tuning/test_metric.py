@@ -63,9 +63,7 @@ def test_values(weights):
     poisson = PoissonRegressor().fit(X, np.exp(Y))
     rate, count = poisson.predict(X), np.exp(Y)
     deviance = 2 * (count * np.log(count / rate) - count + rate)
-    assert score(cs.SetRegressor(loss="poisson"), poisson, count) == pytest.approx(
-        np.average(deviance, weights=w)
-    )
+    assert score(cs.SetRegressor(loss="poisson"), poisson, count) == pytest.approx(np.average(deviance, weights=w))
     shares = logistic.predict_proba(X)[np.arange(60), (CLASSES == "yes").astype(int)]
     assert score(logistic, logistic, CLASSES) == pytest.approx(-np.average(np.log(shares), weights=w))
     wrong = RidgeClassifier().fit(X, CLASSES)

@@ -56,9 +56,7 @@ def test_the_plot_has_a_panel_of_trials_and_one_of_each_parameter():
     (line,) = trials.get_lines()
     scores = [np.inf if trial["score"] is None else trial["score"] for trial in tuning.trials]
     np.testing.assert_allclose(line.get_ydata(), np.minimum.accumulate(scores), rtol=1e-12)
-    drawn = {
-        tuple(spot) for dots in n.collections for spot in np.ma.filled(dots.get_offsets(), np.nan).tolist()
-    }
+    drawn = {tuple(spot) for dots in n.collections for spot in np.ma.filled(dots.get_offsets(), np.nan).tolist()}
     best = tuning.trials[tuning.best_trial_]
     assert (best["score"], float(best["params"]["n"])) in drawn
     assert "failed" in trials.get_legend_handles_labels()[1]

@@ -126,9 +126,7 @@ def test_objects_are_not_pickled(tmp_path):
     model = cs.SemanticClassifier(refine=False, epochs=2, n_jobs=1)
 
     def search():
-        return cs.tune(
-            model, baskets, labels, budget=3, space=space, storage=tmp_path / "a", random_state=0, verbose=0
-        )
+        return cs.tune(model, baskets, labels, budget=3, space=space, storage=tmp_path / "a", random_state=0, verbose=0)
 
     first, second = search(), search()
     lines = [json.loads(line) for line in (tmp_path / "a").read_text().splitlines()]

@@ -170,13 +170,7 @@ def test_set_functions_stop_early_on_the_validation_data():
     training, held = reviews.frame[:200], reviews.frame[200:]
     model = cs.SetRegressor(["star_rating", "price"], epochs=4, random_state=3, n_jobs=1, verbose=1)
     tuning = cs.tune(
-        model,
-        training,
-        reviews.sales[:200],
-        (held, reviews.sales[200:]),
-        3,
-        space={"width": [1, 2]},
-        verbose=0,
+        model, training, reviews.sales[:200], (held, reviews.sales[200:]), 3, space={"width": [1, 2]}, verbose=0
     )
     expected = cs.SetRegressor(["star_rating", "price"], epochs=4, random_state=3, n_jobs=1)
     expected.set_params(**tuning.best_params_)
@@ -324,17 +318,9 @@ def test_an_interrupt_before_anything_was_found_is_raised():
         ({"budget": 0}, ValueError, "budget must be a whole number at least 1; received 0"),
         ({"budget": 2.5}, ValueError, "budget must be a whole number"),
         ({"seconds": -1}, ValueError, "seconds"),
-        (
-            {"scoring": "acuracy"},
-            ValueError,
-            r"'acuracy', which is no scorer.*Did you mean 'accuracy'.{,250}$",
-        ),
+        ({"scoring": "acuracy"}, ValueError, r"'acuracy', which is no scorer.*Did you mean 'accuracy'.{,250}$"),
         ({"random_state": -1}, ValueError, "random_state must be None, a whole number from 0.*received -1"),
-        (
-            {"validation_data": (X, Y[:3])},
-            ValueError,
-            "y of validation_data has 3 labels but X .* has 20 rows",
-        ),
+        ({"validation_data": (X, Y[:3])}, ValueError, "y of validation_data has 3 labels but X .* has 20 rows"),
         ({"validation_data": (X, None)}, ValueError, "y of validation_data is None"),
         ({"scoring": 3}, TypeError, "scoring must be the name"),
         ({"validation_data": X}, TypeError, "validation_data is a pair"),

@@ -86,9 +86,7 @@ def quality_of_classes(y: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]
     accuracy = float((shares.argmax(axis=1) == y).mean())
     if shares.shape[1] == 2:
         return {"accuracy": accuracy, "auc": float(roc_auc_score(y, shares[:, 1]))}
-    areas = [
-        roc_auc_score(y == label, shares[:, label]) for label in range(shares.shape[1]) if (y == label).any()
-    ]
+    areas = [roc_auc_score(y == label, shares[:, label]) for label in range(shares.shape[1]) if (y == label).any()]
     return {"accuracy": accuracy, "auc": float(np.mean(areas))}
 
 

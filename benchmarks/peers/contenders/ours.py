@@ -8,24 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.peers._data import NumericSets, read_items, read_numeric
-from benchmarks.peers.contenders._measure import (
-    Job,
-    Result,
-    answer,
-    cpu_of,
-    latency,
-    measured,
-    quality_of_classes,
-    r2,
-)
+from benchmarks.peers.contenders._measure import Job, Result, answer, cpu_of, latency, measured, quality_of_classes, r2
 
 
 def _frame(data: NumericSets) -> pa.Table:
     """One row a set, one list column a feature."""
     offsets = pa.array(data.offsets, pa.int32())
-    columns = [
-        pa.ListArray.from_arrays(offsets, pa.array(np.ascontiguousarray(column))) for column in data.values.T
-    ]
+    columns = [pa.ListArray.from_arrays(offsets, pa.array(np.ascontiguousarray(column))) for column in data.values.T]
     return pa.table(columns, names=[f"x{feature}" for feature in range(data.n_features)])
 
 
@@ -41,10 +30,7 @@ def numeric(job: Job) -> Result:
     frame, y = _frame(train), train.y
     result["input_mb"] = frame.nbytes / 2**20
     model = regressor(
-        [
-            cs.Feature("x0", monotonic="increasing"),
-            *(f"x{feature}" for feature in range(1, train.n_features)),
-        ],
+        [cs.Feature("x0", monotonic="increasing"), *(f"x{feature}" for feature in range(1, train.n_features))],
         job["width"],
         lattices="full",
         batch_size=job["batch_size"],
@@ -91,6 +77,4 @@ def items(job: Job) -> Result:
 
 
 if __name__ == "__main__":
-    answer(
-        lambda job: items(job) if "classes" in job else numeric(job), ("clearset", "numpy", "scikit-learn")
-    )
+    answer(lambda job: items(job) if "classes" in job else numeric(job), ("clearset", "numpy", "scikit-learn"))

@@ -59,6 +59,10 @@ class Engine(ABC):
         """Return the outputs ``(N, C)`` of rho's own C functions, for rows of ``C * K`` means."""
 
     @abstractmethod
+    def losses(self, loss: Loss, outputs: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the loss of every set, ``(B,)``, of outputs ``(B, C)``."""
+
+    @abstractmethod
     def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
 

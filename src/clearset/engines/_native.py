@@ -48,6 +48,10 @@ class NativeEngine(Engine):
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
         return native.rho(rows, rho.calibrators, rho.vertices, rho.output)
 
+    def losses(self, loss: Loss, outputs: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the loss of every set, ``(B,)``, of outputs ``(B, C)``."""
+        return native.losses(loss, outputs, targets)[0]
+
     def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
         return NativeTrainer(problem, schedule, rng)

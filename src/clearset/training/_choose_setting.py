@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
 
 from clearset.tokens import (
@@ -20,7 +21,8 @@ from clearset.tokens import (
 )
 from clearset.training._try_setting import Trial
 
-# A more complex setting must lower the validation loss by this share to be taken.
+# A more complex setting must lower the validation loss by this share to be taken, and by more than the standard error
+# of what it gains on the validation examples.
 GAIN = 0.002
 # How strongly corrections may be pulled to 0: as logistic regression usually does it, and hardly at all.
 PULLS = (2.0, 0.2)
@@ -90,10 +92,10 @@ def choose(
             return False
         losses.append((setting, trial.loss))
         stopped = trial.fitted.progress.interrupted
-        if trial.loss < best.loss - GAIN * abs(best.loss):
-            best = trial
-            return True
-        return False
+        if not _gains(trial, best):
+            return False
+        best = trial
+        return True
 
     if first.refine and not stopped:
         best = attempt(first, start, None)
@@ -118,3 +120,14 @@ def choose(
     # Whichever trial an interrupt ended, it was the fit that was interrupted.
     best.fitted.progress.interrupted = stopped
     return best, losses
+
+
+def _gains(trial: Trial, best: Trial) -> bool:
+    """Return whether a trial is better than the best so far by more than chance."""
+    if not trial.loss < best.loss - GAIN * abs(best.loss):
+        return False
+    ours, theirs = trial.fitted.validation_losses, best.fitted.validation_losses
+    if ours is None or theirs is None or len(ours) < 2:
+        return True
+    gains = theirs - ours
+    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))

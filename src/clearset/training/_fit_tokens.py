@@ -105,6 +105,8 @@ class FittedTokens:
         The best epoch of each stage.
     first_losses : list of float
         The validation losses of the first stage, epoch by epoch.
+    validation_losses : ndarray of shape (n,), optional
+        The loss of each validation example, weighted, where there are some.
     n_training : int
         The number of training examples.
     loss : float
@@ -116,6 +118,7 @@ class FittedTokens:
     progress: Progress[SetFunction]
     stops: tuple[int, ...]
     first_losses: list[float]
+    validation_losses: FloatArray | None
     n_training: int
     loss: float
 
@@ -185,13 +188,15 @@ def fit_tokens(
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best
-    best = best.copy()
+    best, validation_losses = best.copy(), _validation_losses(fitting, best)
     nothing = _no_tokens(fitting.binning, examples.rows)
     fill_missing_crossed(best, fitting.binning, crossed, nothing, _prior(task.loss, data, crossed.n_classes))
     function, reached = fitting.finished(best), unit.own(progress.best_loss)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
-    return FittedTokens(fitting.binning, function, progress, best_epochs, first_losses, len(data), reached)
+    return FittedTokens(
+        fitting.binning, function, progress, best_epochs, first_losses, validation_losses, len(data), reached
+    )
 
 
 def _fitting(
@@ -230,6 +235,18 @@ def _fitting(
         on_epoch,
     )
     return fitting, crossed
+
+
+def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | None:
+    """Return the loss of every validation example, weighted."""
+    if (data := fitting.validation) is None:
+        return None
+    taken = data.take(np.arange(len(data)))
+    tables = {name: table.astype(data.dtype) for name, table in function.tables.items()}
+    corrections = None if function.corrections is None else function.corrections.astype(data.dtype)
+    function = replace(function.with_tables(tables), corrections=corrections)
+    outputs = engine().outputs(function, taken.positions, fitting.options.threads).astype(np.float64)
+    return engine().losses(fitting.unit.loss, outputs, data.targets) * data.weights
 
 
 def _scaled_output(

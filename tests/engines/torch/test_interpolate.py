@@ -32,9 +32,7 @@ def test_inputs_outside_are_moved_to_the_border():
 def test_gradients(sizes):
     generator = torch.Generator().manual_seed(0)
     inputs = torch.rand(5, 2, len(sizes), generator=generator, dtype=torch.float64, requires_grad=True)
-    vertices = torch.randn(
-        2, int(np.prod(sizes)), generator=generator, dtype=torch.float64, requires_grad=True
-    )
+    vertices = torch.randn(2, int(np.prod(sizes)), generator=generator, dtype=torch.float64, requires_grad=True)
     assert gradcheck(lambda x, v: interpolate_lattice(x, v, sizes), (inputs, vertices))
 
 

@@ -81,18 +81,14 @@ def test_gradients_reach_a_network_that_makes_the_features():
     function.calibration[:] = 0.1 + 0.8 * function.calibration
     module, tokens = SetFunctionModule(function), as_tensors(example.positions.take(np.arange(6)))
     fractions = (0.1 + 0.8 * tokens.fractions).requires_grad_()
-    assert torch.autograd.gradcheck(
-        lambda fractions: module(tokens._replace(fractions=fractions)), (fractions,)
-    )
+    assert torch.autograd.gradcheck(lambda fractions: module(tokens._replace(fractions=fractions)), (fractions,))
 
 
 def test_trains_as_a_part_of_a_network():
     example = Example(outputs=2)
     torch.manual_seed(0)
     tokens, target = as_tensors(example.positions), torch.linspace(-1, 1, 80, dtype=torch.float64)
-    network = torch.nn.Sequential(
-        SetFunctionModule(example.initial()), torch.nn.Linear(2, 1, dtype=torch.float64)
-    )
+    network = torch.nn.Sequential(SetFunctionModule(example.initial()), torch.nn.Linear(2, 1, dtype=torch.float64))
     optimizer = torch.optim.Adam(network.parameters(), lr=0.05)
     losses = []
     for _ in range(60):

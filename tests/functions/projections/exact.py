@@ -9,9 +9,7 @@ import numpy as np
 Row = dict[int, Any]
 
 
-def exact_projection(
-    matrix: np.ndarray, y: np.ndarray, lower: float = -np.inf, upper: float = np.inf
-) -> np.ndarray:
+def exact_projection(matrix: np.ndarray, y: np.ndarray, lower: float = -np.inf, upper: float = np.inf) -> np.ndarray:
     """Project y onto {x: matrix x >= 0, lower <= x <= upper}; the matrix may hold floats or fractions.
 
     Floats find constraints that are probably active. Whether they are is decided without rounding: the result
@@ -19,9 +17,7 @@ def exact_projection(
     """
     rows, limits = _rows(matrix, len(y), lower, upper)
     try:
-        start = list(
-            _QuadraticProgram(rows, limits, y, float, 1e-11 * max(1.0, np.abs(y).max())).solve([])[1]
-        )
+        start = list(_QuadraticProgram(rows, limits, y, float, 1e-11 * max(1.0, np.abs(y).max())).solve([])[1])
     except (ValueError, ZeroDivisionError):  # rounding, where rows are nearly parallel
         start = []
     exact = _QuadraticProgram(rows, limits, y, Fraction, Fraction(0))
@@ -48,18 +44,12 @@ class _QuadraticProgram:
     """
 
     def __init__(
-        self,
-        rows: list[Row],
-        limits: list[float],
-        y: Iterable[float],
-        number: Callable[[Any], Any],
-        tolerance: Any,
+        self, rows: list[Row], limits: list[float], y: Iterable[float], number: Callable[[Any], Any], tolerance: Any
     ) -> None:
         # Rows of similar length, by powers of two, so that no rounding comes in.
         scales = [2.0 ** -np.frexp(max(abs(float(c)) for c in row.values()))[1] for row in rows]
         self.rows = [
-            {i: number(scale) * number(c) for i, c in row.items()}
-            for row, scale in zip(rows, scales, strict=True)
+            {i: number(scale) * number(c) for i, c in row.items()} for row, scale in zip(rows, scales, strict=True)
         ]
         self.limits = [number(scale) * number(limit) for limit, scale in zip(limits, scales, strict=True)]
         self.y = [number(value) for value in y]
@@ -103,9 +93,7 @@ class _QuadraticProgram:
                     way[i] = way.get(i, self.zero) - share * coefficient
             square = sum(c * c for c in way.values())
             blocking = min(
-                (row for row in active if shares[row] > 0),
-                key=lambda row: multipliers[row] / shares[row],
-                default=None,
+                (row for row in active if shares[row] > 0), key=lambda row: multipliers[row] / shares[row], default=None
             )
             full = square > self.tolerance
             if not full and blocking is None:
@@ -146,8 +134,7 @@ class _QuadraticProgram:
             for i in self.rows[row]:
                 by_column.setdefault(i, []).append(row)
         gram = {
-            row: {o: _dot(self.rows[row], self.rows[o]) for i in self.rows[row] for o in by_column[i]}
-            for row in active
+            row: {o: _dot(self.rows[row], self.rows[o]) for i in self.rows[row] for o in by_column[i]} for row in active
         }
         right = dict(zip(active, products, strict=True))
         eliminated = []

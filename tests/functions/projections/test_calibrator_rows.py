@@ -29,11 +29,7 @@ def test_no_violation_is_left_to_rounding(curvature: str, engine: str) -> None:
 
 @pytest.mark.parametrize(
     ("keypoints", "curvature", "message"),
-    [
-        ([0.0, 0.0, 1.0], "convex", "increasing"),
-        ([0.0], "convex", "at least 2"),
-        ([0.0, 1.0], "flat", "'flat'"),
-    ],
+    [([0.0, 0.0, 1.0], "convex", "increasing"), ([0.0], "convex", "at least 2"), ([0.0, 1.0], "flat", "'flat'")],
 )
 def test_bad_curves_are_refused(keypoints: list[float], curvature: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):

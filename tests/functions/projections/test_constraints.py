@@ -20,9 +20,7 @@ CURVE = curvature_rows([0.0, 1.0, 2.0, 5.0], "convex")
 @pytest.fixture
 def mixed() -> ConstraintSet:
     """A rising feature, a convex one and a free column in one vector."""
-    return ConstraintSet(
-        {"rating": CHAIN, "price": HalfSpaces(CURVE.indices + 4, CURVE.coefficients)}, -1.0, 1.0, 9
-    )
+    return ConstraintSet({"rating": CHAIN, "price": HalfSpaces(CURVE.indices + 4, CURVE.coefficients)}, -1.0, 1.0, 9)
 
 
 def test_violations_by_group(mixed: ConstraintSet) -> None:
@@ -45,9 +43,7 @@ def test_project_exactly_leaves_no_violation(mixed: ConstraintSet, engine: str) 
     assert set(mixed.violations(mixed.project_exactly(values)).values()) == {0.0}
 
 
-def test_an_ordered_feature_is_exactly_constant_beside_a_convex_one(
-    mixed: ConstraintSet, engine: str
-) -> None:
+def test_an_ordered_feature_is_exactly_constant_beside_a_convex_one(mixed: ConstraintSet, engine: str) -> None:
     values = np.zeros((1, 9))
     values[0, :4], values[0, 5] = [0.7, 0.1, -0.3, -0.4], 0.9
     result = mixed.project_exactly(values)[0]
@@ -62,9 +58,7 @@ def test_no_violation_is_returned_as_it_is(mixed: ConstraintSet, engine: str) ->
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize(("lower", "upper"), [(-np.inf, np.inf), (-0.5, np.inf), (-np.inf, 0.5), (-0.5, 0.5)])
-def test_lattice_with_trust_is_exact_at_any_scale(
-    scale: float, lower: float, upper: float, engine: str
-) -> None:
+def test_lattice_with_trust_is_exact_at_any_scale(scale: float, lower: float, upper: float, engine: str) -> None:
     sizes = (2, 3, 2)
     groups = {
         "monotone": monotone_rows(sizes, (1, 1, 0)),
@@ -112,9 +106,7 @@ def test_heavy_tails_contradict_nothing_but_what_does() -> None:
     with pytest.raises(ValueError, match="The constraints 'convex', 'concave' contradict"):
         ConstraintSet({"convex": convex, "concave": curvature_rows(points, "concave")}, 0.0, 1.0, 10)
     with pytest.raises(ValueError, match="The constraints 'rising', 'falling' contradict"):
-        ConstraintSet(
-            {"rising": rising, "convex": convex, "falling": monotone_rows((10,), (-1,))}, 0.0, 1.0, 10
-        )
+        ConstraintSet({"rising": rising, "convex": convex, "falling": monotone_rows((10,), (-1,))}, 0.0, 1.0, 10)
 
 
 def test_conflicting_orders_are_named() -> None:

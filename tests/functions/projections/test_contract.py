@@ -128,9 +128,7 @@ def chained(starts: list[int], stops: list[int], lower: float = -np.inf, upper: 
     return project
 
 
-def trusting(
-    rows: Callable[..., HalfSpaces], matrix: Callable[..., np.ndarray], sizes: tuple[int, ...]
-) -> Case:
+def trusting(rows: Callable[..., HalfSpaces], matrix: Callable[..., np.ndarray], sizes: tuple[int, ...]) -> Case:
     """Return the first of three features trusted by the last, in a box."""
     return Case(constrained(12, rows(sizes, 0, 2), lower=-1.0, upper=1.0), matrix(sizes, 0, 2), -1.0, 1.0)
 
@@ -141,9 +139,7 @@ CASES = {
     "bounds": Case(constrained(5, lower=-0.5, upper=1.0), np.zeros((0, 5)), -0.5, 1.0),
     "chain": Case(chained([0], [7]), rising(7)),
     "chain in a box": Case(chained([0], [7], -0.5, 0.75), rising(7), -0.5, 0.75),
-    "chains": Case(
-        chained([1, 4], [4, 7], -1.0, 1.0), differences(8, [(1, 2), (2, 3), (4, 5), (5, 6)]), -1.0, 1.0
-    ),
+    "chains": Case(chained([1, 4], [4, 7], -1.0, 1.0), differences(8, [(1, 2), (2, 3), (4, 5), (5, 6)]), -1.0, 1.0),
     "half-spaces": Case(
         lambda y: HalfSpaces([[0, 1, 2], [1, 2, 3]], [[1, 2, -1], [-1, 0, 3]]).project(y, -1.0, 2.0),
         np.array([[1.0, 2.0, -1.0, 0.0], [0.0, -1.0, 0.0, 3.0]]),
@@ -174,13 +170,9 @@ CASES = {
     ),
     "order": Case(constrained(5, order_rows(ORDER), lower=0.0, upper=1.0), differences(5, ORDER), 0.0, 1.0),
     "edgeworth": trusting(edgeworth_rows, edgeworth, (2, 2, 3)),
-    "edgeworth, falling main": Case(
-        constrained(9, edgeworth_rows((3, 3), 1, 0, -1)), -edgeworth((3, 3), 1, 0)
-    ),
+    "edgeworth, falling main": Case(constrained(9, edgeworth_rows((3, 3), 1, 0, -1)), -edgeworth((3, 3), 1, 0)),
     "trapezoid": trusting(trapezoid_rows, trapezoid, (3, 2, 2)),
-    "trapezoid, falling main": Case(
-        constrained(6, trapezoid_rows((2, 3), 1, 0, -1)), -trapezoid((2, 3), 1, 0)
-    ),
+    "trapezoid, falling main": Case(constrained(6, trapezoid_rows((2, 3), 1, 0, -1)), -trapezoid((2, 3), 1, 0)),
 }
 
 
@@ -216,10 +208,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 def violation(case: Case, x: np.ndarray) -> float:
     return max(
-        float(-(x @ case.matrix.T).min(initial=0.0)),
-        float(np.max(case.lower - x)),
-        float(np.max(x - case.upper)),
-        0.0,
+        float(-(x @ case.matrix.T).min(initial=0.0)), float(np.max(case.lower - x)), float(np.max(x - case.upper)), 0.0
     )
 
 
@@ -229,9 +218,7 @@ def draws(case: Case) -> np.ndarray:
     ties = rng.integers(-1, 2, size=(10, case.size)).astype(float)
     # Every constraint as wrong as can be.
     reverse = -rng.uniform(0.5, 1.5, size=(1, len(case.matrix))) @ case.matrix
-    return np.concatenate(
-        [random, 3 * random, ties, reverse, -np.arange(case.size)[None], np.zeros((1, case.size))]
-    )
+    return np.concatenate([random, 3 * random, ties, reverse, -np.arange(case.size)[None], np.zeros((1, case.size))])
 
 
 def test_equals_an_exact_solver(case: Case, engine: str) -> None:

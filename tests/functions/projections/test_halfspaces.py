@@ -40,9 +40,7 @@ def test_wide_rows_are_projected_too(engine: str) -> None:
         ([[0, 1]], [[0.0, 0.0]], "other than 0"),
     ],
 )
-def test_bad_rows_are_refused(
-    indices: list[list[int]], coefficients: list[list[float]], message: str
-) -> None:
+def test_bad_rows_are_refused(indices: list[list[int]], coefficients: list[list[float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         HalfSpaces(indices, coefficients)  # type: ignore[arg-type]
 

@@ -1,13 +1,7 @@
 import numpy as np
 import pytest
 
-from clearset.functions.projections import (
-    HalfSpaces,
-    curvature_rows,
-    edgeworth_rows,
-    monotone_rows,
-    order_rows,
-)
+from clearset.functions.projections import HalfSpaces, curvature_rows, edgeworth_rows, monotone_rows, order_rows
 
 from .exact import exact_projection
 
@@ -33,11 +27,7 @@ HARD = {
 def test_converges_on_hard_inputs(name: str, start: str, engine: str) -> None:
     rows, size = HARD[name]
     matrix = dense(rows, size)
-    y = (
-        np.random.default_rng(5).normal(size=size)
-        if start == "random"
-        else -np.sum(np.cumsum(matrix, 0), axis=0)
-    )
+    y = np.random.default_rng(5).normal(size=size) if start == "random" else -np.sum(np.cumsum(matrix, 0), axis=0)
     result = rows.project(y[None])[0]
     scale = np.abs(y).max()
     np.testing.assert_allclose(result, exact_projection(matrix, y), rtol=0, atol=1e-9 * scale)

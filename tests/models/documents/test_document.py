@@ -101,9 +101,7 @@ def test_tokens_keep_to_their_budget_and_have_those_of_the_examples() -> None:
     assert found["counts"][place] == known.count
     pairs = dict(zip(found["labels"][place][::2], found["labels"][place][1::2], strict=True))
     weights = known.class_weights or {}
-    assert {model.classes_[c]: weight for c, weight in pairs.items()} == {
-        k: w for k, w in weights.items() if w
-    }
+    assert {model.classes_[c]: weight for c, weight in pairs.items()} == {k: w for k, w in weights.items() if w}
 
 
 def test_a_report_replaces_a_file_only_when_complete(tmp_path: Path, monkeypatch: Any) -> None:

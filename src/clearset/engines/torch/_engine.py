@@ -12,7 +12,7 @@ from clearset.engines._joint_problem import JointProblem
 from clearset.engines._problem import Problem, Schedule, Trainer, TrainingSets
 from clearset.engines.torch import _module as modules
 from clearset.engines.torch._joint import JointTrainer
-from clearset.engines.torch._losses import output_line
+from clearset.engines.torch._losses import loss_of, output_line
 from clearset.engines.torch._module import SetFunctionModule
 from clearset.engines.torch._threads import torch_threads
 from clearset.engines.torch._tokens import as_tensors
@@ -41,6 +41,11 @@ class TorchEngine(Engine):
         with torch.no_grad(), torch_threads(1):
             outputs: Tensor = module(torch.from_numpy(rows))
         return outputs.numpy()
+
+    def losses(self, loss: Loss, outputs: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the loss of every set, ``(B,)``, of outputs ``(B, C)``."""
+        values: FloatArray = loss_of(loss, torch.from_numpy(outputs), torch.from_numpy(targets)).numpy()
+        return values
 
     def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
