@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load
 
-from clearset.artifact import Artifact, ArtifactError, check_target, read_artifact, write_artifact
+from clearset.artifact import (
+    Artifact,
+    ArtifactError,
+    check_target,
+    pack_artifact,
+    read_artifact,
+    unpack_artifact,
+    write_artifact,
+)
 
 DOCUMENT = {"features": [{"name": "Größe", "bounds": [0, 1.5]}], "width": 2, "note": None}
 ARRAYS = {"vertices": np.linspace(-1, 1, 6).reshape(2, 3), "slots": np.array([0, 4, 9]), "empty": np.empty((0, 3))}
@@ -23,7 +31,7 @@ ARRAYS = {"vertices": np.linspace(-1, 1, 6).reshape(2, 3), "slots": np.array([0,
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     file = tmp_path / "model.clearset"
-    write_artifact(file, "example", DOCUMENT, ARRAYS)
+    write_artifact(file, Artifact("example", DOCUMENT, ARRAYS))
     return file
 
 
@@ -71,7 +79,7 @@ def test_the_file_is_what_the_format_says(path: Path) -> None:
 
 def test_same_content_same_bytes(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.clearset"
-    write_artifact(other, "example", dict(reversed(DOCUMENT.items())), dict(reversed(ARRAYS.items())))
+    write_artifact(other, Artifact("example", dict(reversed(DOCUMENT.items())), dict(reversed(ARRAYS.items()))))
     assert other.read_bytes() == path.read_bytes()
 
 
@@ -84,11 +92,21 @@ def test_same_content_same_bytes(path: Path, tmp_path: Path) -> None:
 @settings(max_examples=50, deadline=None)
 def test_any_array_comes_back(tmp_path_factory: pytest.TempPathFactory, array: np.ndarray) -> None:
     file = tmp_path_factory.mktemp("any") / "a"
-    write_artifact(file, "k", {}, {"plain": array, "view": array.T})
+    write_artifact(file, Artifact("k", {}, {"plain": array, "view": array.T}))
     back = read_artifact(file).arrays
     np.testing.assert_array_equal(back["plain"], array)
     np.testing.assert_array_equal(back["view"], array.T)
     assert back["plain"].flags.writeable
+
+
+def test_artifacts_inside_an_artifact(path: Path) -> None:
+    inner = Artifact("inner", DOCUMENT, ARRAYS)
+    outer = pack_artifact(Artifact("outer", {}, {}, {"part": pack_artifact(inner)}))
+    assert same(unpack_artifact(unpack_artifact(outer, "outer").members["part"], "part"), inner)
+    end = outer.rindex(b"PK\x05\x06", 0, outer.rindex(b"PK\x05\x06")) + 22
+    for cut in (outer[:end], outer[: end + 5], outer[:-22] + bytes(22)):
+        with pytest.raises(ArtifactError, match="'outer': it does not begin with its first member"):
+            unpack_artifact(cut, "outer")
 
 
 MEMBERS = {"tokens.parquet": b"PAR1\0\xff", "empty": b""}
@@ -96,7 +114,7 @@ MEMBERS = {"tokens.parquet": b"PAR1\0\xff", "empty": b""}
 
 @pytest.fixture
 def with_members(path: Path) -> Path:
-    write_artifact(path, "example", DOCUMENT, ARRAYS, MEMBERS)
+    write_artifact(path, Artifact("example", DOCUMENT, ARRAYS, MEMBERS))
     return path
 
 
@@ -127,12 +145,12 @@ def test_edited_further_members(with_members: Path, change, message: str) -> Non
 def test_names_that_members_cannot_have(path: Path, name: str) -> None:
     before = path.read_bytes()
     with pytest.raises(ArtifactError, match="cannot be written"):
-        write_artifact(path, "example", {}, {}, {name: b""})
+        write_artifact(path, Artifact("example", {}, {}, {name: b""}))
     assert path.read_bytes() == before
 
 
 def test_tuples_become_lists(path: Path) -> None:
-    write_artifact(path, "example", {"pairs": (("a", 1), {"b": (2, 3)})}, {})
+    write_artifact(path, Artifact("example", {"pairs": (("a", 1), {"b": (2, 3)})}, {}))
     assert read_artifact(path).document == {"pairs": [["a", 1], {"b": [2, 3]}]}
 
 
@@ -150,7 +168,7 @@ def test_tuples_become_lists(path: Path) -> None:
 def test_unwritable_content_leaves_the_old_file(path: Path, document, arrays, message: str) -> None:
     before = path.read_bytes()
     with pytest.raises(ArtifactError, match=message):
-        write_artifact(path, "example", document, arrays)
+        write_artifact(path, Artifact("example", document, arrays))
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
@@ -167,23 +185,23 @@ def test_failure_while_writing_leaves_the_old_file(path: Path, monkeypatch, step
     else:
         monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_artifact(path, "example", {}, {})
+        write_artifact(path, Artifact("example", {}, {}))
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch) -> None:
     with pytest.raises(IsADirectoryError, match="it is a folder"):
-        write_artifact(tmp_path, "k", {}, {})
+        write_artifact(tmp_path, Artifact("k", {}, {}))
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        write_artifact(tmp_path / "no" / "model", "k", {}, {})
+        write_artifact(tmp_path / "no" / "model", Artifact("k", {}, {}))
 
     def refuse(*args):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(PermissionError, match="no permission to write in"):
-        write_artifact(tmp_path / "model", "k", {}, {})
+        write_artifact(tmp_path / "model", Artifact("k", {}, {}))
 
 
 def test_places_that_cannot_be_read(tmp_path: Path) -> None:
@@ -287,7 +305,7 @@ def damaged_is_refused_or_the_same(path: Path, content: bytes) -> None:
 def whole() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "a"
-        write_artifact(file, "example", DOCUMENT, ARRAYS)
+        write_artifact(file, Artifact("example", DOCUMENT, ARRAYS))
         return file.read_bytes()
 
 

@@ -41,6 +41,17 @@ for model, data, labels in (
     model.report(path + "/report.html", data)
     model.save(path + "/model.clearset")
     np.testing.assert_array_equal(cs.load(path + "/model.clearset").predict(data), expected)
+rows = pa.table({"items": strings * 5, "mean": np.tile(means, 5)})
+for follow_on, labels in ((cs.SetRegressor(epochs=3), means), (cs.SetClassifier(epochs=3), np.arange(60) % 3)):
+    model = cs.JointModel({"items": cs.SemanticFeatureEngine(epochs=3)}, follow_on, epochs=2)
+    expected = model.fit(rows, np.tile(labels, 5)).predict(rows)
+    assert len(model.history_) > 0
+    model.explain(rows)
+    assert model.verify()
+    model.save(path + "/model.clearset")
+    loaded = cs.load(path + "/model.clearset")
+    np.testing.assert_array_equal(loaded.predict(rows), expected)
+    np.testing.assert_array_equal(cs.as_estimator(loaded).predict(rows), expected)
 assert "torch" not in sys.modules
 """
 

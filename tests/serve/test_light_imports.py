@@ -142,6 +142,44 @@ def test_everything_but_training(kinds: Any, kind: str, tmp_path: Path) -> None:
     assert "effects" in found["explained"]["sets"][0]
 
 
+JOINT_SCRIPT = """
+import json
+import pyarrow.parquet
+import clearset as cs
+
+X, model = pyarrow.parquet.read_table(sys.argv[2]), cs.load(sys.argv[1])
+found = {"predict": model.predict(X).tolist(), "estimates": model.estimates(X).to_pydict()}
+if hasattr(model, "predict_proba"):
+    found["predict_proba"] = model.predict_proba(X).tolist()
+found["explain"] = model.explain(X[:3], effects=True).to_json()
+found["verify"] = str(model.verify())
+model.save(sys.argv[1] + ".again")
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_joint_models(numbers: bool, tmp_path: Path) -> None:
+    items, cuisines = recipes()
+    shift = np.random.default_rng(0).normal(size=len(items))
+    frame = pyarrow.table({"items": items, "shift": shift})
+    options: dict[str, Any] = {"epochs": 2, "n_jobs": 1}
+    follow_on = (cs.SetRegressor if numbers else cs.SetClassifier)(**options)
+    engines = {"items": cs.SemanticFeatureEngine(cs.Items(), **options)}
+    model = cs.JointModel(engines, follow_on, epochs=1, random_state=0).fit(frame, shift if numbers else cuisines)
+    path, data = tmp_path / "model", tmp_path / "data.parquet"
+    model.save(path)
+    pyarrow.parquet.write_table(frame[:30], data)
+    found = json.loads(run_blocked(JOINT_SCRIPT, str(path), str(data)))
+    assert found["predict"] == model.predict(frame[:30]).tolist()
+    assert found["estimates"] == model.estimates(frame[:30]).to_pydict()
+    if not numbers:
+        assert found["predict_proba"] == model.predict_proba(frame[:30]).tolist()
+    assert found["explain"] == json.loads(json.dumps(model.explain(frame[:3], effects=True).to_json()))
+    assert found["verify"] == str(model.verify())
+    assert (tmp_path / "model.again").read_bytes() == path.read_bytes()
+
+
 @pytest.mark.parametrize(("name", "module"), [("torch", "torch"), ("sklearn", "clearset.estimators")])
 def test_the_block_works(name: str, module: str) -> None:
     with pytest.raises(AssertionError, match=f"No module named '{name}"):

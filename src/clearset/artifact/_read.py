@@ -54,28 +54,50 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
         raise IsADirectoryError(f"Cannot read '{source}': it is a folder. {_HOW_TO_READ}")
     if not source.exists():
         raise FileNotFoundError(f"Cannot read '{source}': there is no such file. {_HOW_TO_READ}")
-    members = _members(source)
-    manifest = _manifest(source, members)
+    return unpack_artifact(source.read_bytes(), str(source))
+
+
+def unpack_artifact(content: bytes, path: str) -> Artifact:
+    """Read an artifact from what its file holds.
+
+    Parameters
+    ----------
+    content : bytes
+        What `pack_artifact` returned.
+    path : str
+        What errors call it.
+
+    Returns
+    -------
+    Artifact
+        Its kind, document, arrays and further members.
+
+    Raises
+    ------
+    ArtifactError
+        If the content is not a whole, unchanged artifact of a version this package knows.
+    """
+    members = _members(path, content)
+    manifest = _manifest(path, members)
     further = sorted(manifest["sha256"].keys() - {MANIFEST, DOCUMENT, ARRAYS})
     expected = {MANIFEST, DOCUMENT, ARRAYS, *further}
     if members.keys() != expected:
         missing, unexpected = sorted(expected - members.keys()), sorted(members.keys() - expected)
         what = f"it lacks {missing}" if missing else f"it holds unexpected members {unexpected}"
-        raise _damaged(source, what)
+        raise _damaged(path, what)
     for name in (DOCUMENT, ARRAYS, *further):
         if hashlib.sha256(members[name]).hexdigest() != manifest["sha256"].get(name):
-            raise _damaged(source, f"the checksum of {name} does not match")
+            raise _damaged(path, f"the checksum of {name} does not match")
     return Artifact(
         manifest["kind"],
-        _json(source, DOCUMENT, members[DOCUMENT]),
-        _arrays(source, members[ARRAYS]),
+        _json(path, DOCUMENT, members[DOCUMENT]),
+        _arrays(path, members[ARRAYS]),
         {name: members[name] for name in further},
     )
 
 
-def _members(path: Path) -> dict[str, bytes]:
+def _members(path: str, content: bytes) -> dict[str, bytes]:
     """Read all members, refusing any zip this package would not have written."""
-    content = path.read_bytes()
     if not content.startswith(b"PK"):
         what = "it is no zip file"
         if not content:
@@ -96,8 +118,11 @@ def _members(path: Path) -> dict[str, bytes]:
         raise _damaged(path, f"its zip structure is broken ({error})") from error
 
 
-def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size: int) -> None:
+def _check_entries(path: str, entries: list[zipfile.ZipInfo], size: int) -> None:
     names = [entry.filename for entry in entries]
+    # In a file that was cut off, zipfile would find an artifact that is a member of it, and take that for the whole.
+    if entries and min(entry.header_offset for entry in entries) > 0:
+        raise _damaged(path, "it does not begin with its first member")
     for entry in entries:
         name = entry.filename
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name:
@@ -111,7 +136,7 @@ def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size: int) -> Non
             raise _damaged(path, f"member {name!r} has an impossible size")
 
 
-def _manifest(path: Path, members: dict[str, bytes]) -> dict[str, Any]:
+def _manifest(path: str, members: dict[str, bytes]) -> dict[str, Any]:
     if MANIFEST not in members:
         raise _foreign(path, f"it is a zip without {MANIFEST}")
     manifest = _json(path, MANIFEST, members[MANIFEST])
@@ -130,7 +155,7 @@ def _manifest(path: Path, members: dict[str, bytes]) -> dict[str, Any]:
     return manifest
 
 
-def _json(path: Path, name: str, content: bytes) -> dict[str, Any]:
+def _json(path: str, name: str, content: bytes) -> dict[str, Any]:
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is not JSON")
 
@@ -143,7 +168,7 @@ def _json(path: Path, name: str, content: bytes) -> dict[str, Any]:
     return document
 
 
-def _arrays(path: Path, content: bytes) -> Arrays:
+def _arrays(path: str, content: bytes) -> Arrays:
     try:
         # Copies, because arrays read in place cannot be written to, which torch warns about.
         return {name: array.copy() for name, array in load(content).items()}
@@ -151,12 +176,12 @@ def _arrays(path: Path, content: bytes) -> Arrays:
         raise _damaged(path, f"{ARRAYS} is not valid ({error})") from error
 
 
-def _foreign(path: Path, what: str) -> ArtifactError:
+def _foreign(path: str, what: str) -> ArtifactError:
     """Return the error for a file that was never an artifact."""
     return ArtifactError(f"'{path}' is not a clearset artifact: {what}. {_HOW_TO_READ}")
 
 
-def _damaged(path: Path, what: str) -> ArtifactError:
+def _damaged(path: str, what: str) -> ArtifactError:
     """Return the error for an artifact that is not as it was written."""
     return ArtifactError(
         f"Cannot read '{path}': {what}. The file is damaged or was edited; take a fresh copy or save the model again."

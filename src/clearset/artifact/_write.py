@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save
 
-from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, ArtifactError
+from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, Artifact, ArtifactError
 
 # The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -24,27 +24,16 @@ _DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 _PLAIN_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 
 
-def write_artifact(
-    path: str | os.PathLike[str],
-    kind: str,
-    document: Mapping[str, Any],
-    arrays: Mapping[str, npt.NDArray[Any]],
-    members: Mapping[str, bytes] | None = None,
-) -> None:
+def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
     """Write an artifact; a failure leaves an existing file at `path` as it was.
 
     Parameters
     ----------
     path : path-like
         The file, such as ``model.clearset``. Its folder must exist.
-    kind : str
-        The kind of content, such as ``"SetRegressor"``.
-    document : mapping
-        JSON values with string keys; no nan and no infinity. Tuples are read back as lists.
-    arrays : mapping of str to ndarray
-        Arrays of float64, float32, int64, int32, uint8 or bool.
-    members : mapping of str to bytes, optional
-        Further files to hold, by name, such as ``tokens.parquet``.
+    artifact : Artifact
+        The content. Its document holds JSON values with string keys, no nan and no infinity; tuples are read back as
+        lists. Arrays are of float64, float32, int64, int32, uint8 or bool.
 
     Raises
     ------
@@ -56,25 +45,45 @@ def write_artifact(
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from clearset.artifact import read_artifact, write_artifact
+    >>> from clearset.artifact import Artifact, read_artifact, write_artifact
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "example.clearset"
-    ...     write_artifact(path, "example", {"width": 1}, {"vertices": np.array([-1.0, 1.0])})
+    ...     write_artifact(path, Artifact("example", {"width": 1}, {"vertices": np.array([-1.0, 1.0])}))
     ...     artifact = read_artifact(path)
     >>> artifact.kind, artifact.document, artifact.arrays["vertices"].tolist()
     ('example', {'width': 1}, [-1.0, 1.0])
     """
-    target = Path(path)
-    check_target(target)
-    contents = {DOCUMENT: _json(document), ARRAYS: _tensors(arrays), **_further(members or {})}
+    check_target(path)
+    write_file(path, pack_artifact(artifact))
+
+
+def pack_artifact(artifact: Artifact) -> bytes:
+    """Return what the file of an artifact holds, such as for a member of another artifact.
+
+    Parameters
+    ----------
+    artifact : Artifact
+        The content, as for `write_artifact`.
+
+    Returns
+    -------
+    bytes
+        The same for the same content.
+
+    Raises
+    ------
+    ArtifactError
+        If the content is not of this form.
+    """
+    contents = {DOCUMENT: _json(artifact.document), ARRAYS: _tensors(artifact.arrays), **_further(artifact.members)}
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "kind": kind,
+        "kind": artifact.kind,
         "clearset": _version(),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
-    write_file(target, _zip({MANIFEST: _json(manifest), **contents}))
+    return _zip({MANIFEST: _json(manifest), **contents})
 
 
 def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:

@@ -28,15 +28,14 @@ def explain(
     ] = 10,
 ) -> None:
     """Explain predictions: what every token of every set adds."""
-    import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._explanations import check_output, class_named, explained_lines, write_explanation
-    from clearset.cli._model_data import read_for
+    from clearset.cli._model_data import load_model, read_for
 
     check_output(output, effects)
     if output is not None:
         check_target(output, model, data)
-    fitted = cs.load(model)
+    fitted = load_model(model)
     wanted = None if label is None else class_named(fitted, label)
     table, X = read_for(fitted, data, options)
     if output is None:

@@ -5,16 +5,29 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+import clearset as cs
 from clearset.cli._item_columns import ItemColumns
 from clearset.cli._options import TableOptions
 from clearset.cli._table_files import check_column, columns_of_fit, names_in, plain_column, read_sets
-from clearset.models import Model, SemanticModel
+from clearset.models import FittedJointModel, Model, SemanticModel, columns_of
 
 
-def read_for(model: Model, path: Path, options: TableOptions, label: str | None = None) -> tuple[pa.Table, pa.Table]:
+def load_model(path: Path) -> Model:
+    """Load a model of one set function; a joint model is refused."""
+    model = cs.load(path)
+    if isinstance(model, FittedJointModel):
+        raise ValueError(f"'{path}' holds a JointModel, which only 'predict' and 'verify' take. Use it in Python.")
+    return model
+
+
+def read_for(
+    model: Model | FittedJointModel, path: Path, options: TableOptions, label: str | None = None
+) -> tuple[pa.Table, pa.Table]:
     """Return a table with one row for each set, and the columns of it that the model reads."""
     texts = options.column or []
-    if not texts and model.semantic:
+    if isinstance(model, FittedJointModel):
+        texts = [name for each in _engine_columns(model, options.separator) for name in each.names]
+    elif not texts and model.semantic:
         texts = list(model.feature_names_in or ())
     of_sets = names_in(options.set_columns)
     if label is not None and options.by is not None and label not in of_sets:
@@ -45,8 +58,28 @@ def read_shown(model: Model, path: Path | None, options: TableOptions, label: st
     return ShownData(X, plain_column(table, label, path), keys)
 
 
-def _columns(table: pa.Table, path: Path, model: Model, names: list[str], separator: str | None) -> pa.Table:
+def _engine_columns(model: FittedJointModel, separator: str | None) -> list[ItemColumns]:
+    """Return the columns of items or texts of each engine."""
+    return [
+        ItemColumns(
+            [name for name in columns_of(column) if name not in engine.setting.details],
+            engine.setting.tokens,
+            separator,
+        )
+        for column, engine in model.engines.items()
+    ]
+
+
+def _columns(
+    table: pa.Table, path: Path, model: Model | FittedJointModel, names: list[str], separator: str | None
+) -> pa.Table:
     """Return what the model reads of a table."""
+    if isinstance(model, FittedJointModel):
+        if names:
+            raise ValueError("--column renames the column of a model, but a JointModel has several. Rename them.")
+        taken = [each.take(table, path) for each in _engine_columns(model, separator)]
+        columns = {name: table[name] for name in table.column_names}
+        return pa.table(columns | {name: part[name] for part in taken for name in part.column_names})
     if not isinstance(model, SemanticModel):
         if names or separator:
             raise ValueError("--column and --separator are for models of items or texts; this is none.")

@@ -26,6 +26,7 @@ def predict(
     from clearset.artifact import check_target
     from clearset.cli._model_data import read_for
     from clearset.cli._table_files import check_format, write_table
+    from clearset.models import FittedJointModel
 
     by = options.by
     if by == "prediction":
@@ -33,16 +34,19 @@ def predict(
     if output is not None:
         check_format(output)
         check_target(output, model, data)
-    fitted = cs.load(model)
+    loaded = cs.load(model)
+    fitted = loaded.follow_on if isinstance(loaded, FittedJointModel) else loaded
     if not fitted.predicts:
         raise ValueError(f"'{model}' holds a {fitted.estimator}, which does not predict. Use it in Python.")
     link = fitted.link
     if top is not None and not link.has_probabilities:
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
-    table, X = read_for(fitted, data, options)
+    table, X = read_for(loaded, data, options)
     if top is not None and link.classes is not None and top > len(link.classes):
         raise ValueError(f"--top is {top}, but the model knows {len(link.classes)} classes.")
     columns = {} if by is None else {by: table[by]}
+    if isinstance(loaded, FittedJointModel):
+        X = loaded.estimates(X)
     outputs = fitted.read(X).outputs()
     if top is not None:
         columns |= _most_likely(link.classes, link.probabilities(outputs), top)

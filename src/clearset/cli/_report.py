@@ -22,16 +22,15 @@ def report(
     ] = None,
 ) -> None:
     """Write a model as one HTML file that evaluates it in the browser."""
-    import clearset as cs
     from clearset.artifact import check_target
-    from clearset.cli._model_data import read_shown
+    from clearset.cli._model_data import load_model, read_shown
 
     if data is None and (label or options.given):
         raise ValueError("--label, --by and the like say how to read DATA, but no DATA was given.")
     if output.suffix.lower() not in (".html", ".htm", ""):
         raise ValueError(f"'{output}' would hold HTML. End its name with .html.")
     check_target(output, model, data)
-    fitted = cs.load(model)
+    fitted = load_model(model)
     shown = read_shown(fitted, data, options, label)
     fitted.report(output, shown.X, shown.y, names=shown.names, title=title)
     print(f"The report is in {output}.")

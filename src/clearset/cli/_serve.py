@@ -22,15 +22,14 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to listen at; 0 for any that is free.", min=0, max=65535)] = 8000,
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
-    import clearset as cs
-    from clearset.cli._model_data import read_shown
+    from clearset.cli._model_data import load_model, read_shown
     from clearset.serve import LOOPBACK, check_alike, create_app, is_loopback, listening, run
 
     if data is None and (label or compare or options.given):
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
     listening(host, port).close()  # fails at once if the port is taken
-    fitted = cs.load(model)
-    other = None if compare is None else cs.load(compare)
+    fitted = load_model(model)
+    other = None if compare is None else load_model(compare)
     if other is not None:
         check_alike(other, fitted, f"'{compare}'", f"'{model}'")
     shown = read_shown(fitted, data, options, label)

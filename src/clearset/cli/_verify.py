@@ -19,16 +19,17 @@ def verify(
     """Print the certificate of a model; exit status 1 if it does not hold."""
     import clearset as cs
     from clearset.cli._table_files import columns_of_fit, names_in, read_sets
+    from clearset.models import SetModel
 
     if data is None and (by or set_columns):
         raise ValueError("--by and --set-columns say how to read DATA, but no DATA was given.")
     fitted = cs.load(model)
-    if data is not None and fitted.semantic:
-        raise ValueError("A model of items or texts is probed with tokens of every kind. Leave DATA out.")
     if data is None:
         certificate = fitted.verify()
-    else:
+    elif isinstance(fitted, SetModel):
         certificate = fitted.verify(columns_of_fit(read_sets(data, by, names_in(set_columns)), fitted))
+    else:
+        raise ValueError("A model of items or texts is probed with tokens of every kind. Leave DATA out.")
     print(certificate)
     if not certificate:
         raise ValueError(f"'{model}' breaks a declared constraint. Train it again and do not use this file.")

@@ -1,8 +1,9 @@
 """Engines and a follow-on model as one estimator, trained jointly."""
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -167,7 +168,7 @@ class JointModel(ShownEstimator):
         table, n = estimates_table(models, known, examples.frame, dense), examples.n_training
         validation = (table[n:], examples.y[n:]) if examples.has_validation else None
         follow_on.fit(table[:n], examples.y[:n], examples.weights[:n], validation)
-        joint = FittedJointModel(models, follow_on.as_model())
+        joint = FittedJointModel(models, follow_on.as_model(), self._declared())
         if examples.has_validation and self.epochs:
             joint, interrupted = train_together(joint, trials, table, examples, self.get_params(deep=False), rng)
             if interrupted:
@@ -214,6 +215,27 @@ class JointModel(ShownEstimator):
             )
         direction: Any = "increasing" if n_outputs == 1 else None
         follow_on.set_params(features=[*(Feature(name, monotonic=direction) for name in names), *features])
+
+    def _declared(self) -> dict[str, Any]:
+        """Return the parameters as plain data, those of the parts included."""
+        engines = {column: engine.get_params(deep=False) for column, engine in self.engines.items()}
+        follow_on = {"estimator": type(self.follow_on).__name__, "parameters": self.follow_on.get_params(deep=False)}
+        return {**self.get_params(deep=False), "engines": engines, "follow_on": follow_on}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        model = self.as_model()
+        self._check_parts()
+        for part in (self, self.follow_on, *self.engines.values()):
+            check_parameters(part.get_params(deep=False), part._rules)
+        # Parameters may have been changed since the fit.
+        replace(model, parameters=self._declared()).write(path)
 
     @property
     def joint_gain_(self) -> float:

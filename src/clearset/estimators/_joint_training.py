@@ -56,7 +56,8 @@ def train_together(
         for (column, engine), function in zip(joint.engines.items(), rest, strict=True)
     }
     gain = progress.before - progress.after
-    kept = FittedJointModel(engines, _with_function(follow_on, first), gain, progress.history)
+    follow_on = _with_function(follow_on, first)
+    kept = replace(joint, engines=engines, follow_on=follow_on, gain=gain, history=progress.history)
     return kept, progress.interrupted
 
 

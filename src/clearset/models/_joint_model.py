@@ -1,5 +1,6 @@
 """A fitted joint model: engines, and a model of their estimates beside dense features."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,17 +14,20 @@ from clearset.functions import Certificate, Link
 from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation, joined
 from clearset.models._joint_explanation import Column, JointExplanation, columns_of
+from clearset.models._joint_storage import write_joint_model
 from clearset.models._predicting import PredictsLabels
 from clearset.models._semantic_model import SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.sets import count_examples, library_of, take_examples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedJointModel(PredictsLabels):
     """A fitted joint model as plain data, as `JointModel` fits it.
 
-    It reads frames with the columns of the engines and those of dense features.
+    It reads frames with the columns of the engines and those of dense features, and needs neither scikit-learn nor
+    torch. `clearset.load` reads one from a file, and `clearset.as_estimator` makes an estimator of it, which can be
+    fitted again.
 
     Parameters
     ----------
@@ -31,6 +35,9 @@ class FittedJointModel(PredictsLabels):
         The engines by column.
     follow_on : SetModel
         The model of their estimates and of dense features.
+    parameters : mapping
+        The parameters of the `JointModel`; ``engines`` holds those of each engine, by column, and ``follow_on`` the
+        ``estimator`` and its ``parameters``.
     gain : float, default=0.0
         By how much joint training has lowered the loss on validation data.
     history : list of dict, optional
@@ -39,8 +46,17 @@ class FittedJointModel(PredictsLabels):
 
     engines: Mapping[Column, SemanticModel]
     follow_on: SetModel
+    parameters: Mapping[str, Any]
     gain: float = 0.0
     history: list[dict[str, float]] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"FittedJointModel({', '.join(self.estimate_names)}: {self.follow_on!r})"
+
+    @property
+    def estimate_names(self) -> list[str]:
+        """The names of all estimates, engine after engine."""
+        return [name for column, engine in self.engines.items() for name in names_of(column, engine)]
 
     def estimates(self, X: Any) -> pa.Table:
         """Return what the follow-on model reads: the engines' estimates, and the dense columns beside them.
@@ -106,6 +122,18 @@ class FittedJointModel(PredictsLabels):
             for check in engine.verify().checks
         ]
         return Certificate((*checks, *self.follow_on.verify().checks))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; an existing file is replaced only once the new one is complete.
+        """
+        write_joint_model(self, path)
+
+    write = save
 
 
 def estimates_table(

@@ -1,11 +1,14 @@
 """From a file to a model."""
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 import pyarrow as pa
 
-from clearset.artifact import ArtifactError, read_artifact
+from clearset.artifact import Artifact, ArtifactError, read_artifact
+from clearset.models._joint_model import FittedJointModel
+from clearset.models._joint_storage import JOINT_KIND, by_column, check_joint_parts, joint_artifacts, joint_model_parts
 from clearset.models._semantic_model import SemanticModel
 from clearset.models._semantic_storage import SEMANTIC_KIND, OtherCodeError, check_table, semantic_model_parts
 from clearset.models._set_model import SetModel
@@ -18,7 +21,9 @@ _UNMAKEABLE = (
 )  # fmt: skip
 
 
-def load(path: str | PathLike[str], tokens: Any = None, filters: Any = None) -> SetModel | SemanticModel:
+def load(
+    path: str | PathLike[str], tokens: Any = None, filters: Any = None
+) -> SetModel | SemanticModel | FittedJointModel:
     """Read a model that `save` wrote; no code from the file is run, and neither torch nor scikit-learn is needed.
 
     Parameters
@@ -27,12 +32,14 @@ def load(path: str | PathLike[str], tokens: Any = None, filters: Any = None) -> 
         The artifact.
     tokens : object, optional
         One's own tokenizer, or `NGrams` with one's own function, if the model was fitted with one: files hold no code.
+        For a joint model a dict, by the columns of its engines.
     filters : object, optional
-        The filters, if own functions were among them and the token table is to be made anew.
+        The filters, if own functions were among them and the token table is to be made anew. For a joint model a dict,
+        by the columns of its engines.
 
     Returns
     -------
-    SetModel or SemanticModel
+    SetModel, SemanticModel or FittedJointModel
         The model as it was fitted, with the same predictions. To fit it again, or to use it where scikit-learn wants an
         estimator, see `clearset.as_estimator`.
 
@@ -48,18 +55,22 @@ def load(path: str | PathLike[str], tokens: Any = None, filters: Any = None) -> 
     True
     """
     artifact = read_artifact(path)
-    if artifact.kind not in (SET_KIND, SEMANTIC_KIND):
+    if artifact.kind not in (SET_KIND, SEMANTIC_KIND, JOINT_KIND):
         raise ArtifactError(
             f"{path} holds a {artifact.kind!r}, which this version of clearset does not know. Upgrade clearset."
         )
     if artifact.kind == SET_KIND and not (tokens is None and filters is None):
         raise ValueError(f"{path} holds a model without a token table. Leave tokens and filters out.")
+    if artifact.kind == JOINT_KIND and not all(each is None or isinstance(each, Mapping) for each in (tokens, filters)):
+        raise ValueError(
+            f"{path} holds a joint model. Give tokens and filters as dicts, by the columns of its engines."
+        )
     try:
         if artifact.kind == SET_KIND:
             return SetModel(**set_model_parts(artifact))
-        model = SemanticModel(**semantic_model_parts(artifact, tokens, filters))
-        check_table(model)
-        return model
+        if artifact.kind == SEMANTIC_KIND:
+            return _semantic_model(artifact, tokens, filters)
+        return _joint_model(artifact, tokens, filters)
     except OtherCodeError as error:
         raise ArtifactError(f"Cannot load '{path}': {error}") from None
     except _UNMAKEABLE as error:
@@ -67,3 +78,19 @@ def load(path: str | PathLike[str], tokens: Any = None, filters: Any = None) -> 
             f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
             "Load it with the version that wrote it, or fit the model again."
         ) from error
+
+
+def _semantic_model(artifact: Artifact, tokens: Any, filters: Any) -> SemanticModel:
+    model = SemanticModel(**semantic_model_parts(artifact, tokens, filters))
+    check_table(model)
+    return model
+
+
+def _joint_model(artifact: Artifact, tokens: Any, filters: Any) -> FittedJointModel:
+    parts, follow_on = joint_artifacts(artifact)
+    tokens, filters = by_column(tokens, parts), by_column(filters, parts)
+    engines = {column: _semantic_model(part, tokens.get(column), filters.get(column)) for column, part in parts.items()}
+    further = joint_model_parts(artifact, tokens, filters)
+    model = FittedJointModel(engines, SetModel(**set_model_parts(follow_on)), **further)
+    check_joint_parts(model)
+    return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -48,21 +49,31 @@ _ESTIMATORS = {"SemanticClassifier": True, "SemanticRegressor": False, "Semantic
 
 def write_semantic_model(model: SemanticModel, path: str | PathLike[str]) -> None:
     """Write a model as an artifact, its token table without examples."""
-    parameters = dict(model.parameters)
-    tokens, filters = parameters.pop("tokens"), parameters.pop("filters")
+    write_artifact(path, semantic_artifact(model))
+
+
+def semantic_artifact(model: SemanticModel) -> Artifact:
+    """Return a model as an artifact, its token table without examples."""
     document = {
-        "parameters": {
-            **plain(parameters),
-            "tokens": tokens if _is_open(tokens) else as_tokenizer(tokens).to_json(),
-            "filters": filters if _is_open(filters) else _filters_to_json(filters),
-        },
+        "parameters": semantic_parameters_to_json(model.parameters),
         **common_to_json(model),
         "setting": _setting_to_json(model.setting),
         "choices": plain(model.choices),
     }
     table = io.BytesIO()
     model.table.write_parquet(table)
-    write_artifact(path, SEMANTIC_KIND, document, model.function.tables, {TABLE: table.getvalue()})
+    return Artifact(SEMANTIC_KIND, document, model.function.tables, {TABLE: table.getvalue()})
+
+
+def semantic_parameters_to_json(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the parameters of an estimator of strings or texts."""
+    parameters = dict(given)
+    tokens, filters = parameters.pop("tokens"), parameters.pop("filters")
+    return {
+        **plain(parameters),
+        "tokens": tokens if _is_open(tokens) else as_tokenizer(tokens).to_json(),
+        "filters": filters if _is_open(filters) else _filters_to_json(filters),
+    }
 
 
 def _is_open(value: Any) -> bool:
@@ -80,7 +91,7 @@ def semantic_model_parts(artifact: Artifact, tokens: Any, filters: Any) -> dict[
     check_types(document, {"choices": list})
     if not all(isinstance(choice, dict) for choice in document["choices"]):
         raise TypeError("choices holds something else than settings")
-    parameters = _parameters(document["parameters"], tokens, filters)
+    parameters = semantic_parameters(document["parameters"], tokens, filters)
     parts = common_from_json(artifact)
     check_link(parts["link"], document["estimator"], _ESTIMATORS, CROSSED_LOSSES)
     _check_function(parts["function"], parts["binning"], parameters["details"])
@@ -133,7 +144,8 @@ def check_table(model: SemanticModel) -> None:
         raise ValueError("the token table does not give finite values, one for each class")
 
 
-def _parameters(document: dict[str, Any], tokens: Any, filters: Any) -> dict[str, Any]:
+def semantic_parameters(document: dict[str, Any], tokens: Any, filters: Any) -> dict[str, Any]:
+    """Make the parameters of an estimator, with the user's own tokenizer and filters, or None."""
     parameters = parameters_from_json(document)
     parameters["details"] = tuple(parameters["details"])
     described = parameters["tokens"]

@@ -28,13 +28,18 @@ MAX_WIDTH = 12
 
 def write_set_model(model: SetModel, path: str | PathLike[str]) -> None:
     """Write a model as an artifact."""
+    write_artifact(path, set_artifact(model))
+
+
+def set_artifact(model: SetModel) -> Artifact:
+    """Return a model as an artifact."""
     document = {
         "parameters": plain(model.parameters),
         **common_to_json(model),
         "sets_of_one": model.sets_of_one,
         "n_features_in": int(model.n_features_in),
     }
-    write_artifact(path, SET_KIND, document, model.function.tables)
+    return Artifact(SET_KIND, document, model.function.tables)
 
 
 def common_to_json(model: Model) -> dict[str, Any]:
