@@ -108,17 +108,9 @@ class Link:
         return labels
 
     def with_prior(self, outputs: FloatArray, empty: npt.NDArray[np.bool_], prior: npt.ArrayLike) -> FloatArray:
-        """For several classes, replace the outputs of empty sets by the prior; in place, and returned.
+        """Replace the ``(n, C)`` outputs of empty sets by the classes' shares; in place, and returned.
 
-        Parameters
-        ----------
-        outputs : ndarray of shape (n, C)
-            The set function's outputs. A single output needs no prior: the set function has learned what a missing
-            token is worth.
-        empty : ndarray of bool, shape (n,)
-            Which sets have no token.
-        prior : array-like of shape (classes,)
-            The classes' shares.
+        A single output needs no prior: the set function has learned what a missing token is worth.
         """
         if outputs.shape[1] > 1:
             shares = np.clip(np.asarray(prior), _SMALLEST_SHARE, 1 - _SMALLEST_SHARE)

@@ -41,12 +41,7 @@ def pool(values: Array, one: Indices, other: Indices, tied: npt.NDArray[np.bool_
 
 
 class OrderedPart:
-    """Projection onto an order cone within bounds.
-
-    The bounds are the same for all values, so a clip after the projection onto the cone is exact: it keeps
-    the order; it keeps equal values equal, so that the cone's multipliers stay complementary; and what it
-    adds points inwards at bounds that are reached.
-    """
+    """Projection onto an order cone within bounds: first onto the cone, then a clip, which is exact as in `Chains`."""
 
     boxed = False  # the rows are solved without the bounds
 
