@@ -12,7 +12,10 @@ from clearset.functions import Layout
 
 
 def phi_scores(tokens: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> Tensor:
-    """Calibrate every token and read the lattices: the mean over them is the token's score.
+    """Return the ``(T, K)`` scores of tokens: the mean of lattices of calibrated values.
+
+    `calibration (K, S)` holds the value of every slot, which is clamped to [0, 1]; `vertices (K, P)` the lattices'
+    values in the order of `layout`.
 
     Parameters
     ----------
@@ -42,10 +45,12 @@ def phi_scores(tokens: TokenPositions, calibration: Tensor, vertices: Tensor, la
 
 
 def crossed_scores(tokens: CrossedTokens, calibration: Tensor, vertices: Tensor, corrections: Tensor | None) -> Tensor:
-    """Score every token for each of C classes, by a lattice of size 2 in each of its D features.
+    """Return the ``(T, C, K)`` scores of tokens for each of C classes, by a lattice of size 2 in each of D features.
 
     Only the first feature differs between the classes, so that for a token and a score the lattice folds to a line over
-    that feature's calibrated value.
+    that feature's calibrated value. Columns 0 to V - 1 of `calibration (K, S)` are the first feature's keypoints,
+    column V is its "missing"; `vertices (K, 2 ** D)` are in C order. `corrections (M, C)` are added to the values of
+    the tokens that are corrected.
 
     Parameters
     ----------
