@@ -165,24 +165,9 @@ def try_setting(
 ) -> Trial:
     """Make the table of a setting and train a set function on it.
 
-    Parameters
-    ----------
-    setting : Setting
-        What to try.
-    plan : Plan
-        What all settings share.
-    sources : Sources
-        What there is to learn from.
-    rng : numpy.random.Generator
-        Everything random comes from here.
-    start : Trial, optional
-        The trial of the same setting without refinement, to go on from.
-    rival : Trial, optional
-        A trial of another setting: one that stays behind it is given up.
-    stops : sequence of int, default=()
-        Epochs after which to stop each stage of training, where an earlier trial has shown them.
-    on_epoch : callable, optional
-        Called after every epoch.
+    `start` is the trial of the same setting without refinement, to go on from. A trial that stays behind its `rival`,
+    of another setting, is given up. `stops` are the epochs after which each stage ends, where an earlier trial has
+    shown them.
     """
     features = plan.features_of(setting)
     if start is None:
