@@ -27,29 +27,9 @@ _ROUNDING = 1e-12
 class ScoredSets(ABC):
     """B sets of T tokens that a model has scored, one of whose features may be changed.
 
-    C outputs of width K belong to each set, of which one is looked at: that of the class explained.
-
-    Parameters
-    ----------
-    model : Model
-        What scores them.
-    positions : Positions or CrossedPositions
-        Where the tokens stand.
-    counts : ndarray of shape (B,)
-        The tokens of each set, 0 for one without any.
-    per_set : sequence of bool
-        For each feature, whether it belongs to whole sets.
-    label : object
-        The class to explain; None for each set's predicted one.
-
-    Attributes
-    ----------
-    offsets : ndarray of shape (B + 1,)
-        Where the tokens of each set begin. Each has at least one.
-    present : ndarray of shape (T,)
-        False for what stands in for the tokens of a set without any.
-    columns : ndarray of shape (B,)
-        The output that is looked at.
+    C outputs of width K belong to each set, of which one is looked at: that of the class explained, by default the
+    predicted one. Each set has at least one token; where `counts` is 0, one that is not `present` stands in. `per_set`
+    says of each feature whether it belongs to whole sets.
     """
 
     positions: Positions | CrossedPositions

@@ -20,16 +20,8 @@ _native: Any = import_module("clearset._native") if find_spec("clearset._native"
 class TokenIndex:
     """Finds the tokens of a table in examples, by walking only branches that exist.
 
-    Parameters
-    ----------
-    joining : Joining
-        How items make tokens.
-    items, parents : ndarray of int32, shape (n,)
-        Last item and parent of each node of the prefix tree, sorted by (size, parent, item), as in `Mined`.
-    levels : ndarray of int64, shape (n_levels + 1,)
-        Where the nodes of each size begin.
-    masks : ndarray of uint32, shape (n,)
-        Bit b says that the node is a token of view b; 0 that it only leads to others.
+    `items` and `parents` are the last item and the parent of each node of the prefix tree, sorted as in `Mined`, and
+    `levels` says where the nodes of each size begin. Bit b of `masks` says that the node is a token of view b.
 
     Examples
     --------

@@ -124,20 +124,10 @@ class TokenReader:
         return TokenRows.of(self.table, self.out_of_fold, self.names, self.shrinkage)
 
     def find(self, X: Any, views: Int64 | None = None, threads: int = 1, most: int | None = None) -> Occurrences:
-        """Find the tokens of examples.
+        """Find the tokens of examples; raise a `TokenLimitError` where there are more than `most` of them.
 
-        Parameters
-        ----------
-        X : column of lists or of strings, frame, or list
-            The examples.
-        views : ndarray of int64, shape (B,), optional
-            The statistics that each example sees: 0 for those of the table, fold + 1 for those outside of a fold.
-            By default all examples see those of the table.
-        threads : int, default=1
-            The number of threads.
-        most : int, optional
-            The largest number of tokens of all examples together; the search ends with a `TokenLimitError` where there
-            are more.
+        The statistics that each example sees are its view: 0 for those of the table, fold + 1 for those outside of a
+        fold.
         """
         items, columns = read_details(X, self.details)
         encoded = self.table.encode(items)
