@@ -101,12 +101,10 @@ def trust_name(trust: Trust) -> str:
 
 
 def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Block]:
-    """Yield the constraints of layer 1.
-
-    A numeric calibrator must not fall where the lattice's direction has to carry through to the feature, so where the
-    feature is monotonic or says how far to trust another one. Elsewhere it is free, so that a feature may have its best
-    value in the middle.
-    """
+    """Yield the constraints of layer 1."""
+    # A numeric calibrator must not fall where the lattice's direction has to carry through to the feature, so where the
+    # feature is monotonic or says how far to trust another one. Elsewhere it is free, so that a feature may have its
+    # best value in the middle.
     carried = {trust.by: trust_name(trust) for trust in trusts}
     carried |= {feature.name: monotonic_name(feature) for feature in binning.features if feature.monotonic}
     ends = {trust.feature for trust in trusts if trust.shape == "trapezoid"}

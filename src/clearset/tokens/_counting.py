@@ -40,11 +40,9 @@ def count_tokens(
     folds: Int32 | None = None,
     n_folds: int = 0,
 ) -> tuple[pa.LargeStringArray, TokenIndex, Statistics, tuple[Statistics, ...]]:
-    """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters.
-
-    With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
-    examples of that fold would influence the statistics outside of it, which come last, fold by fold.
-    """
+    """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters."""
+    # With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
+    # examples of that fold would influence the statistics outside of it, which come last, fold by fold.
     least = max([1, *(least_count(part, examples.labels.task) for part in filters)])
     n = len(examples)
     # Outside a fold fewer examples do, for counts are then brought to the size of all.

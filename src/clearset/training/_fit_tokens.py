@@ -78,13 +78,11 @@ def fit_tokens(
     stops: Sequence[int] = (),
     on_epoch: Report | None = None,
 ) -> FittedTokens:
-    """Place keypoints, train the set function, then corrections with it, and make the constraints exact.
-
-    Corrections come second: they would fit the labels before the set function has learned what values are worth. With
-    `start`, a set function of the same examples and features, only its corrections are learned. Training that stays
-    behind its `rival` is given up. `stops` are the epochs after which each stage ends, where earlier training has shown
-    them.
-    """
+    """Place keypoints, train the set function, then corrections with it, and make the constraints exact."""
+    # Corrections come second: they would fit the labels before the set function has learned what values are worth. With
+    # `start`, a set function of the same examples and features, only its corrections are learned. Training that stays
+    # behind its `rival` is given up. `stops` are the epochs after which each stage ends, where earlier training has
+    # shown them.
     options = replace(task.options, patience=None) if stops else task.options
     fitting, crossed = _fitting(task, examples, options, rng, start, on_epoch)
     data, unit = fitting.data, fitting.unit

@@ -122,10 +122,8 @@ class ConstraintSet:
         return ConstraintState([part.rows.state(n_members) for part in self._parts])
 
     def project(self, values: npt.ArrayLike, state: ConstraintState | None = None) -> Array:
-        """Project ``values (N, size)``, each row by itself, to within 1e-7 of the largest value, for training.
-
-        With the same `state` in every call, each starts where the last one ended.
-        """
+        """Project ``values (N, size)``, each row by itself, to within 1e-7 of the largest value, for training."""
+        # With the same `state` in every call, each starts where the last one ended.
         array = members(values, self.size)
         states = (self.state(len(array)) if state is None else state).parts
         results = [

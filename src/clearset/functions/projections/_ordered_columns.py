@@ -26,10 +26,8 @@ def ends(pairs: HalfSpaces) -> tuple[Indices, Indices]:
 
 
 def pool(values: Array, one: Indices, other: Indices, tied: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return each value's mean over those that it is tied to, directly or through others, and their number.
-
-    Pair r of member m ties the columns ``one[r]`` and ``other[r]`` if ``tied[m, r]``.
-    """
+    """Return each value's mean over those that it is tied to, directly or through others, and their number."""
+    # Pair r of member m ties the columns ``one[r]`` and ``other[r]`` if ``tied[m, r]``.
     count, size = values.shape
     member, row = np.nonzero(tied)
     edges = (member * size + one[row], member * size + other[row])
