@@ -17,6 +17,7 @@ PACKAGES = (
     "baselines",
     "cli",
     "datasets",
+    "display",
     "engines",
     "engines.torch",
     "estimators",
@@ -24,6 +25,7 @@ PACKAGES = (
     "functions",
     "functions.projections",
     "models",
+    "models.documents",
     "serve",
     "tuning",
 )
