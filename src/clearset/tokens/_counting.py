@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.sets import Labels, count_cores
+from clearset.sets import Labels, count_threads
 from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, apply_filters, least_count
@@ -24,7 +24,7 @@ from clearset.tokens._tokenizers import Tokenizer
 def available_threads(threads: int | None) -> int:
     """Return the number of threads; by default the number of cores that this process may use."""
     if threads is None:
-        return count_cores()
+        return count_threads(-1)
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer):
         raise TypeError(f"threads is {threads!r}; give a whole number from 1 on, or None for all cores.")
     if threads < 1:
