@@ -12,7 +12,7 @@ from clearset.baselines._encoding import standard_scale
 from clearset.baselines._network_estimator import DType, SetNetwork
 from clearset.baselines._network_inputs import DenseInput
 from clearset.baselines._networks import FullyConnected
-from clearset.estimators import Whole
+from clearset.estimators import Whole, inherited_docs
 from clearset.sets import SetData
 
 
@@ -50,57 +50,9 @@ class _AveragedLinear(_Averaged):
         return []
 
 
+@inherited_docs
 class AveragedLinearRegressor(PredictsNumbers, _AveragedLinear):
     """Predict a number by a linear model of the mean of each feature over a set's tokens.
-
-    Parameters
-    ----------
-    features : list of str or Feature, optional
-        The columns to read; None reads every numeric column. A categorical feature becomes one 0/1 column for each
-        category, and a feature with missing values gets a further column that marks them. Declared directions and
-        shapes are not enforced.
-    loss : {"auto", "squared_error", "absolute_error", "log_loss"}, default="auto"
-        The loss to minimise. ``"auto"`` is ``"squared_error"`` for numbers and ``"log_loss"``, the only one, for
-        classes.
-    learning_rate : float, default=0.03
-        The learning rate of Adam at the start; it falls along a cosine.
-    epochs : int, default=100
-        The largest number of passes over the training sets.
-    batch_size : int or "auto", default="auto"
-        The number of sets of one step. ``"auto"`` is a sixteenth of the training sets, from 32 to 1024.
-    weight_decay : float, default=0.0
-        The share of the learning rate by which weights shrink at every step (as in AdamW).
-    validation_fraction : float, default=0.1
-        The share of the training sets that is held out for early stopping, unless `fit` gets validation data. A share
-        of fewer than 50 sets is not held out: then all epochs are run on all sets.
-    early_stopping : bool, default=True
-        Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one. If
-        not, all epochs are run on all sets, and validation data given to `fit` are only reported on.
-    patience : int, default=20
-        The number of epochs without a lower validation loss after which training stops.
-    random_state : int, Generator or RandomState, optional
-        The seed. The same seed and number of threads give the same bits.
-    n_jobs : int, optional
-        The number of threads of torch. None is one, because steps are short; -1 is all cores.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    network_ : torch.nn.Module
-        The trained network, in float64 and in the labels' own unit.
-    encoding_ : Encoding
-        How sets become numbers.
-    features_ : tuple of Feature
-        The features in full.
-    history_ : list of dict
-        ``epoch``, ``loss`` and ``validation_loss`` of every epoch.
-    n_iter_, best_epoch_ : int
-        The number of epochs run, and the one whose parameters were kept.
-    interrupted_ : bool
-        Whether an interrupt (Ctrl-C) ended training early.
-    n_features_in_ : int
-        The number of features or columns.
 
     Examples
     --------
@@ -113,10 +65,9 @@ class AveragedLinearRegressor(PredictsNumbers, _AveragedLinear):
     """
 
 
+@inherited_docs
 class AveragedLinearClassifier(PredictsClasses, _AveragedLinear):
     """Predict a class by a linear model of the mean of each feature over a set's tokens.
-
-    The parameters and attributes are those of `AveragedLinearRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------
@@ -131,6 +82,16 @@ class AveragedLinearClassifier(PredictsClasses, _AveragedLinear):
 
 @dataclass(eq=False, repr=False)
 class _AveragedDNN(_Averaged):
+    """A network of equal hidden layers.
+
+    Parameters
+    ----------
+    width : int
+        The number of units of each hidden layer.
+    hidden_layers : int
+        The number of hidden layers, with ReLU.
+    """
+
     _rules = _Averaged._rules | {"width": Whole(1), "hidden_layers": Whole(1)}
 
     width: int = 32
@@ -141,25 +102,9 @@ class _AveragedDNN(_Averaged):
         return [self.width] * self.hidden_layers
 
 
+@inherited_docs
 class AveragedDNNRegressor(PredictsNumbers, _AveragedDNN):
     """Predict a number by a fully connected network on the mean of each feature over a set's tokens.
-
-    The attributes are those of `AveragedLinearRegressor`.
-
-    Parameters
-    ----------
-    features : list of str or Feature, optional
-        The columns to read; None reads every numeric column.
-    width : int, default=32
-        The number of units of each hidden layer.
-    hidden_layers : int, default=2
-        The number of hidden layers, with ReLU.
-    loss, learning_rate, epochs, batch_size, weight_decay
-        See `AveragedLinearRegressor`; here the learning rate is 0.003 by default.
-    validation_fraction, early_stopping, patience
-        See `AveragedLinearRegressor`.
-    random_state, n_jobs, verbose
-        See `AveragedLinearRegressor`.
 
     Examples
     --------
@@ -172,10 +117,9 @@ class AveragedDNNRegressor(PredictsNumbers, _AveragedDNN):
     """
 
 
+@inherited_docs
 class AveragedDNNClassifier(PredictsClasses, _AveragedDNN):
     """Predict a class by a fully connected network on the mean of each feature over a set's tokens.
-
-    The parameters and attributes are those of `AveragedDNNRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------

@@ -72,7 +72,13 @@ class PredictsNumbers(RegressorMixin, Baseline):  # type: ignore[misc]
 
 
 class PredictsClasses(ClassifierMixin, Baseline):  # type: ignore[misc]
-    """The half of an estimator that predicts classes."""
+    """The half of an estimator that predicts classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (classes,)
+        The classes, sorted.
+    """
 
     _losses = ("log_loss",)
 
@@ -130,7 +136,24 @@ class PredictsClasses(ClassifierMixin, Baseline):  # type: ignore[misc]
 
 @dataclass(eq=False, repr=False)
 class ReadsSets(Baseline):
-    """A baseline on sets of tokens with features."""
+    """A baseline on sets of tokens with features.
+
+    Parameters
+    ----------
+    features : list of str or Feature, or None
+        The columns to read; None reads every numeric column. Numbers are standardised over the training tokens, a
+        categorical feature becomes one 0/1 column for each category, and a feature with missing values gets a further
+        column that marks them. Declared directions and shapes are not enforced.
+
+    Attributes
+    ----------
+    encoding_ : Encoding
+        How sets become numbers.
+    features_ : tuple of Feature
+        The features in full.
+    n_features_in_ : int
+        The number of features or columns.
+    """
 
     features: Sequence[str | Feature] | None = None
 
@@ -150,9 +173,5 @@ class ReadsSets(Baseline):
 
 
 def network_threads(n_jobs: int | None) -> AbstractContextManager[None]:
-    """Let torch use one thread unless more are asked for.
-
-    Steps are short. Shared by threads they gain little on idle cores, and on busy ones, where threads wait for each
-    other at every operation, they take many times as long.
-    """
+    """Let torch use one thread unless more are asked for: in short steps, threads mostly wait for each other."""
     return torch_threads(1 if n_jobs is None else count_threads(n_jobs))

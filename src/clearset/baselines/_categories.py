@@ -50,10 +50,8 @@ class Categories:
         return len(self.names)
 
     def find(self, X: Any, threads: int | None = None) -> tuple[IntArray, IntArray]:
-        """Return the places of each example's categories among the names, ascending, and the examples' offsets.
-
-        A category that was not collected is left out, and one that an example holds twice is there once.
-        """
+        """Return the places of each example's categories among the names, ascending, and the examples' offsets."""
+        # A category that was not collected is left out, and one that an example holds twice is there once.
         found = self._table.find(self._table.encode(X), cover=False, threads=threads)
         places = self._places[found.tokens]
         rows = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))

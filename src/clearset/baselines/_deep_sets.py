@@ -9,12 +9,22 @@ from clearset.baselines._baseline import PredictsClasses, PredictsNumbers
 from clearset.baselines._network_estimator import DType, SetNetwork
 from clearset.baselines._network_inputs import RaggedInput
 from clearset.baselines._networks import DeepSets
-from clearset.estimators import Whole
+from clearset.estimators import Whole, inherited_docs
 from clearset.sets import SetData
 
 
 @dataclass(eq=False, repr=False)
 class _DeepSetsEstimator(SetNetwork):
+    """Deep Sets, whatever it predicts.
+
+    Parameters
+    ----------
+    width : int
+        The number of units of every hidden layer, and so of the values of each token that are averaged.
+    hidden_layers : int
+        The number of hidden layers, with ReLU, of phi and of rho; phi's last one is averaged.
+    """
+
     _rules = SetNetwork._rules | {"width": Whole(1), "hidden_layers": Whole(1)}
 
     width: int = 32
@@ -28,26 +38,12 @@ class _DeepSetsEstimator(SetNetwork):
         return DeepSets(self.encoding_.n_columns, self.width, self.hidden_layers, self._link.n_outputs, generator)
 
 
+@inherited_docs
 class DeepSetsRegressor(PredictsNumbers, _DeepSetsEstimator):
     """Predict a number by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
 
     phi and rho have the same number of hidden layers of the same width (Zaheer et al., 2017, with the mean in place of
-    the sum). The attributes are those of `AveragedLinearRegressor`.
-
-    Parameters
-    ----------
-    features : list of str or Feature, optional
-        The columns to read; None reads every numeric column.
-    width : int, default=32
-        The number of units of every hidden layer, and so of the values of each token that are averaged.
-    hidden_layers : int, default=3
-        The number of hidden layers, with ReLU, of phi and of rho; phi's last one is averaged.
-    loss, learning_rate, epochs, batch_size, weight_decay
-        See `AveragedLinearRegressor`; here the learning rate is 0.003 by default.
-    validation_fraction, early_stopping, patience
-        See `AveragedLinearRegressor`.
-    random_state, n_jobs, verbose
-        See `AveragedLinearRegressor`.
+    the sum).
 
     Examples
     --------
@@ -60,10 +56,9 @@ class DeepSetsRegressor(PredictsNumbers, _DeepSetsEstimator):
     """
 
 
+@inherited_docs
 class DeepSetsClassifier(PredictsClasses, _DeepSetsEstimator):
     """Predict a class by Deep Sets: rho(mean over the tokens of phi(token)), phi and rho being networks.
-
-    The parameters and attributes are those of `DeepSetsRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from clearset.baselines._categories import Categories
 from clearset.baselines._network_estimator import DType, NetworkEstimator
 from clearset.baselines._network_inputs import RaggedInput
 from clearset.baselines._networks import MultiHot
-from clearset.estimators import OneOf, Rule, Whole, check_parameters
+from clearset.estimators import OneOf, Rule, Whole, check_parameters, inherited_docs
 from clearset.sets import count_examples, count_threads, take_examples
 
 
@@ -124,6 +124,29 @@ class MultiHotEncoder(TransformerMixin, _ReadsStrings):  # type: ignore[misc]
 
 @dataclass(eq=False, repr=False)
 class _MultiHotDNN(_ReadsStrings, NetworkEstimator):
+    """A network on an embedding of categories.
+
+    Parameters
+    ----------
+    tokens : tokenizer or "auto"
+        What the categories are, such as `NGrams`. ``"auto"`` is the items of lists and the words of texts.
+    width : int
+        The number of units of each hidden layer.
+    embedding : int
+        The dimension of the embedding.
+    combiner : {"sum", "mean"}
+        How the embeddings of an example's categories are combined. Their sum tells how many categories there are.
+    hidden_layers : int
+        The number of hidden layers, with ReLU.
+    min_count : int
+        The smallest number of training examples that hold a category.
+
+    Attributes
+    ----------
+    categories_ : Categories
+        The categories; each has a row of ``network_.embedding``.
+    """
+
     _rules = NetworkEstimator._rules | {
         "width": Whole(1),
         "embedding": Whole(1),
@@ -173,39 +196,12 @@ class _MultiHotDNN(_ReadsStrings, NetworkEstimator):
         )
 
 
+@inherited_docs
 class MultiHotDNNRegressor(PredictsNumbers, _MultiHotDNN):
     """Predict a number from sets of strings, or texts, by a network on an embedding of their categories.
 
     An example is the sum (or mean) of the embeddings of its categories. Categories that `fit` has not seen are ignored,
     and an example without any is a vector of zeros. X is what `SemanticRegressor` takes.
-
-    Parameters
-    ----------
-    tokens : tokenizer or "auto", default="auto"
-        What the categories are, such as `NGrams`. ``"auto"`` is the items of lists and the words of texts.
-    width : int, default=64
-        The number of units of each hidden layer.
-    embedding : int, default=32
-        The dimension of the embedding.
-    combiner : {"sum", "mean"}, default="sum"
-        How the embeddings of an example's categories are combined. Their sum tells how many categories there are.
-    hidden_layers : int, default=2
-        The number of hidden layers, with ReLU.
-    min_count : int, default=1
-        The smallest number of training examples that hold a category.
-    loss, learning_rate, epochs, batch_size, weight_decay
-        See `AveragedLinearRegressor`; here the learning rate is 0.003 and the epochs are 50 by default.
-    validation_fraction, early_stopping, patience
-        See `AveragedLinearRegressor`; here the patience is 10 by default.
-    random_state, n_jobs, verbose
-        See `AveragedLinearRegressor`.
-
-    Attributes
-    ----------
-    categories_ : Categories
-        The categories; each has a row of ``network_.embedding``.
-    network_, history_, n_iter_, best_epoch_, interrupted_
-        See `AveragedLinearRegressor`.
 
     Examples
     --------
@@ -218,10 +214,9 @@ class MultiHotDNNRegressor(PredictsNumbers, _MultiHotDNN):
     """
 
 
+@inherited_docs
 class MultiHotDNNClassifier(PredictsClasses, _MultiHotDNN):
     """Predict a class of sets of strings, or texts, by a network on an embedding of their categories.
-
-    The parameters and attributes are those of `MultiHotDNNRegressor`; ``classes_`` holds the classes, sorted.
 
     Examples
     --------

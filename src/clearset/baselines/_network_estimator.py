@@ -38,7 +38,36 @@ DType = type[np.float32] | type[np.float64]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NetworkParameters:
-    """The parameters of training, which all networks have."""
+    """The parameters of training, which all networks have.
+
+    Parameters
+    ----------
+    loss : {"auto", "squared_error", "absolute_error", "log_loss"}
+        The loss to minimise. ``"auto"`` is ``"squared_error"`` for numbers and ``"log_loss"``, the only one, for
+        classes.
+    learning_rate : float
+        The learning rate of Adam at the start; it falls along a cosine.
+    epochs : int
+        The largest number of passes over the training sets.
+    batch_size : int or "auto"
+        The number of sets of one step. ``"auto"`` is a sixteenth of the training sets, from 32 to 1024.
+    weight_decay : float
+        The share of the learning rate by which weights shrink at every step (as in AdamW).
+    validation_fraction : float
+        The share of the training sets that is held out for early stopping, unless `fit` gets validation data. A share
+        of fewer than 50 sets is not held out: then all epochs are run on all sets.
+    early_stopping : bool
+        Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one. If
+        not, all epochs are run on all sets, and validation data given to `fit` are only reported on.
+    patience : int
+        The number of epochs without a lower validation loss after which training stops.
+    random_state : int, Generator, RandomState or None
+        The seed. The same seed and number of threads give the same bits.
+    n_jobs : int or None
+        The number of threads of torch. None is one, because steps are short; -1 is all cores.
+    verbose : int
+        1 shows a progress bar.
+    """
 
     loss: str = "auto"
     learning_rate: float = 0.003
@@ -54,7 +83,19 @@ class NetworkParameters:
 
 
 class NetworkEstimator(NetworkParameters, Baseline):
-    """A network and its training; subclasses make the network and its inputs."""
+    """A network and its training; subclasses make the network and its inputs.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The trained network, in float64 and in the labels' own unit.
+    history_ : list of dict
+        ``epoch``, ``loss`` and ``validation_loss`` of every epoch.
+    n_iter_, best_epoch_ : int
+        The number of epochs run, and the one whose parameters were kept.
+    interrupted_ : bool
+        Whether an interrupt (Ctrl-C) ended training early.
+    """
 
     _rules: ClassVar[dict[str, Rule]] = {
         "learning_rate": Number(),

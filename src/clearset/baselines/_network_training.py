@@ -112,12 +112,10 @@ def train_network(
     rng: np.random.Generator,
     on_epoch: Callable[[dict[str, float]], None] | None = None,
 ) -> Progress[Parameters]:
-    """Minimise the loss, and leave the network with the parameters of the best epoch.
-
-    The best epoch is the one of the least validation loss; without validation data, or without patience, it is the last
-    one. An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error. `on_epoch`
-    is called with every new entry of the history.
-    """
+    """Minimise the loss, and leave the network with the parameters of the best epoch."""
+    # The best epoch is the one of the least validation loss; without validation data, or without patience, it is the
+    # last one. An interrupt (Ctrl-C) ends training and keeps the best so far. Training that diverges is an error.
+    # `on_epoch` is called with every new entry of the history.
     trainer = NetworkTrainer(problem, schedule, rng)
     keeps_last = schedule.patience is None or not trainer.validates
 

@@ -19,6 +19,7 @@ from clearset.estimators import (
     Threads,
     Whole,
     check_parameters,
+    inherited_docs,
     is_auto,
     make_rng,
     restored_on_failure,
@@ -31,6 +32,34 @@ MAX_EXACT_TOKENS = 50_000
 
 @dataclass(eq=False, repr=False)
 class _SupportDistribution(ReadsSets):
+    """A linear model on features of sets, whose products are a kernel.
+
+    Parameters
+    ----------
+    gamma : float or "auto"
+        The factor in the tokens' kernel; ``"auto"`` is 1 over the number of columns.
+    alpha : float
+        The strength of the penalty on squared weights, as in ridge regression; for classes ``1 / alpha`` is the C of
+        logistic regression.
+    max_exact : int
+        The number of sets up to which the kernel is exact, unless they have more than 50,000 tokens.
+    n_landmarks : int
+        The number of landmarks where it is not exact.
+    random_state : int, Generator, RandomState or None
+        The seed of the choice of landmarks.
+    n_jobs : int or None
+        The number of threads of torch; None is one, and -1 is all cores.
+
+    Attributes
+    ----------
+    exact_ : bool
+        Whether the kernel is exact.
+    kernel_ : KernelFeatures
+        The features of sets whose products are the kernel.
+    linear_ : estimator
+        The linear model of them, one of scikit-learn's.
+    """
+
     _rules: ClassVar[Mapping[str, Rule]] = {
         "gamma": Auto(Number(), "1 over the number of columns"),
         "alpha": Number(),
@@ -111,6 +140,7 @@ def _choose(tokens: TokenValues, n_landmarks: int, rng: np.random.Generator) -> 
     return TokenValues(values, np.arange(len(values) + 1))
 
 
+@inherited_docs
 class SupportDistributionRegressor(PredictsNumbers, _SupportDistribution):
     """Predict a number by ridge regression with a kernel between sets: the mean of the kernels of their tokens.
 
@@ -122,41 +152,6 @@ class SupportDistributionRegressor(PredictsNumbers, _SupportDistribution):
     that of the Nyström features z(t) = (k(t, l_1), ..., k(t, l_L)) M^(-1/2), where M is the landmarks' kernel matrix:
     the approximation of K(x, y) is the product of the mean of z over x's tokens and the mean over y's. The model is
     linear in these means, and its cost grows with tokens x landmarks. Either way the intercept is not penalised.
-
-    Parameters
-    ----------
-    features : list of str or Feature, optional
-        The columns to read; None reads every numeric column. Numbers are standardised over the training tokens, a
-        categorical feature becomes one 0/1 column for each category, and a feature with missing values gets a further
-        column that marks them.
-    gamma : float or "auto", default="auto"
-        The factor in the tokens' kernel; ``"auto"`` is 1 over the number of columns.
-    alpha : float, default=0.1
-        The strength of the penalty on squared weights, as in ridge regression; for classes ``1 / alpha`` is the C of
-        logistic regression.
-    max_exact : int, default=2000
-        The number of sets up to which the kernel is exact, unless they have more than 50,000 tokens.
-    n_landmarks : int, default=500
-        The number of landmarks where it is not exact.
-    random_state : int, Generator or RandomState, optional
-        The seed of the choice of landmarks.
-    n_jobs : int, optional
-        The number of threads of torch; None is one, and -1 is all cores.
-
-    Attributes
-    ----------
-    exact_ : bool
-        Whether the kernel is exact.
-    kernel_ : KernelFeatures
-        The features of sets whose products are the kernel.
-    linear_ : estimator
-        The linear model of them, one of scikit-learn's.
-    encoding_ : Encoding
-        How sets become numbers.
-    features_ : tuple of Feature
-        The features in full.
-    n_features_in_ : int
-        The number of features or columns.
 
     Examples
     --------
@@ -177,11 +172,11 @@ class SupportDistributionRegressor(PredictsNumbers, _SupportDistribution):
         return outputs
 
 
+@inherited_docs
 class SupportDistributionClassifier(PredictsClasses, _SupportDistribution):
     """Predict a class by logistic regression with a kernel between sets: the mean of the kernels of their tokens.
 
-    The parameters and attributes are those of `SupportDistributionRegressor`; ``classes_`` holds the classes, sorted. A
-    class all of whose sets have weight 0 has probability 0.
+    A class all of whose sets have weight 0 has probability 0.
 
     Examples
     --------

@@ -22,10 +22,8 @@ _MOST_CHARACTERS = 60
 def explained_lines(
     explanation: Explanation, keys: tuple[str, pa.Array] | None, X: pa.Table, top: int
 ) -> Iterator[str]:
-    """Yield the lines of each set of X: the prediction, then the `top` tokens with the largest share.
-
-    With `keys`, the name of the key column and the key of each set, sets are called by these.
-    """
+    """Yield the lines of each set of X: the prediction, then the `top` tokens with the largest share."""
+    # With `keys`, the name of the key column and the key of each set, sets are called by these.
     whole = _of_whole_sets(explanation, X)
     own = [feature for feature in explanation.features if feature not in whole]
     for number, one in enumerate(explanation.to_json()["sets"]):

@@ -15,7 +15,17 @@ Folder = str | os.PathLike[str] | None
 
 
 class Source(NamedTuple):
-    """A public data set: its folder, the names of its file, and where to get it."""
+    """A public data set: its folder, the names of its file, and where to get it.
+
+    Parameters
+    ----------
+    task : str
+        The name of the folder that holds the data.
+    files : tuple of str
+        The names that the file may have.
+    public : str
+        A sentence about where to get it.
+    """
 
     task: str
     files: tuple[str, ...]
@@ -27,6 +37,18 @@ def find_file(source: Source, folder: Folder) -> Path:
 
     Without a folder, that of the environment variable is tried, then ``../shared/data``; in each the folder of the
     task, then the folder itself.
+
+    Parameters
+    ----------
+    source : Source
+        The data set.
+    folder : str, path or None
+        Where to look.
+
+    Returns
+    -------
+    Path
+        The file.
     """
     if folder is not None:
         roots = [Path(folder).expanduser()]

@@ -74,10 +74,8 @@ def names(what: str) -> list[str]:
 
 
 def bundle(entry: Path) -> str:
-    """Return one script that runs the function ``start`` of a module.
-
-    It is to be run as a module, whose rules (strict, names that are not global) its parts were written for.
-    """
+    """Return one script that runs the function ``start`` of a module."""
+    # It is to be run as a module, whose rules (strict, names that are not global) its parts were written for.
     modules = read_modules(entry)
     called = {path: f"$module{place}" for place, path in enumerate(modules)}
     parts = []

@@ -67,7 +67,15 @@ def block_html(lines: Iterable[str]) -> str:
 
 
 def write_page(title: str, block: str, path: str | PathLike[str]) -> None:
-    """Write a block of HTML as a page to a file."""
+    """Write a block of HTML as a page to a file.
+
+    Parameters
+    ----------
+    title, block : str
+        The title and the block, both HTML already.
+    path : path-like
+        The file.
+    """
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
         f"<title>{title}</title></head><body>{block}</body></html>\n"

@@ -20,12 +20,38 @@ _MOST_FEATURES, _MOST_CHECKS, _MOST_TOKENS, _MOST_TRIALS = 30, 50, 10, 10
 
 
 def model_html(model: ShownModel, parameters: str) -> str:
-    """Return a fitted model as HTML: its features with their curves, its certificate, and its parameters."""
+    """Return a fitted model as HTML: its features with their curves, its certificate, and its parameters.
+
+    Parameters
+    ----------
+    model : fitted model
+        The model.
+    parameters : str
+        The parameters, as text.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     return _shown_model(model.estimator, _features(model), model.certificate, parameters)
 
 
 def joint_model_html(model: ShownJointModel, parameters: str) -> str:
-    """Return a fitted joint model as HTML: its engines, and the follow-on model."""
+    """Return a fitted joint model as HTML: its engines, and the follow-on model.
+
+    Parameters
+    ----------
+    model : FittedJointModel
+        The model.
+    parameters : str
+        The parameters, as text.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     return _shown_model("JointModel", _parts(model), model.verify(), parameters)
 
 
@@ -36,12 +62,34 @@ def _shown_model(name: str, body: str, certificate: ShownCertificate, parameters
 
 
 def certificate_html(certificate: ShownCertificate) -> str:
-    """Return a certificate as HTML."""
+    """Return a certificate as HTML.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The certificate.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     return block_html([_checks(certificate)])
 
 
 def token_table_html(table: ShownTokenTable) -> str:
-    """Return the most frequent tokens of a token table as HTML."""
+    """Return the most frequent tokens of a token table as HTML.
+
+    Parameters
+    ----------
+    table : TokenTable
+        The token table.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     rows = table.top(_MOST_TOKENS, "count").to_pylist()
     names = ["size", "count", "mean", "low", "high"]
     if table.means.ndim == 2 and table.classes is not None:
@@ -62,7 +110,18 @@ def token_table_html(table: ShownTokenTable) -> str:
 
 
 def churn_html(churn: Any) -> str:
-    """Return the differences between two models as HTML."""
+    """Return the differences between two models as HTML.
+
+    Parameters
+    ----------
+    churn : Churn
+        The differences.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     lines = [f"<h4>Churn: {churn.changed:.2%} of predictions changed</h4>"]
     facts = [f"{len(churn.rows):,} of {churn.n:,} examples"]
     if churn.tolerance is not None:
@@ -86,7 +145,18 @@ def churn_html(churn: Any) -> str:
 
 
 def tuning_html(tuning: Any) -> str:
-    """Return the best trials of a search as HTML."""
+    """Return the best trials of a search as HTML.
+
+    Parameters
+    ----------
+    tuning : Tuning
+        What the search has found.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     ranked, names = tuning.ranked(), list(tuning.best_params_)
     failed = len(tuning.trials) - len(ranked)
     facts = [f"best {name_html(tuning.metric)} {said(tuning.best_score_)} in trial {tuning.best_trial_}"]

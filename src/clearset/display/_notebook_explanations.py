@@ -15,13 +15,35 @@ _MOST_SETS, _MOST_TOKENS, _MOST_FEATURES, _MOST_CATEGORIES = 10, 20, 30, 16
 
 
 def explanation_html(explanation: ShownExplanation) -> str:
-    """Return what the tokens of each set add, as HTML."""
+    """Return what the tokens of each set add, as HTML.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation of some sets.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     lines = [_explained(one, f"Set {number}") for number, one in enumerate(explanation[:_MOST_SETS])]
     return _finished(explanation, lines, "set")
 
 
 def joint_explanation_html(explanation: ShownJointExplanation) -> str:
-    """Return what the follow-on model reads of each row and what tokens add to it, as HTML."""
+    """Return what the follow-on model reads of each row and what tokens add to it, as HTML.
+
+    Parameters
+    ----------
+    explanation : JointExplanation
+        The explanation of some rows.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     lines = []
     for number, row in enumerate(explanation[:_MOST_SETS]):
         what = "" if row.label is None else f" for {name_html(row.label[0])}"
@@ -32,7 +54,18 @@ def joint_explanation_html(explanation: ShownJointExplanation) -> str:
 
 
 def dependence_html(dependence: ShownDependence) -> str:
-    """Return how predictions depend on one feature, as HTML."""
+    """Return how predictions depend on one feature, as HTML.
+
+    Parameters
+    ----------
+    dependence : PartialDependence
+        The dependence.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
     said_of = "" if dependence.label is None else f": probability of {name_html(dependence.label)}"
     over = f"mean over {dependence.said_of}"
     lines = [f"<h4>{name_html(dependence.feature)}{said_of}</h4><p><small>{over}</small></p>"]

@@ -11,10 +11,8 @@ _MOST_FEATURES = 3
 
 
 def shown(name: Any, most: int = 28) -> str:
-    """Return a name as one line of text, without characters that change or hide others, shortened in the middle.
-
-    Names that begin alike often differ at their end.
-    """
+    """Return a name as one line of text, without characters that change or hide others, shortened in the middle."""
+    # Names that begin alike often differ at their end.
     if isinstance(name, str) and name == SIZE:
         return "number of tokens"
     text = str(name)
@@ -38,7 +36,20 @@ def said(number: Any) -> str:
 
 
 def counted(n: int, what: str) -> str:
-    """Return a number and the thing that it counts, such as "3 tokens"."""
+    """Return a number and the thing that it counts, such as "3 tokens".
+
+    Parameters
+    ----------
+    n : int
+        The number.
+    what : str
+        The name of one thing, or of several if it ends with an s.
+
+    Returns
+    -------
+    str
+        The text.
+    """
     return f"{n:,} {what}" if n == 1 or what.endswith("s") else f"{n:,} {what}s"
 
 
@@ -51,6 +62,11 @@ def token_texts(explanation: ShownExplanation, most: int) -> list[str]:
         The explanation of one set.
     most : int
         The largest number of characters of a token.
+
+    Returns
+    -------
+    list of str
+        A text for each token.
     """
     tokens = explanation.tokens["token"].to_pylist()
     if not pa.types.is_integer(explanation.tokens["token"].type):

@@ -84,6 +84,11 @@ _NEEDS = {"native": "clearset._native", "torch": "torch"}
 def available_engines() -> tuple[str, ...]:
     """Return the names of the engines that this installation has, the fastest first.
 
+    Returns
+    -------
+    tuple of str
+        The names, among ``"native"`` and ``"torch"``.
+
     Examples
     --------
     >>> "native" in available_engines() or "torch" in available_engines()
@@ -107,6 +112,11 @@ def engine(name: str | None = None) -> Engine:
     ----------
     name : {"native", "torch"}, optional
         Which; by default the fastest that is installed.
+
+    Returns
+    -------
+    Engine
+        The engine; for one name always the same object.
     """
     # Torch is not even looked for where it is not needed.
     available = ("native",) if name in (None, "native") and _is_there(_NEEDS["native"]) else available_engines()

@@ -13,10 +13,8 @@ Array = npt.NDArray[Any]
 
 
 def check_sets(function: SetFunction, sets: Positions | CrossedPositions, threads: int) -> None:
-    """Raise an error unless the set function can be applied to sets of these types and shapes.
-
-    Which slots and rows they hold is not looked at here: an engine finds that out while it reads them.
-    """
+    """Raise an error unless the set function can be applied to sets of these types and shapes."""
+    # Which slots and rows they hold is not looked at here: an engine finds that out while it reads them.
     if threads < 1:
         raise ValueError(f"threads is {threads}; it must be at least 1.")
     calibration, layout = function.calibration, function.layout

@@ -105,11 +105,29 @@ class Refinement:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How to train; the fields are the estimators' parameters of the same names.
+    """How to train; the estimators have parameters of the same names.
 
-    Without ``patience`` all epochs are run and the last one is kept, whatever validation data say. ``stop_after`` ends
-    training after so many epochs of a schedule that is made for ``epochs``. Patience ends unless the validation loss
-    falls by the share ``tolerance`` of itself.
+    Parameters
+    ----------
+    learning_rate : float
+        The learning rate at the start.
+    epochs, batch_size : int
+        The number of passes over the sets, and of the sets of a step.
+    patience : int or None
+        The epochs without a lower validation loss after which training ends. Without it all epochs are run and the last
+        one is kept, whatever validation data say.
+    threads : int, default=1
+        The number of threads.
+    optimizer : {"adam", "adagrad"}, default="adam"
+        The rule of a step.
+    constraints : {"project", "light_touch"}, default="project"
+        How constraints are kept.
+    refinement : Refinement, optional
+        How corrections are learned.
+    stop_after : int, optional
+        The epochs after which training ends, of a schedule that is made for ``epochs``.
+    tolerance : float, default=0.0
+        The share of itself by which the validation loss must fall for training to go on.
     """
 
     learning_rate: float

@@ -2,6 +2,7 @@
 
 from clearset.estimators._as_estimator import as_estimator
 from clearset.estimators._feature_engine import SemanticFeatureEngine
+from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._input import check_classes, check_labels, checked_sets, read_training_sets
 from clearset.estimators._joint_model import JointModel
 from clearset.estimators._model_estimator import check_pair
@@ -47,6 +48,7 @@ __all__ = [
     "check_pair",
     "check_parameters",
     "checked_sets",
+    "inherited_docs",
     "is_auto",
     "make_rng",
     "read_training_sets",

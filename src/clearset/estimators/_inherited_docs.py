@@ -16,6 +16,16 @@ def inherited_docs(cls: AnyClass) -> AnyClass:
     Parameters are listed as the constructor has them, with its default values. Attributes are listed from the class
     itself to the most general of its parents.
 
+    Parameters
+    ----------
+    cls : type
+        A class, each of whose parameters is described by itself or by a parent.
+
+    Returns
+    -------
+    type
+        The same class.
+
     Examples
     --------
     >>> class Parent:

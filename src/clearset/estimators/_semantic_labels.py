@@ -14,10 +14,8 @@ Task = Literal["auto", "classes", "number"]
 def read_examples(
     X: Any, y: Any, sample_weight: Any, link: Link | None, *, task: Task, loss: str, name: str
 ) -> tuple[LabelledExamples, Link]:
-    """Check labels and weights, and settle the link by the labels, unless that of an earlier fit is given.
-
-    `task` and `loss` are what the estimator takes labels for and minimises, and messages call it `name`.
-    """
+    """Check labels and weights, and settle the link by the labels, unless that of an earlier fit is given."""
+    # `task` and `loss` are what the estimator takes labels for and minimises, and messages call it `name`.
     n = count_examples(X)
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")

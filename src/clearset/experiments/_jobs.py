@@ -38,10 +38,8 @@ def work(
     on_start: Callable[[int], None],
     on_job: Callable[[Job, float], None],
 ) -> None:
-    """Do the jobs whose results are missing, and save each outcome at once.
-
-    `on_start` is called with the number of jobs, `on_job` with each job that is done and its seconds.
-    """
+    """Do the jobs whose results are missing, and save each outcome at once."""
+    # `on_start` is called with the number of jobs, `on_job` with each job that is done and its seconds.
     ready, later = _plan(all_results)
     on_start(len(ready) + sum(map(len, later.values())))
     if not ready:

@@ -28,20 +28,6 @@ class NGramFeatures:
     The tokens of a query are its n-grams that the table knows, and every single word, known or not. What the table
     does not know of a token is missing. A query without words is an empty set.
 
-    ============= =========================================================================================
-    ``rate``      share of the second class among the training queries that hold the n-gram, shrunk
-    ``ending``    the same of the last three letters of its last word
-    ``beginning`` the same of the first three letters of its first word
-    ``log_count`` log(1 + training queries that hold it)
-    ``order``     its words
-    ``interval``  width of the rate's Wilson interval
-    ``letters``   mean letters of its words
-    ``position``  where it stands in the query, from 0 for the first place to 1 for the last; 0 for all of it
-    ``share``     its words over those of the query
-    ``words``     of the query
-    ``known``     share of all n-grams of the query, also of those that are no tokens, that the table knows
-    ============= =========================================================================================
-
     Examples
     --------
     >>> import pyarrow as pa
@@ -83,17 +69,17 @@ class NGramFeatures:
         last, n_words, statistics = starts + orders - 1, words.sizes[rows], self.table_.statistics
         letters = offsets_from_sizes(pc.utf8_length(words.strings).to_numpy())
         columns = {
-            "rate": _rates(self.table_, _SHRINKAGE)[numbers],
-            "ending": _rates_of_parts(self.endings_, words.endings)[last],
-            "beginning": _rates_of_parts(self.beginnings_, words.beginnings)[starts],
-            "log_count": np.append(np.log1p(statistics.counts), np.nan)[numbers],
+            "rate": _rates(self.table_, _SHRINKAGE)[numbers],  # shrunk share of the second class
+            "ending": _rates_of_parts(self.endings_, words.endings)[last],  # the same of its last 3 letters
+            "beginning": _rates_of_parts(self.beginnings_, words.beginnings)[starts],  # of its first 3 letters
+            "log_count": np.append(np.log1p(statistics.counts), np.nan)[numbers],  # of training queries
             "order": orders,
-            "interval": np.append(statistics.interval_widths(), np.nan)[numbers],
-            "letters": (letters[last + 1] - letters[starts]) / orders,
-            "position": (starts - words.offsets[rows]) / np.maximum(n_words - orders, 1),
-            "share": orders / n_words,
+            "interval": np.append(statistics.interval_widths(), np.nan)[numbers],  # width of the rate's Wilson interval
+            "letters": (letters[last + 1] - letters[starts]) / orders,  # mean of its words
+            "position": (starts - words.offsets[rows]) / np.maximum(n_words - orders, 1),  # from 0 to 1
+            "share": orders / n_words,  # its words over those of the query
             "words": n_words,
-            "known": share_known[rows],
+            "known": share_known[rows],  # share of all n-grams of the query that the table knows
         }
         offsets = offsets_from_sizes(np.bincount(rows, minlength=len(words)))
         return SetData(np.stack(list(columns.values())).T, offsets, list(columns))

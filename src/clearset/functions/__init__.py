@@ -1,7 +1,7 @@
 """The set function as data: its tables, what they must obey, and what its outputs mean."""
 
 from clearset.functions._certificate import Certificate, Check
-from clearset.functions._declared_constraints import Block, lattice_direction, monotonic_name, shape_name, trust_name
+from clearset.functions._declared_constraints import lattice_direction, monotonic_name, shape_name, trust_name
 from clearset.functions._function import Rho, SetFunction
 from clearset.functions._layout import MAX_VERTICES, Layout
 from clearset.functions._link import Link
@@ -14,7 +14,6 @@ __all__ = [
     "CROSSED_LOSSES",
     "MAX_VERTICES",
     "REGRESSION_LOSSES",
-    "Block",
     "Certificate",
     "Check",
     "Layout",

@@ -42,6 +42,11 @@ class Check:
 class Certificate:
     """All checks of a model; true if every one holds.
 
+    Parameters
+    ----------
+    checks : tuple of Check
+        The checks.
+
     Examples
     --------
     >>> certificate = Certificate((Check("price decreasing", "output", "parameters: lattices of phi", 0.0, 0.0),))

@@ -22,32 +22,14 @@ _OPPOSITE: dict[str, Literal["convex", "concave"]] = {"convex": "concave", "conc
 
 @dataclass(frozen=True)
 class Block:
-    """Constraints on some columns of one table; every row of the table obeys them.
+    """Constraints on some columns of one table; every row of the table obeys them."""
 
-    Attributes
-    ----------
-    layer : str
-        Which of the six layers, in words.
-    table : str
-        The name of the parameter among `SetFunction.tables`.
-    columns : slice
-        Where the block stands in the table's rows.
-    constraints : ConstraintSet
-        What the columns obey.
-    chain : bool, default=False
-        Whether the constraints say just that the columns do not fall from left to right, so that all such blocks of
-        a table are projected at once by pooling.
-    pinned : bool, default=False
-        Whether the first column stays at the lower bound and the last at the upper one. The ends of a feature are the
-        ends of the lattice then, which trapezoid trust speaks of.
-    """
-
-    layer: str
-    table: str
-    columns: slice
+    layer: str  # which of the six layers, in words
+    table: str  # the name of the parameter among `SetFunction.tables`
+    columns: slice  # where the block stands in the table's rows
     constraints: ConstraintSet
-    chain: bool = False
-    pinned: bool = False
+    chain: bool = False  # whether columns just do not fall: all such blocks of a table are projected at once by pooling
+    pinned: bool = False  # whether the first column stays at the lower bound and the last at the upper one
 
 
 def lattice_direction(feature: Feature) -> int:
@@ -55,33 +37,74 @@ def lattice_direction(feature: Feature) -> int:
 
     A shape is kept by the calibrator, so the lattice must rise for the token's score to have it too; along a decreasing
     feature it falls, and the calibrator has the opposite shape.
+
+    Parameters
+    ----------
+    feature : Feature
+        The declared feature.
+
+    Returns
+    -------
+    {1, -1, 0}
+        The direction.
     """
     return feature.direction or (1 if feature.shape is not None else 0)
 
 
 def monotonic_name(feature: Feature) -> str:
-    """Return the name of the constraint that a monotonic feature declares."""
+    """Return the name of the constraint that a monotonic feature declares.
+
+    Parameters
+    ----------
+    feature : Feature
+        A feature with ``monotonic``.
+
+    Returns
+    -------
+    str
+        The name.
+    """
     way = feature.monotonic if isinstance(feature.monotonic, str) else "increasing in the order of its categories"
     return f"{feature.name} {way}"
 
 
 def shape_name(feature: Feature) -> str:
-    """Return the name of the constraint that a shape declares."""
+    """Return the name of the constraint that a shape declares.
+
+    Parameters
+    ----------
+    feature : Feature
+        A feature with ``shape``.
+
+    Returns
+    -------
+    str
+        The name.
+    """
     return f"{feature.name} {feature.shape}"
 
 
 def trust_name(trust: Trust) -> str:
-    """Return the name of the constraint that a trust declares."""
+    """Return the name of the constraint that a trust declares.
+
+    Parameters
+    ----------
+    trust : Trust
+        The declared trust.
+
+    Returns
+    -------
+    str
+        The name.
+    """
     return f"{trust.feature} trusted by {trust.by} ({trust.shape})"
 
 
 def calibrator_blocks(binning: Binning, trusts: Sequence[Trust]) -> Iterator[Block]:
-    """Yield the constraints of layer 1.
-
-    A numeric calibrator must not fall where the lattice's direction has to carry through to the feature, so where the
-    feature is monotonic or says how far to trust another one. Elsewhere it is free, so that a feature may have its best
-    value in the middle.
-    """
+    """Yield the constraints of layer 1."""
+    # A numeric calibrator must not fall where the lattice's direction has to carry through to the feature, so where the
+    # feature is monotonic or says how far to trust another one. Elsewhere it is free, so that a feature may have its
+    # best value in the middle.
     carried = {trust.by: trust_name(trust) for trust in trusts}
     carried |= {feature.name: monotonic_name(feature) for feature in binning.features if feature.monotonic}
     ends = {trust.feature for trust in trusts if trust.shape == "trapezoid"}

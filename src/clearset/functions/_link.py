@@ -78,10 +78,8 @@ class Link:
         return outputs
 
     def of_one_output(self, outputs: FloatArray) -> FloatArray:
-        """Return the estimate that one of the outputs stands for by itself; the output where it needs the others.
-
-        The others are needed by a softmax, and by the margins of several classes.
-        """
+        """Return the estimate that one of the outputs stands for by itself; the output where it needs the others."""
+        # The others are needed by a softmax, and by the margins of several classes.
         if self.name in ("sigmoid", "shares"):
             return np.asarray(expit(outputs))
         return np.exp(outputs) if self.name == "exp" else outputs
@@ -108,18 +106,8 @@ class Link:
         return labels
 
     def with_prior(self, outputs: FloatArray, empty: npt.NDArray[np.bool_], prior: npt.ArrayLike) -> FloatArray:
-        """For several classes, replace the outputs of empty sets by the prior; in place, and returned.
-
-        Parameters
-        ----------
-        outputs : ndarray of shape (n, C)
-            The set function's outputs. A single output needs no prior: the set function has learned what a missing
-            token is worth.
-        empty : ndarray of bool, shape (n,)
-            Which sets have no token.
-        prior : array-like of shape (classes,)
-            The classes' shares.
-        """
+        """Replace the ``(n, C)`` outputs of empty sets by the classes' shares; in place, and returned."""
+        # A single output needs no prior: the set function has learned what a missing token is worth.
         if outputs.shape[1] > 1:
             shares = np.clip(np.asarray(prior), _SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
             outputs[empty] = np.log(shares) if self.loss == "log_loss" else logit(shares)

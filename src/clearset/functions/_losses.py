@@ -39,10 +39,8 @@ class Loss:
     quantile: float = 0.5
 
     def scaling(self, targets: FloatArray, weights: FloatArray) -> tuple[float, float]:
-        """Return centre and scale of the outputs, so that a model of outputs near [-1, 1] starts in the right place.
-
-        Training works with ``(output - centre) / scale``; the output calibrator takes both up afterwards.
-        """
+        """Return centre and scale of the outputs, so that a model of outputs near [-1, 1] starts in the right place."""
+        # Training works with ``(output - centre) / scale``; the output calibrator takes both up afterwards.
         if self.name not in REGRESSION_LOSSES:
             return 0.0, 1.0
         mean = float(np.average(targets, weights=weights))

@@ -62,15 +62,8 @@ class Smoothness:
         self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
 
     def gradients(self, tables: Tables, loss: float) -> tuple[float, dict[str, np.ndarray]]:
-        """Return the penalty's gradient by each table that has one, and a factor that all of them have in common.
-
-        Parameters
-        ----------
-        tables : mapping of str to ndarray
-            The tables of a set function.
-        loss : float
-            The mean loss of the step that the gradients are added to. Its running average is the scatter of labels.
-        """
+        """Return the penalty's gradient by each table that has one, and a factor that all of them have in common."""
+        # The running average of `loss`, the mean loss of each step, is the scatter of labels.
         self._level = loss if np.isnan(self._level) else self._level + 0.05 * (loss - self._level)
         gradients = {name: (squares @ tables[name].T).T for name, squares in self.squares.items()}
         return 2.0 * self.strength * self._level, gradients

@@ -25,21 +25,10 @@ def assemble(
     effects: bool,
     frames: str,
 ) -> Explanation:
-    """Put an explanation together.
-
-    Parameters
-    ----------
-    sets : ScoredSets
-        The sets, scored.
-    tokens : pyarrow.Array
-        What tokens are called.
-    values, further : mapping of str to pyarrow.Array
-        The features of all tokens by the names of their columns, and more columns that come after them.
-    effects : bool
-        Whether to find out what changes of features would do.
-    frames : str
-        The library of the frames that the explanation gives.
-    """
+    """Put an explanation together."""
+    # `tokens` are what tokens are called; `values` are the columns of their features, and `further` those that come
+    # after. With `effects`, it is found out what changes of features would do. `frames` is the library of the
+    # explanation's frames.
     labels = sets.link.labels(sets.columns)
     everything, looked_at = np.arange(len(sets.sizes)), sets.columns[sets.set_of]
     outputs = sets.outputs(sets.means)

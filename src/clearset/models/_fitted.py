@@ -73,13 +73,7 @@ class FittedModel(GivesOutputs):
 
     @abstractmethod
     def as_model(self) -> Model:
-        """Return the fitted model as plain data, without scikit-learn; raise an error where there is none yet.
-
-        Returns
-        -------
-        SetModel or SemanticModel
-            The model.
-        """
+        """Return the fitted model as plain data, without scikit-learn; raise an error where there is none yet."""
 
     def _input(self, X: Any) -> Any:
         """Return sets as the model reads them."""

@@ -27,29 +27,9 @@ _ROUNDING = 1e-12
 class ScoredSets(ABC):
     """B sets of T tokens that a model has scored, one of whose features may be changed.
 
-    C outputs of width K belong to each set, of which one is looked at: that of the class explained.
-
-    Parameters
-    ----------
-    model : Model
-        What scores them.
-    positions : Positions or CrossedPositions
-        Where the tokens stand.
-    counts : ndarray of shape (B,)
-        The tokens of each set, 0 for one without any.
-    per_set : sequence of bool
-        For each feature, whether it belongs to whole sets.
-    label : object
-        The class to explain; None for each set's predicted one.
-
-    Attributes
-    ----------
-    offsets : ndarray of shape (B + 1,)
-        Where the tokens of each set begin. Each has at least one.
-    present : ndarray of shape (T,)
-        False for what stands in for the tokens of a set without any.
-    columns : ndarray of shape (B,)
-        The output that is looked at.
+    C outputs of width K belong to each set, of which one is looked at: that of the class explained, by default the
+    predicted one. Each set has at least one token; where `counts` is 0, one that is not `present` stands in. `per_set`
+    says of each feature whether it belongs to whole sets.
     """
 
     positions: Positions | CrossedPositions
@@ -119,11 +99,9 @@ class ScoredSets(ABC):
         return self.total(scores) / self.sizes.reshape(-1, 1, 1)
 
     def without(self) -> FloatArray:
-        """Predict each set without each of its tokens, ``(T,)``; NaN for the only one.
-
-        Where a feature counts tokens, it falls by one for all that are left, whichever token goes: two scores for each
-        token are enough.
-        """
+        """Predict each set without each of its tokens, ``(T,)``; NaN for the only one."""
+        # Where a feature counts tokens, it falls by one for all that are left, whichever token goes: two scores for
+        # each token are enough.
         sizes, scores, counter = self.sizes, self.as_they_are, self.model.counter
         names = [feature.name for feature in self.binning.features]
         if counter in names:
@@ -147,10 +125,8 @@ class ScoredSets(ABC):
         return self.predictions(self.outputs(means), sets)
 
     def dependence(self, place: int, slots: npt.NDArray[Any], fractions: npt.NDArray[Any]) -> FloatArray:
-        """Predict with a feature moved to each of n positions, ``(B, n)``: the mean over a set's tokens.
-
-        A set without tokens has none whose feature could be changed.
-        """
+        """Predict with a feature moved to each of n positions, ``(B, n)``: the mean over a set's tokens."""
+        # A set without tokens has none whose feature could be changed.
         curves = np.empty((len(self.sizes), len(slots)))
         fixed = np.zeros(len(self.sizes), dtype=bool)
         if not self.per_set[place]:
@@ -162,10 +138,8 @@ class ScoredSets(ABC):
         return curves
 
     def effects(self, prediction: FloatArray, values: Sequence[pa.Array]) -> pa.Table:
-        """Find the best and the worst that each feature of each token could be, as `Explanation.effects` tells.
-
-        The predictions ``(B,)`` are those with nothing changed; the values ``(T,)`` are what each feature is now.
-        """
+        """Find the best and the worst that each feature of each token could be, as `Explanation.effects` tells."""
+        # The predictions ``(B,)`` are those with nothing changed; the values ``(T,)`` are what each feature is now.
         features, tables = self.binning.features, []
         categorical = any(feature.kind == "categorical" for feature in features)
         for place in range(len(features)):
@@ -239,10 +213,8 @@ class ScoredPlainSets(ScoredSets):
 def read_calibrators(
     tables: FloatArray, rows: IntArray, slots: npt.NDArray[Any], fractions: npt.NDArray[Any]
 ) -> FloatArray:
-    """Read the calibrators ``(C, K, S)`` of tokens at slots and fractions ``(D, T)``: ``(D, T, K)``.
-
-    The rows ``(T,)`` say which of the C tables a token is read by.
-    """
+    """Read the calibrators ``(C, K, S)`` of tokens at slots and fractions ``(D, T)``: ``(D, T, K)``."""
+    # The rows ``(T,)`` say which of the C tables a token is read by.
     padded = np.concatenate([tables, tables[..., -1:]], axis=2)
     low, high = (padded[rows[None], :, places] for places in (slots, slots + 1))
     return np.asarray(np.clip(low + fractions[..., None] * (high - low), 0.0, 1.0))

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 class ScoredTokens(ScoredSets):
     """Sets of crossed tokens; of the value, the first feature, only that for the class explained is changed.
 
-    Attributes
-    ----------
-    estimate, refined : ndarray of shape (T,)
-        The value of each token for the class explained, as counted and with its correction; NaN where it is missing.
+    `estimate` and `refined` are that value of each token, as counted and with its correction; NaN where it is missing.
     """
 
     positions: CrossedPositions

@@ -17,7 +17,9 @@ from clearset.models._model import Model
 from clearset.models._scored_tokens import ScoredTokens
 from clearset.models._semantic_storage import write_semantic_model
 from clearset.models._token_reading import TokenReading
-from clearset.models.documents import MOST_BYTES, ItemExamples, ShownExamples, table_histogram, token_document
+from clearset.models.documents import ShownExamples, token_document
+from clearset.models.documents._item_examples import ItemExamples
+from clearset.models.documents._token_document import MOST_BYTES, table_histogram
 from clearset.sets import CrossedPositions, Feature, class_places, read_labels
 from clearset.tokens import PER_SET, Setting, TokenPlacer, TokenReader, TokenTable
 

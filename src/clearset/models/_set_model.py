@@ -18,7 +18,8 @@ from clearset.models._explanation_columns import column_names, numbers
 from clearset.models._model import Model, Reading
 from clearset.models._scored_sets import ScoredPlainSets, category_names
 from clearset.models._set_storage import write_set_model
-from clearset.models.documents import SetExamples, ShownExamples
+from clearset.models.documents import ShownExamples
+from clearset.models.documents._set_examples import SetExamples
 from clearset.sets import (
     SIZE,
     Feature,

@@ -85,10 +85,8 @@ def set_model_parts(artifact: Artifact) -> dict[str, Any]:
 def check_link(
     link: Link, estimator: str, estimators: Mapping[str, bool | None], class_losses: Collection[str]
 ) -> None:
-    """Raise a ValueError unless a link fits the estimator.
-
-    Of each estimator is said whether it predicts classes; None means that it may predict numbers as well.
-    """
+    """Raise a ValueError unless a link fits the estimator."""
+    # Of each estimator is said whether it predicts classes; None means that it may predict numbers as well.
     classes = link.classes is not None
     if estimator not in estimators:
         raise ValueError(f"the estimator is {estimator!r}")

@@ -20,8 +20,7 @@ _READING = ("GET", "HEAD")
 class AccessControl:
     """Refuses what pages of other sites send, and adds headers to every response.
 
-    `hosts` are the names that requests may be sent to, None for any: another site could let its own name resolve to
-    this machine.
+    `hosts` may be asked for, None is any: another site could let its own name resolve to this machine.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:

@@ -50,12 +50,10 @@ def check_alike(before: FittedModel, after: FittedModel, name: str, served: str 
 
 
 def comparison(before: Model, after: Model, examples: ShownExamples, name: str = "the other model") -> dict[str, Any]:
-    """Compare two models of the same kind on the same examples, as plain data; `name` is what the first is called.
-
-    There are the share ``changed``, ``measures``, each a ``value``, a ``share`` or a pair ``before`` and ``after``, and
-    ``examples``, the largest change first: both predictions, and the tokens whose addition to the prediction changed,
-    the largest change first.
-    """
+    """Compare two models of the same kind on the same examples, as plain data; `name` is what the first is called."""
+    # There are the share ``changed``, ``measures``, each a ``value``, a ``share`` or a pair ``before`` and ``after``,
+    # and ``examples``, the largest change first: both predictions, and the tokens whose addition to the prediction
+    # changed, the largest change first.
     found = churn(before, after, examples.X, examples.y)
     rows = found.rows[:MOST_EXAMPLES]
     return {

@@ -13,7 +13,18 @@ _SECONDS_TO_END = 3
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address can be reached from this machine only."""
+    """Return whether an address can be reached from this machine only.
+
+    Parameters
+    ----------
+    host : str
+        An address or a name.
+
+    Returns
+    -------
+    bool
+        Whether it is such an address; False for names other than ``"localhost"``.
+    """
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -53,7 +64,18 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Open a socket; raise a ValueError with a sentence if that is not possible."""
+    """Open a socket; raise a ValueError with a sentence if that is not possible.
+
+    Parameters
+    ----------
+    host, port : str and int
+        The address and the port, as for `run`.
+
+    Returns
+    -------
+    socket
+        The socket, which accepts connections.
+    """
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, OverflowError, UnicodeError) as error:

@@ -35,7 +35,21 @@ _OF_TOKENS = ("tokeniser", "setting", "cover", "value", "n_tokens", "n_examples"
 
 
 class Service:
-    """A fitted model that answers questions; `create_app` describes the parameters."""
+    """A fitted model that answers questions; `create_app` describes the parameters in full.
+
+    Parameters
+    ----------
+    model : fitted model
+        The model to show.
+    X, y : array-like, optional
+        Examples and their labels.
+    names : sequence of str, optional
+        The names of the examples.
+    other : fitted model, optional
+        A model to compare with.
+    name : str, default="the other model"
+        What to call it.
+    """
 
     def __init__(
         self,

@@ -39,11 +39,9 @@ class TokenSearch:
         self._ranked(ORDER.words[0], 0)
 
     def __call__(self, text: str, by: str, column: int, offset: int, limit: int) -> dict[str, Any]:
-        """Return one page of the tokens that contain every word, or part of a word, of a text.
-
-        Spaces and commas separate words, and an item with a comma in it contains those on both of its sides. `by` is
-        one of the words of `ORDER`; `column` is the place of the class if there are more than two, else 0.
-        """
+        """Return one page of the tokens that contain every word, or part of a word, of a text."""
+        # Spaces and commas separate words, and an item with a comma in it contains those on both of its sides. `by` is
+        # one of the words of `ORDER`; `column` is the place of the class if there are more than two, else 0.
         found = self._ranked(by, column)
         words = set(_folded(pa.scalar(text)).as_py().replace(",", " ").split())
         if len(words) > MOST_WORDS:

@@ -27,7 +27,7 @@ from ._positions import CrossedPositions, Positions
 from ._read_sets import read_more_sets, read_sets
 from ._resolve_features import resolve_features
 from ._set_data import SetData
-from ._threads import check_threads, count_cores, count_threads
+from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
 from ._unknown_names import unknown_name
 
@@ -52,7 +52,6 @@ __all__ = [
     "choose_keypoints",
     "class_places",
     "column_names",
-    "count_cores",
     "count_examples",
     "count_threads",
     "decode",

@@ -122,10 +122,8 @@ class Binning:
         return cls(tuple(features), tuple(chosen), tuple(categories))
 
     def for_shapes(self, trusts: Sequence[Trust]) -> "Binning":
-        """Return the binning without the keypoints that declared shapes leave nothing to say.
-
-        A calibrator must not fall where its feature is monotonic or says how far to trust another one.
-        """
+        """Return the binning without the keypoints that declared shapes leave nothing to say."""
+        # A calibrator must not fall where its feature is monotonic or says how far to trust another one.
         carried = {trust.by for trust in trusts}
         kept: list[FloatArray | None] = []
         for feature, points in zip(self.features, self.keypoints, strict=True):
@@ -165,11 +163,9 @@ class Binning:
         return places, fractions
 
     def positions(self, data: SetData, dtype: npt.DTypeLike = np.float32) -> Positions:
-        """Find where every token of `data` stands.
-
-        Values outside the keypoints stand at the nearest end; unknown categories are missing; an empty set
-        becomes one token whose token features are missing.
-        """
+        """Find where every token of `data` stands."""
+        # Values outside the keypoints stand at the nearest end; unknown categories are missing; an empty set becomes
+        # one token whose token features are missing.
         data = read_sets(data, self.features)
         sizes = np.maximum(data.sizes, 1)
         offsets = offsets_from_sizes(sizes)

@@ -17,10 +17,8 @@ _MOST_CATEGORIES = 100_000
 
 
 def as_category(value: Any) -> Category:
-    """Return the one Python value that stands for a category: a string, a bool, an int or a finite float.
-
-    Whole floats become ints, so that a column read once as float and once as int has the same categories.
-    """
+    """Return the one Python value that stands for a category: a string, a bool, an int or a finite float."""
+    # Whole floats become ints, so that a column read once as float and once as int has the same categories.
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str | bool | int):
         return value

@@ -84,18 +84,10 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True)
 class Joining:
-    """How the items of an example are joined to tokens.
+    """How the items of an example are joined to tokens: to subsets, to n-grams, or to crosses.
 
-    Parameters
-    ----------
-    kind : {"subsets", "ngrams", "crosses"}
-        ``"subsets"``: an example's items are unique and ascending, its tokens are their subsets.
-        ``"ngrams"``: items stand in any order and may repeat, tokens are runs of neighbours.
-        ``"crosses"``: single items, and pairs of one item below ``boundary`` and one at or above it.
-    max_size : int or None
-        The most items of a token; None for all sizes (n-grams need a number).
-    boundary : int, default=0
-        The first code of the right side, for crosses.
+    Of subsets, an example's items are unique and ascending. N-grams are runs of neighbours of items in any order, which
+    may repeat. Crosses are single items, and pairs of one item below `boundary` and one at or above it.
 
     Examples
     --------
@@ -104,7 +96,7 @@ class Joining:
     """
 
     kind: Literal["subsets", "ngrams", "crosses"]
-    max_size: int | None
+    max_size: int | None  # the most items of a token; None for all sizes (n-grams need a number)
     boundary: int = 0
 
     def __post_init__(self) -> None:

@@ -10,10 +10,8 @@ from clearset.tokens._codes import Float64
 
 
 def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Float64, Float64]:
-    """Return lower and upper ends of Wilson's interval of a probability, of which `shares` of `n` were observed.
-
-    Unlike the interval of the normal distribution it is of use for few observations, and never leaves [0, 1].
-    """
+    """Return lower and upper ends of Wilson's interval of a probability, of which `shares` of `n` were observed."""
+    # Unlike the interval of the normal distribution it is of use for few observations, and never leaves [0, 1].
     p, n = np.asarray(shares, np.float64), np.asarray(n, np.float64)
     z2 = _quantile(level) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -28,10 +26,8 @@ def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tupl
 def student(
     mean: npt.ArrayLike, variance: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
 ) -> tuple[Float64, Float64]:
-    """Return lower and upper ends of Student's interval of a mean; infinite ones with fewer than 2 observations.
-
-    The variance is that of the sample (by n - 1).
-    """
+    """Return lower and upper ends of Student's interval of a mean; infinite ones with fewer than 2 observations."""
+    # The variance is that of the sample (by n - 1).
     mean, variance, n = (np.asarray(values, np.float64) for values in (mean, variance, n))
     enough = (n >= 2) & ~np.isnan(variance)
     freedom = np.where(enough, n - 1, 1.0)
@@ -41,10 +37,8 @@ def student(
 
 
 def least_n_of_wilson(width: float, level: float = 0.95) -> int:
-    """Return the least number of observations with which Wilson's interval can be this narrow.
-
-    It is narrowest where all agree: z² / (n + z²).
-    """
+    """Return the least number of observations with which Wilson's interval can be this narrow."""
+    # It is narrowest where all agree: z² / (n + z²).
     z2 = _quantile(level) ** 2
     return max(1, math.ceil(z2 * (1 - width) / width - 1e-9))
 

@@ -58,12 +58,10 @@ class CountedExamples:
         return CountedExamples(joined, coded, _join_labels(self.labels, other.labels), weights)
 
     def canonical(self, tokenizer: Tokenizer) -> tuple["CountedExamples", Int64]:
-        """Return the same examples in the one order that all orders of them lead to, and the rows taken, in that order.
-
-        The vocabulary goes from rare to frequent items (ties by the string), right sides of pairs last. Examples are
-        sorted by a hash of 128 bits of their items, then label and weight: those that tie are the same, so that sums
-        over them have the same bits in whatever order examples came. Examples of weight 0 are left out.
-        """
+        """Return the same examples in the one order that all orders of them lead to, and the rows taken in it."""
+        # The vocabulary goes from rare to frequent items (ties by the string), right sides of pairs last. Examples are
+        # sorted by a hash of 128 bits of their items, then label and weight: those that tie are the same, so that sums
+        # over them have the same bits in whatever order examples came. Examples of weight 0 are left out.
         rows = np.arange(len(self)) if self.weights is None else np.flatnonzero(self.weights)
         if not len(rows):
             raise ValueError("All weights are 0, so that there are no examples. Give some of them weight.")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.sets import Labels, count_cores
+from clearset.sets import Labels, count_threads
 from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, apply_filters, least_count
@@ -24,7 +24,7 @@ from clearset.tokens._tokenizers import Tokenizer
 def available_threads(threads: int | None) -> int:
     """Return the number of threads; by default the number of cores that this process may use."""
     if threads is None:
-        return count_cores()
+        return count_threads(-1)
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer):
         raise TypeError(f"threads is {threads!r}; give a whole number from 1 on, or None for all cores.")
     if threads < 1:
@@ -40,11 +40,9 @@ def count_tokens(
     folds: Int32 | None = None,
     n_folds: int = 0,
 ) -> tuple[pa.LargeStringArray, TokenIndex, Statistics, tuple[Statistics, ...]]:
-    """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters.
-
-    With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
-    examples of that fold would influence the statistics outside of it, which come last, fold by fold.
-    """
+    """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters."""
+    # With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
+    # examples of that fold would influence the statistics outside of it, which come last, fold by fold.
     least = max([1, *(least_count(part, examples.labels.task) for part in filters)])
     n = len(examples)
     # Outside a fold fewer examples do, for counts are then brought to the size of all.

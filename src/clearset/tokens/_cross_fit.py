@@ -30,12 +30,14 @@ def cross_fit(
 
     Parameters
     ----------
-    X, y, tokens, filters, sample_weight, threads : as in `TokenTable.build`
+    X, y, tokens, filters : as in `TokenTable.build`
         The examples; y may also be `Labels`, which are classes or numbers already.
     folds : array-like of int, shape (B,)
         The fold of each example, from 0 to ``n_folds`` - 1.
     n_folds : int
         The number of folds, from 2 to 31.
+    sample_weight, threads : as in `TokenTable.build`, optional
+        The weights, and the number of threads.
 
     Returns
     -------

@@ -21,10 +21,8 @@ _SMALLEST_SHARE = 1e-6
 
 
 def shrunk_means(table: KnownTokens, statistics: Statistics, shrinkage: float) -> Float64:
-    """Return the mean label of every token, (T, C), mixed with the prior as if it were `shrinkage` examples.
-
-    C is 1 for a number and for two classes (the share of the second), else the number of classes.
-    """
+    """Return the mean label of every token, (T, C), mixed with the prior as if it were `shrinkage` examples."""
+    # C is 1 for a number and for two classes (the share of the second), else the number of classes.
     prior = _prior(table)
     means, weights = statistics.means, statistics.weights[:, None]
     means = means[:, None] if means.ndim == 1 else means
@@ -54,12 +52,10 @@ def means_of_values(table: KnownTokens, values: Float64, name: str) -> Float64:
 
 
 def own_feature(table: KnownTokens, statistics: Statistics, name: str, shrinkage: float) -> Float64:
-    """Return a feature of every token, (T,): one of `OWN`; NaN where it is not known.
-
-    ``entropy`` is that of the classes' shares. ``lift`` is how far the mean label is from that of the token's items,
-    taken one by one and averaged: signed for a number or two classes, for more half the sum of the absolute
-    differences.
-    """
+    """Return a feature of every token, (T,): one of `OWN`; NaN where it is not known."""
+    # ``entropy`` is that of the classes' shares. ``lift`` is how far the mean label is from that of the token's items,
+    # taken one by one and averaged: signed for a number or two classes, for more half the sum of the absolute
+    # differences.
     if name == "count":
         return statistics.counts.astype(np.float64)
     if name == "size":

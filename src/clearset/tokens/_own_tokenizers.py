@@ -114,10 +114,8 @@ def count_parts(parts: Coded, coded: Coded) -> Int64:
 
 
 def cover_own(parts: Coded, coded: Coded) -> BoolArray:
-    """Return which tokens have a part that is in no kept token of more parts; those of one size may share parts.
-
-    `parts` are those of every token, `coded` the tokens of every example.
-    """
+    """Return which tokens have a part that is in no kept token of more parts; those of one size may share parts."""
+    # `parts` are those of every token, `coded` the tokens of every example.
     slots = np.unique(_keys_of_parts(parts, coded)[0], return_inverse=True)[1]
     sizes = parts.sizes[coded.codes]
     place = np.repeat(np.arange(len(coded.codes)), sizes)

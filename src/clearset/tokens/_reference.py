@@ -32,11 +32,9 @@ class _Occurrences(NamedTuple):
 def mine(
     coded: Coded, joining: Joining, channels: Int32, n_channels: int, adding: Float64 | None, min_count: int, limit: int
 ) -> Mined | int:
-    """Count tokens as `clearset.tokens._mining.mine` says; return only their number once it exceeds the limit.
-
-    Batches of tokens are grown depth first, so that few occurrences are in memory at a time. The batches of one size
-    still come in the order of their tokens.
-    """
+    """Count tokens as `clearset.tokens._mining.mine` says; return only their number once it exceeds the limit."""
+    # Batches of tokens are grown depth first, so that few occurrences are in memory at a time. The batches of one size
+    # still come in the order of their tokens.
     coded = _frequent_items(coded, joining, min_count)
     n_codes = int(coded.codes.max(initial=0)) + 1
     blocks: list[list[tuple[Int64, Int64, Int64, Sums]]] = []  # items, parents, counts, sums; size by size

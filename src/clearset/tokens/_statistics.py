@@ -85,10 +85,8 @@ class Statistics:
 
     @cached_property
     def variances(self) -> Float64:
-        """The variance, (T,): of a number by n - 1, NaN for one example; of classes half the sum of p (1 - p).
-
-        For two classes that is p (1 - p).
-        """
+        """The variance, (T,): of a number by n - 1, NaN for one example; of classes half the sum of p (1 - p)."""
+        # For two classes that is p (1 - p).
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.centre is None:
                 shares = self.sums / self._weights[:, None]
@@ -98,10 +96,8 @@ class Statistics:
             return np.where(self.held > 1, spread * (self.held / (self.held - 1)), np.nan)
 
     def intervals(self, level: float = 0.95) -> tuple[Float64, Float64]:
-        """Return lower and upper ends of the mean label's confidence interval, of the shape of `means`.
-
-        Wilson's of classes, Student's of numbers, both by the number of examples.
-        """
+        """Return lower and upper ends of the mean label's confidence interval, of the shape of `means`."""
+        # Wilson's of classes, Student's of numbers, both by the number of examples.
         if self.centre is not None:
             return student(self.means, self.variances, self.counts, level)
         return wilson(self.means, self.counts[:, None] if self.means.ndim == 2 else self.counts, level)

@@ -209,7 +209,7 @@ class TokenTable(KnownTokens):
 
         Parameters
         ----------
-        X, y, sample_weight : as in `build`
+        X, y, sample_weight : as in `build`, the last one optional
             The examples; there may be new items and new classes.
 
         Returns

@@ -33,10 +33,8 @@ _VERSION = 1
 
 
 def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> None:
-    """Write the table to `path` and its examples beside it, each wholly or not at all.
-
-    A file beside it that does not hold examples is left as it is.
-    """
+    """Write the table to `path` and its examples beside it, each wholly or not at all."""
+    # A file beside it that does not hold examples is left as it is.
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
         raise OSError(f"Cannot save to '{target}': give the name of a file in a folder that exists.")

@@ -20,16 +20,8 @@ _native: Any = import_module("clearset._native") if find_spec("clearset._native"
 class TokenIndex:
     """Finds the tokens of a table in examples, by walking only branches that exist.
 
-    Parameters
-    ----------
-    joining : Joining
-        How items make tokens.
-    items, parents : ndarray of int32, shape (n,)
-        Last item and parent of each node of the prefix tree, sorted by (size, parent, item), as in `Mined`.
-    levels : ndarray of int64, shape (n_levels + 1,)
-        Where the nodes of each size begin.
-    masks : ndarray of uint32, shape (n,)
-        Bit b says that the node is a token of view b; 0 that it only leads to others.
+    `items` and `parents` are the last item and the parent of each node of the prefix tree, sorted as in `Mined`, and
+    `levels` says where the nodes of each size begin. Bit b of `masks` says that the node is a token of view b.
 
     Examples
     --------
@@ -97,10 +89,8 @@ class TokenIndex:
 
     @classmethod
     def from_tokens(cls, joining: Joining, tokens: Coded, masks: NDArray[np.uint32]) -> tuple[TokenIndex, Int32]:
-        """Build the prefix tree of given tokens, whose items ascend except in n-grams; return it and each token's node.
-
-        Views of a token given twice are joined. Prefixes that were missing have the mask 0.
-        """
+        """Build the prefix tree of tokens, whose items ascend except in n-grams; return it and each token's node."""
+        # Views of a token given twice are joined. Prefixes that were missing have the mask 0.
         sizes = tokens.sizes
         if len(sizes) and sizes.min() == 0:
             raise ValueError(f"Token {int(sizes.argmin())} has no items; a token has at least one.")
@@ -129,10 +119,8 @@ class TokenIndex:
         return index, nodes.astype(np.int32)
 
     def restrict(self, masks: NDArray[np.uint32]) -> tuple[TokenIndex, Int64]:
-        """Return the tree with other views, without the nodes that neither are a token nor lead to one.
-
-        Second comes the number that each node of the smaller tree has in this one.
-        """
+        """Return the tree with other views, without the nodes that neither are a token nor lead to one."""
+        # Second comes the number that each node of the smaller tree has in this one.
         keep = np.asarray(masks) != 0
         for start, end in zip(self.levels[-2:0:-1], self.levels[:1:-1], strict=True):
             keep[self.parents[start:end][keep[start:end]]] = True
@@ -163,12 +151,11 @@ class TokenIndex:
         threads: int = 1,
         most: int = MAX_TOKENS,
     ) -> Found:
-        """Find the nodes of each example's tokens, ascending: by size, then in lexicographic order.
-
-        Items are unique and ascending, except in n-grams; codes that the tree does not know, and negative ones, are in
-        no token. A cover keeps, from the largest size down, the tokens with an item that no kept larger token contains;
-        in n-grams it is the places of the items that are covered. The parameters are those of `TokenTable.find`.
-        """
+        """Find the nodes of each example's tokens, ascending: by size, then in lexicographic order."""
+        # Items are unique and ascending, except in n-grams; codes that the tree does not know, and negative ones, are
+        # in no token. A cover keeps, from the largest size down, the tokens with an item that no kept larger token
+        # contains; in n-grams it is the places of the items that are covered. The parameters are those of
+        # `TokenTable.find`.
         coded.check()
         if views is not None and views.shape != (coded.n_rows,):
             raise ValueError(f"views has shape {views.shape}; give one for each of the {coded.n_rows} examples.")

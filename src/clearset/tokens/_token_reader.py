@@ -124,21 +124,9 @@ class TokenReader:
         return TokenRows.of(self.table, self.out_of_fold, self.names, self.shrinkage)
 
     def find(self, X: Any, views: Int64 | None = None, threads: int = 1, most: int | None = None) -> Occurrences:
-        """Find the tokens of examples.
-
-        Parameters
-        ----------
-        X : column of lists or of strings, frame, or list
-            The examples.
-        views : ndarray of int64, shape (B,), optional
-            The statistics that each example sees: 0 for those of the table, fold + 1 for those outside of a fold.
-            By default all examples see those of the table.
-        threads : int, default=1
-            The number of threads.
-        most : int, optional
-            The largest number of tokens of all examples together; the search ends with a `TokenLimitError` where there
-            are more.
-        """
+        """Find the tokens of examples; raise a `TokenLimitError` where there are more than `most` of them."""
+        # The statistics that each example sees are its view: 0 for those of the table, fold + 1 for those outside of a
+        # fold.
         items, columns = read_details(X, self.details)
         encoded = self.table.encode(items)
         most = MAX_TOKENS if most is None else most
@@ -198,10 +186,8 @@ class TokenPlacer:
         return float(np.asarray(self.binning.keypoints[0])[0])
 
     def place(self, occurrences: Occurrences) -> CrossedPositions:
-        """Place the tokens of examples.
-
-        An example without tokens gets one whose value and own features are missing; features of the set stay.
-        """
+        """Place the tokens of examples."""
+        # An example without tokens gets one whose value and own features are missing; features of the set stay.
         counts = occurrences.counts
         sizes = np.maximum(counts, 1)
         offsets = offsets_from_sizes(sizes)

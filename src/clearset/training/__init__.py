@@ -5,7 +5,6 @@ from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
 from clearset.training._fit_sets import DOUBLE_PRECISION_VALUES, FittedSets, LabelledSets, SetTask, fit_set_function
-from clearset.training._fit_tokens import FittedTokens, TokenExamples, TokenTask, fit_tokens
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function, initial_set_function, leanings
 from clearset.training._joint import JointSets, Part, train_jointly
@@ -14,12 +13,11 @@ from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._options import Options, choose_batch_size
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
-from clearset.training._try_setting import Plan, Trial, build_table, try_setting
+from clearset.training._try_setting import Plan, Trial, build_table
 
 __all__ = [
     "DOUBLE_PRECISION_VALUES",
     "FittedSets",
-    "FittedTokens",
     "Fitting",
     "JointSets",
     "LabelledExamples",
@@ -31,8 +29,6 @@ __all__ = [
     "Progress",
     "SetTask",
     "Sources",
-    "TokenExamples",
-    "TokenTask",
     "Trial",
     "Unit",
     "build_table",
@@ -45,7 +41,6 @@ __all__ = [
     "fill_missing_crossed",
     "filters_of",
     "fit_set_function",
-    "fit_tokens",
     "hold_out",
     "initial_crossed_set_function",
     "initial_set_function",
@@ -57,5 +52,4 @@ __all__ = [
     "smallest_tokens",
     "tokens_of",
     "train_jointly",
-    "try_setting",
 ]

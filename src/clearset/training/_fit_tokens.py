@@ -32,95 +32,42 @@ REFINING_SLACK = 0.01
 
 @dataclass(frozen=True, eq=False)
 class TokenExamples:
-    """Labelled examples with their tokens.
-
-    Attributes
-    ----------
-    occurrences : Occurrences
-        The tokens of the examples.
-    rows : TokenRows
-        What is known of the tokens.
-    corrected : ndarray of int32, shape (n_tokens,)
-        The correction of each token, -1 for none.
-    labels, weights : ndarray of shape (B,)
-        A label and a weight for each example.
-    training, validation : ndarray of int64
-        Which examples train, and which validate.
-    """
+    """Labelled examples with their tokens."""
 
     occurrences: Occurrences
-    rows: TokenRows
-    corrected: npt.NDArray[np.int32]
+    rows: TokenRows  # what is known of the tokens
+    corrected: npt.NDArray[np.int32]  # the correction of each token, -1 for none
     labels: FloatArray
     weights: FloatArray
-    training: npt.NDArray[np.int64]
-    validation: npt.NDArray[np.int64]
+    training: npt.NDArray[np.int64]  # which examples train
+    validation: npt.NDArray[np.int64]  # which examples validate
 
 
 @dataclass(frozen=True, eq=False)
 class TokenTask:
-    """What a set function of tokens is to learn, and how.
+    """What a set function of tokens is to learn, and how."""
 
-    Attributes
-    ----------
-    features : sequence of Feature
-        The declared features; the value is the first.
-    trusts : sequence of Trust
-        Which feature says how far to trust which.
-    loss : Loss
-        What to minimise.
-    batch_size : int or str
-        Sets of one step, or ``"auto"``: one in 64 of the training sets, from 32 to 2048.
-    options : Options
-        The form of the set function and how to train it.
-    value_unit : float
-        The scale of a meaningful difference of values. Training counts values and corrections in it, for single
-        precision does not reach as far as labels may.
-    pull : float
-        How strongly corrections are pulled to 0.
-    """
-
-    features: Sequence[Feature]
+    features: Sequence[Feature]  # the value is the first
     trusts: Sequence[Trust]
     loss: Loss
-    batch_size: int | str
+    batch_size: int | str  # sets of one step, or "auto": one in 64 of the training sets, from 32 to 2048
     options: Options
-    value_unit: float
-    pull: float
+    value_unit: float  # a meaningful difference of values, in which training counts them
+    pull: float  # how strongly corrections are pulled to 0
 
 
 @dataclass(frozen=True, eq=False)
 class FittedTokens:
-    """A fitted set function of tokens.
-
-    Attributes
-    ----------
-    binning : Binning
-        Where keypoints are.
-    function : SetFunction
-        In the labels' own unit, with corrections where some were learned.
-    progress : Progress
-        How training went; of several stages the last.
-    stops : tuple of int
-        The best epoch of each stage.
-    first_losses : list of float
-        The validation losses of the first stage, epoch by epoch.
-    validation_losses : ndarray of shape (n,), optional
-        The loss of each validation example, weighted, where there are some.
-    n_training : int
-        The number of training examples.
-    loss : float
-        The best loss, on validation data where there are some, in the labels' own unit.
-    """
+    """A fitted set function of tokens."""
 
     binning: Binning
-    function: SetFunction
-    progress: Progress[SetFunction]
-    stops: tuple[int, ...]
-    first_losses: list[float]
-    validation_losses: FloatArray | None
+    function: SetFunction  # in the labels' own unit, with corrections where some were learned
+    progress: Progress[SetFunction]  # of the last stage
+    stops: tuple[int, ...]  # the best epoch of each stage
+    first_losses: list[float]  # the validation losses of the first stage, epoch by epoch
+    validation_losses: FloatArray | None  # of each validation example, weighted
     n_training: int
-    loss: float
+    loss: float  # the best, on validation data where there are some, in the labels' own unit
 
 
 def fit_tokens(
@@ -132,27 +79,11 @@ def fit_tokens(
     stops: Sequence[int] = (),
     on_epoch: Report | None = None,
 ) -> FittedTokens:
-    """Place keypoints, train the set function, then corrections with it, and make the constraints exact.
-
-    Corrections come second: they would fit the labels before the set function has learned what values are worth.
-
-    Parameters
-    ----------
-    task : TokenTask
-        What to learn, and how.
-    examples : TokenExamples
-        What to learn from.
-    rng : numpy.random.Generator
-        Everything random comes from here.
-    start : FittedTokens, optional
-        A set function of the same examples and features, to learn corrections for.
-    rival : FittedTokens, optional
-        A set function of the same examples: training that stays behind it is given up.
-    stops : sequence of int, default=()
-        Epochs after which to stop each stage, where earlier training has shown them.
-    on_epoch : callable, optional
-        Called after every epoch.
-    """
+    """Place keypoints, train the set function, then corrections with it, and make the constraints exact."""
+    # Corrections come second: they would fit the labels before the set function has learned what values are worth. With
+    # `start`, a set function of the same examples and features, only its corrections are learned. Training that stays
+    # behind its `rival` is given up. `stops` are the epochs after which each stage ends, where earlier training has
+    # shown them.
     options = replace(task.options, patience=None) if stops else task.options
     fitting, crossed = _fitting(task, examples, options, rng, start, on_epoch)
     data, unit = fitting.data, fitting.unit

@@ -110,11 +110,9 @@ def _straight(keypoints: np.ndarray) -> np.ndarray:
 
 
 def _slopes(features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw each lattice's slopes ``(C * K, D)``.
-
-    A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of
-    an output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
-    """
+    """Draw each lattice's slopes ``(C * K, D)``."""
+    # A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of
+    # an output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
     n_outputs, n_features = leanings.shape
     sizes = rng.uniform(0.2, 1.0, size=(n_outputs, width, n_features))
     first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), leanings)

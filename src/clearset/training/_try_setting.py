@@ -137,10 +137,8 @@ class Trial:
         return placer.place(examples.occurrences)
 
     def outputs_out_of_fold(self, threads: int) -> FloatArray:
-        """Return the outputs for the examples of `positions_out_of_fold`.
-
-        The set function itself has seen the labels of the training examples.
-        """
+        """Return the outputs for the examples of `positions_out_of_fold`."""
+        # The set function itself has seen the labels of the training examples.
         return engine().outputs(self.fitted.function, self.positions_out_of_fold(), threads)
 
     def outputs(self, X: Any, link: Link, threads: int) -> FloatArray:
@@ -163,27 +161,10 @@ def try_setting(
     stops: Sequence[int] = (),
     on_epoch: Report | None = None,
 ) -> Trial:
-    """Make the table of a setting and train a set function on it.
-
-    Parameters
-    ----------
-    setting : Setting
-        What to try.
-    plan : Plan
-        What all settings share.
-    sources : Sources
-        What there is to learn from.
-    rng : numpy.random.Generator
-        Everything random comes from here.
-    start : Trial, optional
-        The trial of the same setting without refinement, to go on from.
-    rival : Trial, optional
-        A trial of another setting: one that stays behind it is given up.
-    stops : sequence of int, default=()
-        Epochs after which to stop each stage of training, where an earlier trial has shown them.
-    on_epoch : callable, optional
-        Called after every epoch.
-    """
+    """Make the table of a setting and train a set function on it."""
+    # `start` is the trial of the same setting without refinement, to go on from. A trial that stays behind its `rival`,
+    # of another setting, is given up. `stops` are the epochs after which each stage ends, where an earlier trial has
+    # shown them.
     features = plan.features_of(setting)
     if start is None:
         table, out_of_fold = _table(setting, plan, sources)

@@ -59,7 +59,7 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
     ----------
     estimator : estimator
         One of this package.
-    X, y
+    X, y : array-like
         The examples and their labels; tokens and thresholds depend on them.
 
     Returns

@@ -65,10 +65,8 @@ class Folds:
 def read_examples(
     X: Any, y: Any, sample_weight: Any, validation_data: Any, folds: int | None, seed: int, *, stratify: bool
 ) -> tuple[LabelledRows, LabelledRows | Folds]:
-    """Return the examples to train on and those to validate on.
-
-    The latter are the validation data given, or a random share of every class, or all examples in folds.
-    """
+    """Return the examples to train on and those to validate on."""
+    # The latter are the validation data given, or a random share of every class, or all examples in folds.
     rows = _check_lengths(X, y)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights is not None and weights.shape != (rows,):

@@ -54,10 +54,8 @@ class SettingFitter:
         return isinstance(self.held, Folds)
 
     def fit(self, setting: Mapping[str, Any]) -> FittedSetting:
-        """Fit and score a setting; an error that is about the setting is kept, and an interrupt is raised.
-
-        Warnings are kept back, because most settings are not used in the end.
-        """
+        """Fit and score a setting; an error that is about the setting is kept, and an interrupt is raised."""
+        # Warnings are kept back, because most settings are not used in the end.
         return _kept_errors(lambda: self._scored(setting))
 
     def refit(self, setting: Mapping[str, Any]) -> FittedSetting:

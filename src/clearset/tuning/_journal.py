@@ -44,10 +44,8 @@ class Finished:
 
 @contextmanager
 def open_journal(path: str | Path | None) -> "Iterator[Journal]":
-    """Open the trials so far, in a file of JSON lines that is made if it does not exist, or in memory for None.
-
-    No other run can open the file while the context lasts.
-    """
+    """Open the trials so far, in a file of JSON lines that is made if it does not exist, or in memory for None."""
+    # No other run can open the file while the context lasts.
     if path is None:
         yield Journal(None)
         return
@@ -149,10 +147,8 @@ class Journal:
 
 
 def _untried(tried: Sequence[Plain], domains: Mapping[str, Domain], seed: int) -> Plain | None:
-    """Draw one of the settings of a finite space that were not tried; None if there is none.
-
-    Settings are numbered, so that only those tried are enumerated.
-    """
+    """Draw one of the settings of a finite space that were not tried; None if there is none."""
+    # Settings are numbered, so that only those tried are enumerated.
     sizes = [domain.size or 1 for domain in domains.values()]
     numbers = set()
     for plain in tried:

@@ -15,8 +15,8 @@ _HELD: set[int] = set()
 def locked(path: Path, instead: str) -> Iterator[None]:
     """Lock a file against all other runs, those of this process too; raise BlockingIOError if another has it.
 
-    The lock is the system's, so it ends with the process, however that ends. It is on a file of its own beside `path`,
-    which others may then open, close and replace; that file is removed at the end.
+    The lock is the system's, so it ends with the process. It is on a file of its own beside `path`, which others may
+    then open, close and replace; that file is removed at the end.
 
     Parameters
     ----------
@@ -24,6 +24,11 @@ def locked(path: Path, instead: str) -> Iterator[None]:
         The file; it need not exist yet, but its folder must.
     instead : str
         What to do instead of waiting for the other run, for the error.
+
+    Yields
+    ------
+    None
+        Nothing; the file is locked inside of the ``with`` block.
 
     Examples
     --------

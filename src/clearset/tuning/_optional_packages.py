@@ -5,7 +5,18 @@ from typing import Any
 
 
 def need(name: str) -> Any:
-    """Import a package; raise an error that says how to install it if it is missing."""
+    """Import a package; raise an error that says how to install it if it is missing.
+
+    Parameters
+    ----------
+    name : str
+        The name of the package, or of a module of it.
+
+    Returns
+    -------
+    module
+        The package.
+    """
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

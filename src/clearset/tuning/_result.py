@@ -48,6 +48,8 @@ class Tuning:
         Whether a higher score is better.
     interrupted_ : bool
         Whether an interrupt (Ctrl-C) ended the search early.
+    domains : dict
+        The domain of each parameter searched.
 
     Examples
     --------

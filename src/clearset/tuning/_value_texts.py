@@ -18,8 +18,13 @@ def words(value: Any) -> str:
 
     Parameters
     ----------
-    value
+    value : object
         A number, a text, a tokenizer, a list of filters, or anything else.
+
+    Returns
+    -------
+    str
+        The text, on one line.
 
     Examples
     --------
@@ -61,6 +66,17 @@ def number_words(number: float) -> str:
 
 
 def exact_words(value: Any) -> str:
-    """Return the full text of a value, which is the same in every process."""
+    """Return the full text of a value, which is the same in every process.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    str
+        The text.
+    """
     named = getattr(value, "__qualname__", None)
     return named if isinstance(named, str) else _ADDRESS.sub("", repr(value))

@@ -139,7 +139,20 @@ def _reliability(labels: npt.NDArray[Any], shares: FloatArray, classes: npt.NDAr
 
 
 def reliability(chances: FloatArray, true: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean probability, the share that came true and the count, of every bin of ten that is not empty."""
+    """Compare probabilities with what came true, in ten bins.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (n,)
+        The probabilities.
+    true : ndarray of bool, shape (n,)
+        What came true.
+
+    Returns
+    -------
+    tuple of ndarray
+        The mean probability, the share that came true and the count, of every bin that is not empty.
+    """
     bins = np.minimum((chances * _BINS).astype(np.int64), _BINS - 1)
     counts = np.bincount(bins, minlength=_BINS).astype(np.float64)
     filled = counts > 0

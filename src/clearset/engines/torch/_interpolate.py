@@ -7,18 +7,9 @@ from torch import Tensor
 
 
 def interpolate_lines(inputs: Tensor, table: Tensor) -> Tensor:
-    """Read piecewise-linear functions whose keypoints are uniform on [-1, 1]; inputs outside are moved to the ends.
+    """Read N piecewise-linear functions, ``table (N, V)``, at ``inputs (B, N)``.
 
-    Parameters
-    ----------
-    inputs : Tensor of shape (B, N)
-        B inputs for each of N functions.
-    table : Tensor of shape (N, V)
-        The functions' values at their keypoints, at least 2.
-
-    Returns
-    -------
-    Tensor of shape (B, N)
+    Keypoints are uniform on [-1, 1]; inputs outside are moved to the ends.
 
     Examples
     --------
@@ -34,23 +25,10 @@ def interpolate_lines(inputs: Tensor, table: Tensor) -> Tensor:
 
 
 def interpolate_lattice(inputs: Tensor, vertices: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Interpolate multilinearly in the cell of each input.
+    """Interpolate ``inputs (B, N, D)`` multilinearly in N lattices, ``vertices (N, P)`` in C order over D `sizes`.
 
     An input c in [0, 1] stands at ``c * (L - 1)`` along a dimension of L vertices; inputs outside are moved to the
     border. The cell is folded one dimension at a time, each fold a line between two halves.
-
-    Parameters
-    ----------
-    inputs : Tensor of shape (B, N, D)
-        B inputs for each of N lattices.
-    vertices : Tensor of shape (N, P)
-        The lattices' values, in C order over ``sizes``.
-    sizes : sequence of int
-        The D numbers of vertices, at least 2 each.
-
-    Returns
-    -------
-    Tensor of shape (B, N)
 
     Examples
     --------

@@ -11,20 +11,9 @@ from clearset.functions import ShapeConstraints
 class LightTouch:
     """A penalty on the constraints that are most often violated.
 
-    Each step samples a few of the constraints from a learned distribution, adds their mean violation to the
-    objective, and moves the distribution towards those that were violated (exponentiated gradient). Feasibility is
-    reached as training converges, not kept on the way: a last exact projection makes it complete.
-
-    Parameters
-    ----------
-    shape : ShapeConstraints
-        All constraints.
-    model : SetFunctionModule
-        The set function to watch.
-    strength : float, default=20.0
-        Of the penalty, in units of the loss per unit of violation.
-    rate : float, default=10.0
-        How fast the distribution learns.
+    Each step samples a few of the constraints from a learned distribution, adds their mean violation times `strength`
+    to the objective, and moves the distribution towards those that were violated, at a `rate` (exponentiated gradient).
+    Feasibility is reached as training converges, not kept on the way: a last exact projection makes it complete.
     """
 
     def __init__(

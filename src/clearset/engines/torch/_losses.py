@@ -12,7 +12,21 @@ from clearset.functions import Loss, SetFunction
 
 
 def loss_of(loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the loss of each of B sets from ``(B, C)`` outputs and ``(B,)`` targets.
+    """Return the loss of each of B sets.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    outputs : Tensor of shape (B, C)
+        The outputs of a set function.
+    targets : Tensor of shape (B,)
+        The scaled labels, or the numbers of classes.
+
+    Returns
+    -------
+    Tensor of shape (B,)
+        The losses.
 
     Examples
     --------

@@ -14,14 +14,7 @@ from clearset.functions import Layout, SetFunction
 class Phi(nn.Module):
     """Layers 1 and 2: calibrators and lattices of a token, K scores for each of C set functions.
 
-    Parameters
-    ----------
-    layout : Layout
-        The lattices' sizes and features.
-    calibration : Tensor of shape (C * K, S)
-        Initial outputs of the calibrators, one column per slot.
-    vertices : Tensor of shape (C * K, P)
-        Initial values of the lattices.
+    They start at ``calibration (C * K, S)``, a column for each slot, and ``vertices (C * K, P)``.
     """
 
     def __init__(self, layout: Layout, calibration: Tensor, vertices: Tensor) -> None:
@@ -40,14 +33,8 @@ class Phi(nn.Module):
 class Rho(nn.Module):
     """Layers 4 to 6: calibrators, one lattice and one output calibrator for each of C set functions.
 
-    Parameters
-    ----------
-    calibrators : Tensor of shape (C * K, V)
-        Initial values of the calibrators, keypoints uniform on [-1, 1].
-    vertices : Tensor of shape (C, 2 ** K)
-        Initial values of the lattices.
-    output : Tensor of shape (C, V)
-        Initial values of the output calibrators, keypoints uniform on [-1, 1].
+    They start at ``calibrators (C * K, V)``, ``vertices (C, 2 ** K)`` and ``output (C, V)``; keypoints are uniform on
+    [-1, 1].
     """
 
     def __init__(self, calibrators: Tensor, vertices: Tensor, output: Tensor) -> None:

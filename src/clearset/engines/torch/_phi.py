@@ -12,23 +12,9 @@ from clearset.functions import Layout
 
 
 def phi_scores(tokens: TokenPositions, calibration: Tensor, vertices: Tensor, layout: Layout) -> Tensor:
-    """Calibrate every token and read the lattices: the mean over them is the token's score.
-
-    Parameters
-    ----------
-    tokens : TokenPositions
-        Where the tokens stand in the calibrators.
-    calibration : Tensor of shape (K, S)
-        Calibrated value of every slot, for each of K scores. Outside [0, 1] values are clamped.
-    vertices : Tensor of shape (K, P)
-        Lattice values in the order of `layout`.
-    layout : Layout
-        The lattices.
-
-    Returns
-    -------
-    Tensor of shape (T, K)
-    """
+    """Return the ``(T, K)`` scores of tokens: the mean of lattices of calibrated values."""
+    # `calibration (K, S)` holds the value of every slot, which is clamped to [0, 1]; `vertices (K, P)` the lattices'
+    # values in the order of `layout`.
     calibrated = _calibrate(calibration, tokens.slots, tokens.fractions)
     lattices = [
         interpolate_lattice(
@@ -42,26 +28,11 @@ def phi_scores(tokens: TokenPositions, calibration: Tensor, vertices: Tensor, la
 
 
 def crossed_scores(tokens: CrossedTokens, calibration: Tensor, vertices: Tensor, corrections: Tensor | None) -> Tensor:
-    """Score every token for each of C classes, by a lattice of size 2 in each of its D features.
-
-    Only the first feature differs between the classes, so that for a token and a score the lattice folds to a line over
-    that feature's calibrated value.
-
-    Parameters
-    ----------
-    tokens : CrossedTokens
-        The tokens, their values for each class, and the V keypoints of these.
-    calibration : Tensor of shape (K, S)
-        As in `phi_scores`; columns 0 to V - 1 are the first feature's keypoints, column V is its "missing".
-    vertices : Tensor of shape (K, 2 ** D)
-        Lattice values in C order.
-    corrections : Tensor of shape (M, C), optional
-        What is added to the values of the tokens that are corrected.
-
-    Returns
-    -------
-    Tensor of shape (T, C, K)
-    """
+    """Return the ``(T, C, K)`` scores of tokens for each of C classes, by a lattice of size 2 in each of D features."""
+    # Only the first feature differs between the classes, so that for a token and a score the lattice folds to a line
+    # over that feature's calibrated value. Columns 0 to V - 1 of `calibration (K, S)` are the first feature's
+    # keypoints, column V is its "missing"; `vertices (K, 2 ** D)` are in C order. `corrections (M, C)` are added to the
+    # values of the tokens that are corrected.
     calibrated = _calibrate(calibration, tokens.slots, tokens.fractions)
     sizes = (2,) * len(tokens.slots)
     low, high = (interpolate_lattice(calibrated, half, sizes) for half in vertices.chunk(2, dim=1))

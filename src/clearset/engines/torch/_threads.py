@@ -12,6 +12,16 @@ def torch_threads(count: int) -> Iterator[None]:
 
     The engine lets it use one: its operations are small, and torch's parallel sums depend on the number.
 
+    Parameters
+    ----------
+    count : int
+        The number of threads.
+
+    Yields
+    ------
+    None
+        Nothing; the number applies inside of the ``with`` block.
+
     Examples
     --------
     >>> with torch_threads(1):

@@ -60,7 +60,19 @@ class CrossedTokens(NamedTuple):
 def as_tensors(
     sets: Positions | CrossedPositions, device: torch.device | str = "cpu"
 ) -> TokenPositions | CrossedTokens:
-    """Show sets to torch. On the CPU nothing is copied.
+    """Return sets as tensors. On the CPU nothing is copied.
+
+    Parameters
+    ----------
+    sets : Positions or CrossedPositions
+        The sets.
+    device : torch.device or str, default="cpu"
+        Where to put the tensors.
+
+    Returns
+    -------
+    TokenPositions or CrossedTokens
+        The same sets.
 
     Examples
     --------

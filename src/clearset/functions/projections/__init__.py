@@ -3,7 +3,7 @@
 from clearset.functions.projections._calibrator_rows import curvature_rows, order_rows
 from clearset.functions.projections._chain import Chains
 from clearset.functions.projections._constraints import ConstraintSet, ConstraintState
-from clearset.functions.projections._halfspaces import HalfSpaces, ProjectionState
+from clearset.functions.projections._halfspaces import HalfSpaces
 from clearset.functions.projections._lattice_rows import edgeworth_rows, monotone_rows, trapezoid_rows
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "ConstraintSet",
     "ConstraintState",
     "HalfSpaces",
-    "ProjectionState",
     "curvature_rows",
     "edgeworth_rows",
     "monotone_rows",

@@ -24,6 +24,11 @@ def curvature_rows(keypoints: npt.ArrayLike, curvature: Literal["convex", "conca
     curvature : {"convex", "concave"}
         Slopes never fall, or never rise.
 
+    Returns
+    -------
+    HalfSpaces
+        One row for each keypoint but the first and the last.
+
     Examples
     --------
     >>> curvature_rows([0.0, 1.0, 4.0], "convex").coefficients
@@ -51,6 +56,11 @@ def order_rows(pairs: Sequence[tuple[int, int]]) -> HalfSpaces:
     ----------
     pairs : sequence of (int, int)
         The value of the first index never exceeds that of the second.
+
+    Returns
+    -------
+    HalfSpaces
+        The rows, in the order of the pairs.
 
     Examples
     --------

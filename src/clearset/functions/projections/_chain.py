@@ -24,9 +24,9 @@ class Chains:
     Parameters
     ----------
     starts, stops : array-like of int of shape (C,)
-        Chain c is the columns ``starts[c]`` to ``stops[c] - 1``. Chains stand from left to right and do not
-        overlap. Columns outside all chains are only clipped.
-    lower, upper : float
+        Chain c is the columns ``starts[c]`` to ``stops[c] - 1``. Chains stand from left to right and do not overlap.
+        Columns outside all chains are only clipped.
+    lower, upper : float, default=-inf and inf
         Bounds of all columns; infinities stand for none.
 
     Examples

@@ -5,11 +5,9 @@ import numpy.typing as npt
 
 
 def colour_rows(indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Return a colour for each row, greedily, so that rows that share a column differ.
-
-    A row joins the first colour in which no earlier row has one of its columns. Rows of a colour that wait
-    for no earlier one are found at once, so that lattices take a few vector operations, whatever their size.
-    """
+    """Return a colour for each row, greedily, so that rows that share a column differ."""
+    # A row joins the first colour in which no earlier row has one of its columns. Rows of a colour that wait for no
+    # earlier one are found at once, so that lattices take a few vector operations, whatever their size.
     count = len(indices)
     colours = np.full(count, -1, dtype=np.int64)
     size = int(indices.max(initial=-1)) + 1

@@ -24,7 +24,13 @@ _TRAINING_SWEEPS = 300
 
 @dataclass
 class ConstraintState:
-    """Where the projections of a sequence start: the state of each part of a :class:`ConstraintSet`."""
+    """Where the projections of a sequence start: the state of each part of a :class:`ConstraintSet`.
+
+    Parameters
+    ----------
+    parts : list of ProjectionState
+        The state of each part.
+    """
 
     parts: list[ProjectionState]
 
@@ -116,19 +122,8 @@ class ConstraintSet:
         return ConstraintState([part.rows.state(n_members) for part in self._parts])
 
     def project(self, values: npt.ArrayLike, state: ConstraintState | None = None) -> Array:
-        """Project to within 1e-7 of the largest value, for training: the next step moves everything again.
-
-        Parameters
-        ----------
-        values : array-like of shape (N, size)
-            Members of a batch, projected independently.
-        state : ConstraintState, optional
-            From :meth:`state`. With the same object in every call, each starts where the last one ended.
-
-        Returns
-        -------
-        ndarray of shape (N, size)
-        """
+        """Project ``values (N, size)``, each row by itself, to within 1e-7 of the largest value, for training."""
+        # With the same `state` in every call, each starts where the last one ended.
         array = members(values, self.size)
         states = (self.state(len(array)) if state is None else state).parts
         results = [
@@ -138,17 +133,7 @@ class ConstraintSet:
         return self._join(results)
 
     def project_exactly(self, values: npt.ArrayLike) -> Array:
-        """Project so that every violation is exactly 0.0; values without violations are returned as they are.
-
-        Parameters
-        ----------
-        values : array-like of shape (N, size)
-            Members of a batch, projected independently.
-
-        Returns
-        -------
-        ndarray of shape (N, size)
-        """
+        """Project ``values (N, size)``, each row by itself, so that every violation is exactly 0.0."""
         array = members(values, self.size)
         inside = ((array >= self.lower) & (array <= self.upper)).all(axis=1)
         left = np.flatnonzero(~inside | (self.rows.residuals(array) < 0).any(axis=1))

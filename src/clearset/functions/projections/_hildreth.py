@@ -171,21 +171,17 @@ class _Dual:
         return gradient, step
 
     def step_to_release(self, step: Array, direction: Array, image: Array) -> Array:
-        """Return the part of the direction that sets a value free which a bound holds.
-
-        Where bounds hold all that a direction would move, f falls along it in a line up to there.
-        """
+        """Return the part of the direction that sets a value free which a bound holds."""
+        # Where bounds hold all that a direction would move, f falls along it in a line up to there.
         held = np.where(self.pull == 0, 0.0, self.pull - step @ self.matrix)
         lengths = np.divide(held, image, out=np.full_like(held, np.inf), where=held * image > 0)
         length = lengths.min(axis=1, initial=np.inf)[:, None]
         return np.where(np.isfinite(length), length, 0.0) * direction
 
     def search(self, gradient: Array, step: Array, going: npt.NDArray[np.bool_]) -> None:
-        """Take the step, multipliers stopped at 0, or a quarter of it, or the best part up to the first 0.
-
-        The first of these that lowers f is taken; the last needs no luck. The change of f is summed from
-        differences, so that it is reliable down to rounding.
-        """
+        """Take the step, multipliers stopped at 0, or a quarter of it, or the best part up to the first 0."""
+        # The first of these that lowers f is taken; the last needs no luck. The change of f is summed from differences,
+        # so that it is reliable down to rounding.
         zeros = np.divide(-self.duals, step, out=np.full_like(step, np.inf), where=step < 0)
         waiting = going.copy()
         z, duals = self.z.copy(), self.duals.copy()
@@ -205,11 +201,9 @@ class _Dual:
         self.move_to(z)
 
     def best_part(self, step: Array, zeros: Array) -> Array:
-        """Return where f is least between no step and the first multiplier that vanishes, or the whole step.
-
-        Along a step that moves z by w, f has the slope w·clip(z + t w). It only grows, in a straight line between
-        the places at which a value reaches or leaves a bound.
-        """
+        """Return where f is least between no step and the first multiplier that vanishes, or the whole step."""
+        # Along a step that moves z by w, f has the slope w·clip(z + t w). It only grows, in a straight line between the
+        # places at which a value reaches or leaves a bound.
         way, most = step @ self.matrix, np.asarray(zeros.min(axis=1, initial=1.0))
         if not (np.isfinite(self.lower) or np.isfinite(self.upper)):
             return most

@@ -19,7 +19,12 @@ def monotone_rows(sizes: Sequence[int], directions: Sequence[int]) -> HalfSpaces
     sizes : sequence of int
         The number of vertices along each feature; vertices stand in C order.
     directions : sequence of int
-        +1 where the lattice never falls along a feature, -1 where it never rises, 0 where it may do either.
+        For each feature 1 where the lattice never falls along it, -1 where it never rises, 0 where it may do either.
+
+    Returns
+    -------
+    HalfSpaces
+        The rows.
 
     Examples
     --------
@@ -57,6 +62,11 @@ def edgeworth_rows(sizes: Sequence[int], main: int, by: int, direction: int = 1)
     direction : {1, -1}, default=1
         The direction in which the lattice is monotone along ``main``.
 
+    Returns
+    -------
+    HalfSpaces
+        The rows.
+
     Examples
     --------
     >>> edgeworth_rows((2, 2), main=0, by=1).residuals([[0.0, 0.0, 1.0, 3.0]])
@@ -71,8 +81,22 @@ def edgeworth_rows(sizes: Sequence[int], main: int, by: int, direction: int = 1)
 def trapezoid_rows(sizes: Sequence[int], main: int, by: int, direction: int = 1) -> HalfSpaces:
     """Return rows that let the range along ``main`` only widen as ``by`` grows.
 
-    With direction +1 the value at the low end of ``main`` never rises, and the value at its high end never
-    falls, as ``by`` grows; with direction -1 it is the other way round. The parameters are those of `edgeworth_rows`.
+    With direction +1 the value at the low end of ``main`` never rises, and the value at its high end never falls, as
+    ``by`` grows; with direction -1 it is the other way round.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The number of vertices along each feature; vertices stand in C order.
+    main, by : int
+        The feature that is trusted and the one that says how far.
+    direction : {1, -1}, default=1
+        The direction in which the lattice is monotone along ``main``.
+
+    Returns
+    -------
+    HalfSpaces
+        The rows.
 
     Examples
     --------

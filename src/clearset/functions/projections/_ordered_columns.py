@@ -26,10 +26,8 @@ def ends(pairs: HalfSpaces) -> tuple[Indices, Indices]:
 
 
 def pool(values: Array, one: Indices, other: Indices, tied: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return each value's mean over those that it is tied to, directly or through others, and their number.
-
-    Pair r of member m ties the columns ``one[r]`` and ``other[r]`` if ``tied[m, r]``.
-    """
+    """Return each value's mean over those that it is tied to, directly or through others, and their number."""
+    # Pair r of member m ties the columns ``one[r]`` and ``other[r]`` if ``tied[m, r]``.
     count, size = values.shape
     member, row = np.nonzero(tied)
     edges = (member * size + one[row], member * size + other[row])
@@ -41,12 +39,7 @@ def pool(values: Array, one: Indices, other: Indices, tied: npt.NDArray[np.bool_
 
 
 class OrderedPart:
-    """Projection onto an order cone within bounds.
-
-    The bounds are the same for all values, so a clip after the projection onto the cone is exact: it keeps
-    the order; it keeps equal values equal, so that the cone's multipliers stay complementary; and what it
-    adds points inwards at bounds that are reached.
-    """
+    """Projection onto an order cone within bounds: first onto the cone, then a clip, which is exact as in `Chains`."""
 
     boxed = False  # the rows are solved without the bounds
 

@@ -89,10 +89,8 @@ class ShapedPart:
         return point
 
     def _settled(self, start: Array) -> Array:
-        """Undo violations by moving values by little more than their last bits, as far as that helps.
-
-        Where constraints leave little room, the way inside would be long even for a violation as small as that.
-        """
+        """Undo violations by moving values by little more than their last bits, as far as that helps."""
+        # Where constraints leave little room, the way inside would be long even for a violation as small as that.
         last_bits = np.finfo(np.float64).eps * np.abs(start).max(axis=1, initial=0.0)[:, None]
         point = self._nudged(start, last_bits)
         left = np.flatnonzero((self.rows.residuals(point) < 0).any(axis=1))

@@ -64,7 +64,19 @@ def report_document(
 def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = True) -> dict[str, Any]:
     """Describe a fitted model, with examples that are read already, as `report_document` does.
 
-    As many tokens of a token table are included as fit, unless they are not wanted: pages can ask a server for them.
+    Parameters
+    ----------
+    model : Model
+        A fitted model.
+    data : ShownExamples or None
+        The examples.
+    tokens : bool, default=True
+        Whether to include as many tokens of a token table as fit; pages can ask a server for them.
+
+    Returns
+    -------
+    dict
+        The document, ready for JSON.
     """
     certificate, classes = model.certificate, model.link.classes
     document: dict[str, Any] = {

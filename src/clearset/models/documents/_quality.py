@@ -20,14 +20,9 @@ _MOST_POINTS = 400
 
 
 def quality(model: Model, data: ShownExamples) -> dict[str, Any]:
-    """Measure the predictions for labelled sets.
-
-    Returns
-    -------
-    dict
-        ``metrics``, each with a ``name``, the model's ``value`` and ``constant``, that of always saying the same;
-        ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of probabilities.
-    """
+    """Measure the predictions for labelled sets, and those of always predicting the same (``constant``)."""
+    # There are ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of
+    # probabilities.
     labels, outputs = data.labels, data.reading.outputs()
     assert labels is not None  # noqa: S101
     if not len(labels):

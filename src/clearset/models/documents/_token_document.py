@@ -27,7 +27,19 @@ def token_document(
 ) -> dict[str, Any]:
     """Describe tokens and their statistics, from which values follow as in `clearset.tokens.token_values`.
 
-    Wanted tokens, by their numbers, come first; others follow as long as the description is not too large as JSON.
+    Parameters
+    ----------
+    model : SemanticModel
+        The model that has them.
+    wanted : ndarray of int64, optional
+        The numbers of tokens that come first; others follow.
+    most_bytes : int, default=2300000
+        The largest size of the description as JSON.
+
+    Returns
+    -------
+    dict
+        The tokens that fit, the token table's setting, and the prior.
     """
     table = model.table
     order = _order(model, np.empty(0, np.int64) if wanted is None else wanted)
@@ -75,7 +87,20 @@ def _places(keys: FloatArray) -> IntArray:
 
 
 def described_tokens(model: SemanticModel, tokens: IntArray) -> dict[str, Any]:
-    """Describe these tokens: their items, with the vocabulary that they need, and what is known of them."""
+    """Describe some tokens.
+
+    Parameters
+    ----------
+    model : SemanticModel
+        The model that has them.
+    tokens : ndarray of int64
+        Their numbers in the token table.
+
+    Returns
+    -------
+    dict
+        Their items, with the vocabulary that they need, and what is known of them.
+    """
     table = model.table
     rows = model.reader.rows
     items, statistics = table.items_of(tokens), table.statistics.take(tokens)
