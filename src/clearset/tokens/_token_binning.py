@@ -19,19 +19,6 @@ def fit_token_binning(
 ) -> Binning:
     """Choose keypoints by the tokens that occur in examples.
 
-    Parameters
-    ----------
-    features : sequence of Feature
-        The features, the value first.
-    occurrences : Occurrences
-        The tokens of examples.
-    rows : TokenRows
-        Their statistics.
-    keypoints : int
-        The number of keypoints of features that declare none.
-    rng : Generator
-        Chooses a sample where there are many tokens.
-
     Returns
     -------
     Binning

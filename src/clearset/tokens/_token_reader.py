@@ -18,27 +18,13 @@ from clearset.tokens._token_rows import TokenRows
 
 
 class Occurrences(NamedTuple):
-    """The tokens of examples.
+    """The tokens of examples."""
 
-    Attributes
-    ----------
-    found : Found
-        The numbers of the tokens, and where those of each example begin.
-    rows : ndarray of int64, shape (T,)
-        The row of `TokenRows` that belongs to each token.
-    sizes : ndarray of int32, shape (T,)
-        The number of items of each token.
-    n_items : ndarray of int64, shape (B,)
-        The number of items of each example.
-    details : mapping of str to ndarray of shape (T,)
-        The details of each token; see `read_details`.
-    """
-
-    found: Found
-    rows: Int64
-    sizes: Int32
-    n_items: Int64
-    details: Mapping[str, Float64]
+    found: Found  # the numbers of the tokens, and where those of each example begin
+    rows: Int64  # the row of `TokenRows` that belongs to each token
+    sizes: Int32  # the number of items of each token
+    n_items: Int64  # the number of items of each example
+    details: Mapping[str, Float64]  # the details of each token; see `read_details`
 
     @property
     def counts(self) -> Int64:

@@ -16,20 +16,11 @@ class TokenRows:
     """Statistics of tokens as a set function reads them, view after view.
 
     A view is one set of statistics: that of the table (view 0), or that of the examples outside of a fold.
-
-    Attributes
-    ----------
-    values : ndarray of shape (R, C)
-        The value of a token in a view, in row ``view * n_tokens + token``.
-    own : dict of str to ndarray of shape (R,)
-        The token's own features.
-    n_tokens : int
-        The number of rows of one view.
     """
 
-    values: Float64
-    own: dict[str, Float64]
-    n_tokens: int
+    values: Float64  # the value of a token in a view, in row ``view * n_tokens + token``
+    own: dict[str, Float64]  # the token's own features
+    n_tokens: int  # the number of rows of one view
 
     @classmethod
     def of(

@@ -18,27 +18,14 @@ RIVAL_SLACK = 0.02
 
 @dataclass
 class Progress(Generic[T]):
-    """What training has reached.
+    """What training has reached."""
 
-    Attributes
-    ----------
-    best : object
-        What the best epoch has left; without validation data, or without patience, the last one.
-    best_loss : float
-        Its loss on validation data, or without any on the training data.
-    best_epoch : int
-        Counted from 1; 0 where no epoch was better than what there was before.
-    history : list of dict
-        ``epoch``, ``loss`` and ``validation_loss`` of every epoch.
-    interrupted : bool
-        Whether an interrupt (Ctrl-C) has ended training.
-    """
-
-    best: T
-    best_loss: float = float("inf")
-    best_epoch: int = 0
+    best: T  # what the best epoch has left; without validation data, or without patience, the last one
+    best_loss: float = float("inf")  # its loss on validation data, or without any on the training data
+    best_epoch: int = 0  # counted from 1; 0 where no epoch was better than what there was before
+    # ``epoch``, ``loss`` and ``validation_loss`` of every epoch
     history: list[dict[str, float]] = field(default_factory=list)
-    interrupted: bool = False
+    interrupted: bool = False  # whether an interrupt (Ctrl-C) has ended training
 
     @property
     def validation_losses(self) -> list[float]:

@@ -49,24 +49,12 @@ class LabelledExamples:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What a fit learns from.
+    """What a fit learns from."""
 
-    Attributes
-    ----------
-    training : LabelledExamples
-        What the set function is trained on.
-    validation : LabelledExamples, optional
-        What the epoch and the setting are chosen by, or None.
-    folds : ndarray, optional
-        The fold of each training example, where the table is made of the same examples; else None.
-    n_folds : int
-        The number of folds.
-    """
-
-    training: LabelledExamples
-    validation: LabelledExamples | None
-    folds: IntArray | None
-    n_folds: int
+    training: LabelledExamples  # what the set function is trained on
+    validation: LabelledExamples | None  # what the epoch and the setting are chosen by, or None
+    folds: IntArray | None  # the fold of each training example, where the table is made of the same examples; else None
+    n_folds: int  # the number of folds
 
     def sampled(self, size: int, rng: np.random.Generator) -> "Sources":
         """Return a random sample of the training examples, if there are more, and a third as many to validate."""

@@ -33,24 +33,12 @@ def filters_of(parameters: Mapping[str, Any], default: tuple[Filter, ...]) -> tu
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """One fit's examples, and what it may do with them.
+    """One fit's examples, and what it may do with them."""
 
-    Attributes
-    ----------
-    rows : LabelledExamples
-        The examples.
-    groups : ndarray, optional
-        The group of each example; examples of a group are never separated.
-    plan : Plan
-        What all settings share; its parameters are those of the estimator.
-    rng : numpy.random.Generator
-        Everything random comes from here.
-    """
-
-    rows: LabelledExamples
-    groups: npt.NDArray[Any] | None
-    plan: Plan
-    rng: np.random.Generator
+    rows: LabelledExamples  # the examples
+    groups: npt.NDArray[Any] | None  # the group of each example; examples of a group are never separated
+    plan: Plan  # what all settings share; its parameters are those of the estimator
+    rng: np.random.Generator  # everything random comes from here
 
     def split(self, held: LabelledExamples | None) -> tuple[Sources, npt.NDArray[np.int64]]:
         """Split the examples, unless others are held to validate; also return their order, training first."""

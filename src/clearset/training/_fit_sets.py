@@ -40,30 +40,14 @@ class LabelledSets:
 
 @dataclass(frozen=True, eq=False)
 class SetTask:
-    """What a set function is to learn, and how.
+    """What a set function is to learn, and how."""
 
-    Attributes
-    ----------
-    features : sequence of Feature
-        The declared features.
-    trusts : sequence of Trust
-        Which feature says how far to trust which.
-    outputs : int
-        Set functions side by side: 1, or one for each class.
-    loss : Loss
-        What to minimise.
-    batch_size : int or str
-        Sets of one step, or ``"auto"``: a sixteenth of the training sets, from 32 to 1024.
-    options : Options
-        The form of the set function and how to train it.
-    """
-
-    features: Sequence[Feature]
-    trusts: Sequence[Trust]
-    outputs: int
-    loss: Loss
-    batch_size: int | str
-    options: Options
+    features: Sequence[Feature]  # the declared features
+    trusts: Sequence[Trust]  # which feature says how far to trust which
+    outputs: int  # set functions side by side: 1, or one for each class
+    loss: Loss  # what to minimise
+    batch_size: int | str  # sets of one step, or ``"auto"``: a sixteenth of the training sets, from 32 to 1024
+    options: Options  # the form of the set function and how to train it
 
 
 class FittedSets(NamedTuple):

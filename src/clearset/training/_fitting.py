@@ -62,42 +62,18 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """A set function that is being fitted.
+    """A set function that is being fitted."""
 
-    Attributes
-    ----------
-    binning : Binning
-        The features and their keypoints.
-    layout : Layout
-        The lattices of phi.
-    trusts : sequence of Trust
-        Which feature says how far to trust which.
-    unit : Unit
-        The loss, and the unit in which it is minimised.
-    data : TrainingSets
-        What to train on, in that unit.
-    validation : TrainingSets, optional
-        What to choose the epoch by, in that unit.
-    n_sets : float
-        How many sets the weighted ones stand for.
-    options : Options
-        The form of the set function and how to train it.
-    rng : numpy.random.Generator
-        Everything random comes from here.
-    on_epoch : callable, optional
-        Called after every epoch.
-    """
-
-    binning: Binning
-    layout: Layout
-    trusts: Sequence[Trust]
-    unit: Unit
-    data: TrainingSets
-    validation: TrainingSets | None
-    n_sets: float
-    options: Options
-    rng: np.random.Generator
-    on_epoch: Report | None = None
+    binning: Binning  # the features and their keypoints
+    layout: Layout  # the lattices of phi
+    trusts: Sequence[Trust]  # which feature says how far to trust which
+    unit: Unit  # the loss, and the unit in which it is minimised
+    data: TrainingSets  # what to train on, in that unit
+    validation: TrainingSets | None  # what to choose the epoch by, in that unit
+    n_sets: float  # how many sets the weighted ones stand for
+    options: Options  # the form of the set function and how to train it
+    rng: np.random.Generator  # everything random comes from here
+    on_epoch: Report | None = None  # called after every epoch
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -15,23 +15,7 @@ LEANING_SETS = 10_000
 def initial_set_function(
     binning: Binning, layout: Layout, leanings: np.ndarray, *, width: int, rho_keypoints: int, rng: np.random.Generator
 ) -> SetFunction:
-    """Make a set function of straight calibrators and slightly sloping, mutually different lattices.
-
-    Parameters
-    ----------
-    binning : Binning
-        Keypoints and categories.
-    layout : Layout
-        The lattices of phi.
-    leanings : ndarray of shape (C, D)
-        What `leanings` returns.
-    width : int
-        Scores of each token, K.
-    rho_keypoints : int
-        Keypoints of rho's calibrators.
-    rng : numpy.random.Generator
-        Where the differences between the lattices come from.
-    """
+    """Make a set function of straight calibrators and slightly sloping, mutually different lattices."""
     calibration = np.tile(_straight_calibrators(binning), (len(leanings) * width, 1))
     slopes = _slopes(binning.features, leanings, width, rng)
     vertices = np.concatenate([_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1)
@@ -57,15 +41,6 @@ def leanings(binning: Binning, positions: Positions, targets: np.ndarray) -> np.
 
     Rho can only rise. Where a lattice starts with the wrong slope rho learns to be flat, and no gradient is left
     for the lattice to turn by; so lattices start with the slope that the labels support.
-
-    Parameters
-    ----------
-    binning : Binning
-        The features and their keypoints.
-    positions : Positions
-        The training sets.
-    targets : ndarray of shape (B, C)
-        What each output should be large for, centred and weighted.
 
     Returns
     -------

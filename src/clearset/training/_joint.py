@@ -17,27 +17,13 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A trained set function, and what it must obey.
+    """A trained set function, and what it must obey."""
 
-    Attributes
-    ----------
-    function : SetFunction
-        In the labels' own unit.
-    binning : Binning
-        The features and their keypoints.
-    trusts : sequence of Trust
-        Which feature says how far to trust which.
-    smoothness : float
-        Strength of the penalty on bends and twists.
-    unit : Unit
-        The loss, and the unit of training.
-    """
-
-    function: SetFunction
-    binning: Binning
-    trusts: Sequence[Trust]
-    smoothness: float
-    unit: Unit
+    function: SetFunction  # in the labels' own unit
+    binning: Binning  # the features and their keypoints
+    trusts: Sequence[Trust]  # which feature says how far to trust which
+    smoothness: float  # strength of the penalty on bends and twists
+    unit: Unit  # the loss, and the unit of training
 
     def prepared(self, n_sets: float) -> JointPart:
         """Return the part as an engine trains it, for so many sets."""
@@ -59,26 +45,14 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class JointSets:
-    """Labelled sets of a follow-on function, with the sets of the functions that it takes estimates of.
+    """Labelled sets of a follow-on function, with the sets of the functions that it takes estimates of."""
 
-    Attributes
-    ----------
-    positions : Positions
-        Of the follow-on function's features; what they hold of estimates is not read.
-    estimates : sequence of Estimate
-        One for each further function, with the same sets.
-    labels, weights : ndarray of shape (B,)
-        A label and a weight for each set.
-    training, validation : ndarray of int64
-        Numbers of sets.
-    """
-
-    positions: Positions
-    estimates: Sequence[Estimate]
-    labels: FloatArray
-    weights: FloatArray
-    training: npt.NDArray[np.int64]
-    validation: npt.NDArray[np.int64]
+    positions: Positions  # of the follow-on function's features; what they hold of estimates is not read
+    estimates: Sequence[Estimate]  # one for each further function, with the same sets
+    labels: FloatArray  # A label and a weight for each set
+    weights: FloatArray  # A label and a weight for each set
+    training: npt.NDArray[np.int64]  # numbers of sets
+    validation: npt.NDArray[np.int64]  # numbers of sets
 
 
 @dataclass(eq=False)

@@ -15,15 +15,6 @@ def fill_missing(function: SetFunction, binning: Binning, positions: Positions) 
     """Make values that were never missing in training count as average when they are.
 
     The output for "missing" was not trained then; it becomes the calibrator's mean output over the training tokens.
-
-    Parameters
-    ----------
-    function : SetFunction
-        Its calibration is changed in place.
-    binning : Binning
-        Says which slots belong to which feature.
-    positions : Positions
-        The training tokens.
     """
     for d in range(len(binning.features)):
         _fill(function, binning, d, positions.slots[d], positions.fractions[d])
@@ -36,19 +27,6 @@ def fill_missing_crossed(
 
     Where every training set had a token, a set without any gets as near to the prior as its one missing value can bring
     it. Of several classes all are alike then.
-
-    Parameters
-    ----------
-    function : SetFunction
-        Its calibration is changed in place.
-    binning : Binning
-        Says which slots belong to which feature.
-    crossed : CrossedPositions
-        The training tokens.
-    nothing : CrossedPositions
-        One set without tokens, in float64.
-    prior : float
-        The output that belongs to the mean label.
     """
     for d in range(1, len(binning.features)):
         _fill(function, binning, d, crossed.slots[d - 1], crossed.fractions[d - 1])

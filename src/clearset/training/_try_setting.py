@@ -38,39 +38,17 @@ MOST_CORRECTIONS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What all settings of a fit share.
+    """What all settings of a fit share."""
 
-    Attributes
-    ----------
-    classes : ndarray, optional
-        The classes of the labels, or None for a number.
-    table : TokenTable, optional
-        A token table made elsewhere, or None to make one of the training examples.
-    features : tuple of Feature, optional
-        The features of the set function; None for the usual ones of the setting.
-    trusts : tuple of Trust
-        Which feature says how far to trust which.
-    details : tuple of str
-        Columns that tell something of each item of an example.
-    loss : Loss
-        What to minimise.
-    parameters : mapping
-        The estimator's parameters.
-    shrinkage : float
-        Examples of the prior that every mean is mixed with.
-    threads : int
-        Threads of everything that can use several.
-    """
-
-    classes: npt.NDArray[Any] | None
-    table: TokenTable | None
-    features: tuple[Feature, ...] | None
-    trusts: tuple[Trust, ...]
-    details: tuple[str, ...]
-    loss: Loss
-    parameters: Mapping[str, Any]
-    shrinkage: float
-    threads: int
+    classes: npt.NDArray[Any] | None  # the classes of the labels, or None for a number
+    table: TokenTable | None  # A token table made elsewhere, or None to make one of the training examples
+    features: tuple[Feature, ...] | None  # the features of the set function; None for the usual ones of the setting
+    trusts: tuple[Trust, ...]  # which feature says how far to trust which
+    details: tuple[str, ...]  # columns that tell something of each item of an example
+    loss: Loss  # what to minimise
+    parameters: Mapping[str, Any]  # the estimator's parameters
+    shrinkage: float  # examples of the prior that every mean is mixed with
+    threads: int  # threads of everything that can use several
 
     @property
     def task(self) -> str:
@@ -93,26 +71,13 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A setting and what came of it.
+    """A setting and what came of it."""
 
-    Attributes
-    ----------
-    setting : Setting
-        What was tried.
-    reader : TokenReader
-        Reads examples with the table of the training examples, learned corrections included.
-    fitted : FittedTokens
-        The set function.
-    features : tuple of Feature
-        Of the set function.
-    examples : TokenExamples
-        The training and the validation examples, with what they may know of their tokens, out of fold.
-    """
-
-    setting: Setting
-    reader: TokenReader
-    fitted: FittedTokens
-    features: tuple[Feature, ...]
+    setting: Setting  # what was tried
+    reader: TokenReader  # reads examples with the table of the training examples, learned corrections included
+    fitted: FittedTokens  # the set function
+    features: tuple[Feature, ...]  # of the set function
+    # the training and the validation examples, with what they may know of their tokens, out of fold
     examples: TokenExamples
 
     @property
