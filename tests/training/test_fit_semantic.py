@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clearset.engines import Schedule
 from clearset.functions import Loss
 from clearset.tokens import Items, MinCount, NGrams, Setting, Subsets, TokenTable
 from clearset.training import LabelledExamples, Learning, Plan, Sources
+from clearset.training._fit_tokens import _as_many_steps
 
 OPEN = {
     "tokens": None,
@@ -182,3 +184,14 @@ class TestSplit:
         assert len(pairs) == 4
         assert sorted(np.concatenate([inside for _, inside in pairs]).tolist()) == list(range(400))
         assert all(len(outside) + len(inside) == 400 for outside, inside in pairs)
+
+
+def test_more_examples_take_as_many_steps_and_fewer_epochs():
+    schedule = Schedule(learning_rate=0.1, epochs=60, batch_size=2048, patience=None, stop_after=45)
+    shorter = _as_many_steps(schedule, "auto", 12_000, 150_000)
+    assert shorter.batch_size == 374
+    assert shorter.stop_after * -(-150_000 // 374) == pytest.approx(45 * 65, rel=0.1)
+    assert shorter.epochs / 60 == pytest.approx(shorter.stop_after / 45, rel=0.15)
+    # Hardly more examples, or a batch size that was asked for, change nothing.
+    assert _as_many_steps(schedule, "auto", 12_000, 13_000) == schedule
+    assert _as_many_steps(schedule, 2048, 12_000, 150_000) == schedule

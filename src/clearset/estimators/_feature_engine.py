@@ -100,7 +100,7 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
         kept, levels = np.sort(order), []
         for rest, inside in learning.folds(int(self.cross_fit)):
             part = learning.without_validation(rest)
-            fitted = learning.attempt(trial.setting, part, learning.rng, stops=trial.fitted.stops)
+            fitted = learning.attempt(trial.setting, part, learning.rng, shown=trial.fitted)
             self._raise_if(fitted.fitted.progress.interrupted)
             mine = fitted.outputs(take_examples(learning.rows.X, inside), model.link, threads)
             # A model without a fold of high labels is low throughout, which would tell of that fold. All models are

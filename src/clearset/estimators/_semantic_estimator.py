@@ -208,7 +208,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             # What was held back, or left out while choosing, can now be learned from as well.
             if validation_data is None:
                 sources, order = learning.without_validation(), np.arange(len(kept))
-            last = learning.attempt(trial.setting, sources, rng, stops=trial.fitted.stops)
+            last = learning.attempt(trial.setting, sources, rng, shown=trial.fitted)
             if last.fitted.progress.interrupted:
                 record, interrupted, order = replace(record, interrupted=True), True, order[:0]
             else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import Refinement, TrainingSets, engine
+from clearset.engines import Refinement, Schedule, TrainingSets, engine
 from clearset.functions import CROSSED_LOSSES, Layout, Loss, SetFunction
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
 from clearset.tokens import Found, Occurrences, TokenPlacer, TokenRows, fit_token_binning
@@ -24,6 +24,8 @@ SCALE_SETS = 4000
 REFINE_RATE = 0.1
 # The share of its learning rate that the set function keeps once corrections are learned beside it.
 SETTLED = 0.2
+# More examples have more corrections if these are more by this factor.
+MORE_CORRECTIONS = 1.1
 # What a validation loss must fall by, as a share of itself, for training to go on.
 TOLERANCE = 5e-4
 # Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
@@ -69,6 +71,11 @@ class FittedTokens:
     n_training: int
     loss: float  # the best, on validation data where there are some, in the labels' own unit
 
+    @property
+    def n_corrections(self) -> int:
+        """The number of tokens that have a correction."""
+        return 0 if self.function.corrections is None else len(self.function.corrections)
+
 
 def fit_tokens(
     task: TokenTask,
@@ -76,14 +83,15 @@ def fit_tokens(
     rng: np.random.Generator,
     start: FittedTokens | None = None,
     rival: FittedTokens | None = None,
-    stops: Sequence[int] = (),
+    shown: FittedTokens | None = None,
     on_epoch: Report | None = None,
 ) -> FittedTokens:
     """Place keypoints, train the set function, then corrections with it, and make the constraints exact."""
     # Corrections come second: they would fit the labels before the set function has learned what values are worth. With
     # `start`, a set function of the same examples and features, only its corrections are learned. Training that stays
-    # behind its `rival` is given up. `stops` are the epochs after which each stage ends, where earlier training has
-    # shown them.
+    # behind its `rival` is given up. Where earlier training has `shown` after which epochs each stage is best, it ends
+    # there.
+    stops = () if shown is None else shown.stops
     options = replace(task.options, patience=None) if stops else task.options
     fitting, crossed = _fitting(task, examples, options, rng, start, on_epoch)
     data, unit = fitting.data, fitting.unit
@@ -96,7 +104,8 @@ def fit_tokens(
         initial = initial_crossed_set_function(fitting.binning, fitting.layout, **fitting.sizes, rng=rng)
         initial = _scaled_output(initial, data, task.loss, options.threads, rng)
         rival_losses = [] if rival is None else rival.first_losses
-        progress = fitting.train(initial, schedule, rival=rival_losses)
+        first = schedule if shown is None else _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
+        progress = fitting.train(initial, first, rival=rival_losses)
         best, reached = progress.best, progress.best_loss
         best_epochs: tuple[int, ...] = (progress.best_epoch,)
         first_losses = progress.validation_losses
@@ -115,6 +124,8 @@ def fit_tokens(
             refinement=Refinement(REFINE_RATE, task.pull),
             stop_after=stops[1] if stops else None,
         )
+        if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
+            schedule = _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
         progress = fitting.train(refined, schedule, reached if fitting.validation is not None else float("inf"))
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
@@ -166,6 +177,21 @@ def _fitting(
         on_epoch,
     )
     return fitting, crossed
+
+
+def _as_many_steps(schedule: Schedule, batch_size: int | str | None, n_shown: int, n_sets: int) -> Schedule:
+    """Shorten a schedule that far fewer examples have shown, so that it has as many steps as with these.
+
+    The set function has few parameters, which do not need more steps where there are more examples. Corrections do, if
+    there are more of them then.
+    """
+    if batch_size not in (None, "auto") or n_sets < 2 * n_shown or schedule.stop_after is None:
+        return schedule
+    shown_batch = choose_batch_size("auto", n_shown, share=64, largest=2048)
+    batch = min(schedule.batch_size, 2 * shown_batch)
+    share = -(-n_shown // shown_batch) / -(-n_sets // batch)
+    stop = max(1, round(schedule.stop_after * share))
+    return replace(schedule, batch_size=batch, stop_after=stop, epochs=max(stop, round(schedule.epochs * share)))
 
 
 def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | None:

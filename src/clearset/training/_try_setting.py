@@ -123,13 +123,13 @@ def try_setting(
     *,
     start: Trial | None = None,
     rival: Trial | None = None,
-    stops: Sequence[int] = (),
+    shown: FittedTokens | None = None,
     on_epoch: Report | None = None,
 ) -> Trial:
     """Make the table of a setting and train a set function on it."""
     # `start` is the trial of the same setting without refinement, to go on from. A trial that stays behind its `rival`,
-    # of another setting, is given up. `stops` are the epochs after which each stage ends, where an earlier trial has
-    # shown them.
+    # of another setting, is given up. Where an earlier one has `shown` after which epochs each stage is best, training
+    # ends there.
     features = plan.features_of(setting)
     if start is None:
         table, out_of_fold = _table(setting, plan, sources)
@@ -155,7 +155,7 @@ def try_setting(
         rng,
         start=None if start is None else start.fitted,
         rival=None if rival is None else rival.fitted,
-        stops=stops,
+        shown=shown,
         on_epoch=on_epoch,
     )
     amounts = fitted.function.corrections
