@@ -66,23 +66,7 @@ def fit_set_function(
     start: FittedSets | None = None,
     on_epoch: Report | None = None,
 ) -> FittedSets:
-    """Place keypoints, lay out the lattices, train (several times with restarts), and make the constraints exact.
-
-    Parameters
-    ----------
-    task : SetTask
-        What to learn, and how.
-    data : LabelledSets
-        What to train on.
-    validation : LabelledSets, optional
-        What to choose the epoch and the restart by.
-    rng : numpy.random.Generator
-        Everything random comes from here.
-    start : FittedSets, optional
-        A fitted set function to go on from.
-    on_epoch : callable, optional
-        Called after every epoch.
-    """
+    """Place keypoints, lay out the lattices, train (several times with restarts), and make the constraints exact."""
     options = task.options
     if start is None:
         binning = Binning.fit(

@@ -74,19 +74,6 @@ def train_jointly(
     As for a single set function a running average of the iterates is validated. The best one is made exact in its
     constraints, and kept if it is then better on validation data than what there was before. An interrupt (Ctrl-C) ends
     training.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        Trained set functions: the follow-on function, and then one for each of the estimates.
-    data : JointSets
-        Labelled sets, some of them for validation.
-    schedule : Schedule
-        How to train.
-    rng : numpy.random.Generator
-        Orders the sets.
-    on_epoch : callable, optional
-        Called with every new entry of the history.
     """
     unit, n_sets = parts[0].unit, count_sets(data.weights[data.training])
     problem = JointProblem(
