@@ -1,4 +1,4 @@
-"""Training in C++ (``native/train.cpp``): an epoch is one call."""
+"""Training in C++ (``native/trainer_bindings.cpp``): an epoch is one call."""
 
 from dataclasses import replace
 from importlib import import_module
