@@ -126,7 +126,8 @@ def fit_tokens(
         )
         if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
             schedule = _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
-        progress = fitting.train(refined, schedule, reached if fitting.validation is not None else float("inf"))
+        baseline = reached if fitting.validation is not None else float("inf")
+        progress = fitting.train(refined, schedule, baseline, rival=[] if rival is None else [rival.loss])
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best
