@@ -27,7 +27,7 @@ struct Squares {
   }
 };
 
-// Clearset.functions.Smoothness: weighed against the running average of the loss.
+// clearset.functions.Smoothness: weighed against the running average of the loss.
 class Smoothness {
  public:
   explicit Smoothness(double strength) : strength_(strength) {}

@@ -60,16 +60,13 @@ class NativeEngine(Engine):
         self, function: SetFunction, data: TrainingSets, sets: npt.NDArray[np.int64], loss: Loss, threads: int = 1
     ) -> tuple[float, float]:
         """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
-        chosen = sets if data.chosen is None else data.chosen[sets]
-        calibration, vertices = (table.astype(data.dtype) for table in (function.calibration, function.vertices))
-        if isinstance(data.positions, CrossedPositions):
-            means = native.crossed_mean(data.positions, chosen, None, calibration, vertices, threads)
-        else:
-            taken = data.positions.take(chosen)
-            means = native.phi_mean(taken, calibration, vertices, function.layout, threads)
-            means = means.reshape(len(means), function.outputs, function.width)
-        outputs = self.rho(function.rho, means.astype(np.float64))
-        targets, weights = data.targets[sets], data.weights[sets] / len(sets)
+        taken = data.take(sets)
+        means = self.means(function.astype(data.dtype), taken.positions, threads)
+        outputs, targets, weights = (
+            self.rho(function.rho, means.astype(np.float64)),
+            taken.targets,
+            taken.weights / len(sets),
+        )
 
         def objective(line: FloatArray) -> tuple[float, FloatArray]:
             slope = np.exp(line[0])

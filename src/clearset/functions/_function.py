@@ -134,6 +134,12 @@ class SetFunction:
             rho_output=rho_output,
         )
 
+    def astype(self, dtype: npt.DTypeLike) -> "SetFunction":
+        """Return the function with tables and corrections of another data type."""
+        tables = {name: table.astype(dtype) for name, table in self.tables.items()}
+        corrections = None if self.corrections is None else self.corrections.astype(dtype)
+        return replace(self.with_tables(tables), corrections=corrections)
+
     def copy(self) -> "SetFunction":
         """Return a copy in float64 that shares no table."""
         corrections = None if self.corrections is None else self.corrections.astype(np.float64)

@@ -199,12 +199,9 @@ def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | 
     """Return the loss of every validation example, weighted."""
     if (data := fitting.validation) is None:
         return None
-    taken = data.take(np.arange(len(data)))
-    tables = {name: table.astype(data.dtype) for name, table in function.tables.items()}
-    corrections = None if function.corrections is None else function.corrections.astype(data.dtype)
-    function = replace(function.with_tables(tables), corrections=corrections)
-    outputs = engine().outputs(function, taken.positions, fitting.options.threads).astype(np.float64)
-    return engine().losses(fitting.unit.loss, outputs, data.targets) * data.weights
+    positions = data.take(np.arange(len(data))).positions
+    outputs = engine().outputs(function.astype(data.dtype), positions, fitting.options.threads)
+    return engine().losses(fitting.unit.loss, outputs.astype(np.float64), data.targets) * data.weights
 
 
 def _scaled_output(
