@@ -14,8 +14,8 @@
 template <class T>
 class CrossedPass : public PhiPass<T> {
  public:
-  CrossedPass(const Crossed<T>& crossed, int64_t n_sets, int n_workers, Corrections<T>* learned)
-      : PhiPass<T>(crossed.offsets, n_sets, crossed.n_tokens), crossed_(crossed), learned_(learned), workers_(static_cast<size_t>(n_workers)) {
+  CrossedPass(const Crossed<T>& crossed, const LabelledSets& sets, int n_workers, Corrections<T>* learned)
+      : PhiPass<T>(sets), crossed_(crossed), learned_(learned), workers_(static_cast<size_t>(n_workers)) {
     tables_.place_keypoints(crossed_);
     for (Worker& worker : workers_) {
       worker.scratch = allocate(crossed_kernel<T>().scratch_bytes(crossed_));

@@ -19,6 +19,14 @@ struct TokenPlaces {
   int32_t n_features;
 };
 
+// The sets of some labels, in the order of these. Where `chosen` is null, the labels are those of all sets.
+struct LabelledSets {
+  const int64_t* offsets;
+  const int64_t* chosen;
+  int64_t n_sets;
+  int64_t n_tokens;
+};
+
 // What is copied too far is written again by the next set, or stands in this much room behind the last.
 constexpr int64_t kRun = 16;
 
@@ -27,7 +35,9 @@ constexpr int64_t kRun = 16;
 template <class T>
 class SetStore {
  public:
-  SetStore(const TokenPlaces<T>& places, int64_t) : places_(places) {}
+  SetStore(const TokenPlaces<T>& places, const LabelledSets& sets, int64_t) : places_(places), sets_(sets) {}
+
+  LabelledSets sets() const { return sets_; }
 
   void copy(const int64_t* sets, int64_t n_sets, const int64_t* offsets, int64_t stride, int32_t* slots, T* fractions) const {
     for (int32_t d = 0; d < places_.n_features; ++d)
@@ -40,36 +50,49 @@ class SetStore {
 
  private:
   TokenPlaces<T> places_;
+  LabelledSets sets_;
 };
 
-// In single precision, where data are large: a slot and a fraction share 32 bits, as exact as the fraction was, and the
-// features of a set stand together.
+// In single precision, where data are large: a slot and a fraction share 32 bits, as exact as the fraction was, the
+// features of a set stand together, and the sets in the order of their labels. Nothing is read from the arrays afterwards.
 template <>
 class SetStore<float> {
  public:
-  SetStore(const TokenPlaces<float>& places, int64_t n_sets)
-      : places_(places), coding_(static_cast<size_t>(places.n_features)),
-        memory_(allocate_large(4 * (places.n_features * places.n_tokens + kRun))),
-        packed_(reinterpret_cast<uint32_t*>(memory_.get())) {
-    std::fill_n(packed_ + places.n_features * places.n_tokens, kRun, uint32_t{0});
+  SetStore(const TokenPlaces<float>& places, const LabelledSets& sets, int64_t n_labels)
+      : n_features_(places.n_features), coding_(static_cast<size_t>(places.n_features)),
+        offsets_(static_cast<size_t>(n_labels + 1)) {
+    for (int64_t i = 0; i < n_labels; ++i) {
+      const int64_t set = sets.chosen ? sets.chosen[i] : i;
+      offsets_[i + 1] = offsets_[i] + sets.offsets[set + 1] - sets.offsets[set];
+    }
+    memory_ = allocate_large(4 * (n_features_ * offsets_.back() + kRun));
+    packed_ = reinterpret_cast<uint32_t*>(memory_.get());
+    std::fill_n(packed_ + n_features_ * offsets_.back(), kRun, uint32_t{0});
     for (int32_t d = 0; d < places.n_features; ++d) {
       const auto [least, most] = std::minmax_element(places.slots + d * places.n_tokens, places.slots + (d + 1) * places.n_tokens);
       uint32_t bits = 1;
       while ((int64_t{1} << bits) <= int64_t{*most} - *least) ++bits;
       coding_[d] = {*least, bits};
     }
-    for (int64_t set = 0; set < n_sets; ++set) pack(set);
+    const auto begin = [&](int64_t label) { return sets.offsets[sets.chosen ? sets.chosen[label] : label]; };
+    for (int64_t i = 0; i < n_labels; ++i) {
+      for (int64_t d = 0; i + kAhead < n_labels && d < n_features_; ++d) {
+        __builtin_prefetch(places.slots + d * places.n_tokens + begin(i + kAhead));
+        __builtin_prefetch(places.fractions + d * places.n_tokens + begin(i + kAhead));
+      }
+      pack(places, begin(i), i);
+    }
   }
+
+  LabelledSets sets() const { return {offsets_.data(), nullptr, static_cast<int64_t>(offsets_.size()) - 1, offsets_.back()}; }
 
   void copy(const int64_t* sets, int64_t n_sets, const int64_t* offsets, int64_t stride, int32_t* slots,
             float* fractions) const {
-    constexpr int64_t kAhead = 12;
-    const int64_t features = places_.n_features;
     for (int64_t i = 0; i < n_sets; ++i) {
       if (i + kAhead < n_sets) fetch(sets[i + kAhead]);
-      const uint32_t* __restrict from = packed_ + features * places_.offsets[sets[i]];
+      const uint32_t* __restrict from = packed_ + n_features_ * offsets_[sets[i]];
       const int64_t size = offsets[i + 1] - offsets[i];
-      for (int64_t d = 0; d < features; ++d, from += size) {
+      for (int64_t d = 0; d < n_features_; ++d, from += size) {
         const uint32_t shift = 32 - coding_[d].bits, mask = (uint32_t{1} << shift) - 1;
         const int32_t first = coding_[d].first_slot;
         const float unit = 1.0f / static_cast<float>(uint32_t{1} << shift);
@@ -85,35 +108,42 @@ class SetStore<float> {
   }
 
  private:
+  // Sets that stand anywhere in memory are fetched so many before they are read.
+  static constexpr int64_t kAhead = 12;
+
   // The slot is counted from the first that occurs, in the high bits.
   struct Coding {
     int32_t first_slot;
     uint32_t bits;
   };
 
-  void pack(int64_t set) {
-    const int64_t begin = places_.offsets[set], size = places_.offsets[set + 1] - begin;
-    uint32_t* to = packed_ + places_.n_features * begin;
-    for (int32_t d = 0; d < places_.n_features; ++d, to += size) {
-      const int32_t* slots = places_.slots + d * places_.n_tokens + begin;
-      const float* fractions = places_.fractions + d * places_.n_tokens + begin;
-      const uint32_t shift = 32 - coding_[d].bits, most = (uint32_t{1} << shift) - 1;
+  // The tokens that begin at `begin` are those of a label.
+  void pack(const TokenPlaces<float>& places, int64_t begin, int64_t label) {
+    const int64_t size = offsets_[label + 1] - offsets_[label];
+    uint32_t* to = packed_ + n_features_ * offsets_[label];
+    for (int32_t d = 0; d < places.n_features; ++d, to += size) {
+      const int32_t* slots = places.slots + d * places.n_tokens + begin;
+      const float* fractions = places.fractions + d * places.n_tokens + begin;
+      const int32_t shift = 32 - static_cast<int32_t>(coding_[d].bits), first = coding_[d].first_slot;
+      // Signed, because processors convert to signed integers at once; there is always a bit for the slot.
+      const int32_t most = static_cast<int32_t>((uint32_t{1} << shift) - 1);
       const float whole = static_cast<float>(uint32_t{1} << shift);
       for (int64_t t = 0; t < size; ++t) {
-        const uint32_t fraction = std::min(static_cast<uint32_t>(fractions[t] * whole), most);
-        to[t] = static_cast<uint32_t>(slots[t] - coding_[d].first_slot) << shift | fraction;
+        const int32_t fraction = static_cast<int32_t>(fractions[t] * whole);
+        to[t] = static_cast<uint32_t>(slots[t] - first) << shift | static_cast<uint32_t>(fraction < most ? fraction : most);
       }
     }
   }
 
   void fetch(int64_t set) const {
-    const char* from = reinterpret_cast<const char*>(packed_ + places_.n_features * places_.offsets[set]);
-    const int64_t bytes = 4 * places_.n_features * (places_.offsets[set + 1] - places_.offsets[set]);
+    const char* from = reinterpret_cast<const char*>(packed_ + n_features_ * offsets_[set]);
+    const int64_t bytes = 4 * n_features_ * (offsets_[set + 1] - offsets_[set]);
     for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
   }
 
-  TokenPlaces<float> places_;
+  int64_t n_features_;
   std::vector<Coding> coding_;
+  std::vector<int64_t> offsets_;
   AlignedMemory memory_;
   uint32_t* packed_;
 };

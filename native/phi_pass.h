@@ -14,15 +14,15 @@
 template <class T>
 class PhiPass {
  public:
-  PhiPass(const int64_t* offsets, int64_t n_sets, int64_t n_tokens)
-      : offsets_(offsets), n_sets_(n_sets), n_tokens_(n_tokens) {}
+  explicit PhiPass(const LabelledSets& sets) : sets_(sets) {}
   virtual ~PhiPass() = default;
 
-  int64_t size_of_set(int64_t set) const { return offsets_[set + 1] - offsets_[set]; }
+  int64_t set_of(int64_t label) const { return sets_.chosen ? sets_.chosen[label] : label; }
+  int64_t size_of_set(int64_t set) const { return sets_.offsets[set + 1] - sets_.offsets[set]; }
   // Arrays stay in the hands of Python, where they may change after they were checked.
   bool has_set(int64_t set) const {
-    return set >= 0 && set < n_sets_ && offsets_[set] >= 0 && offsets_[set] < offsets_[set + 1] &&
-           offsets_[set + 1] <= n_tokens_;
+    return set >= 0 && set < sets_.n_sets && sets_.offsets[set] >= 0 && sets_.offsets[set] < sets_.offsets[set + 1] &&
+           sets_.offsets[set + 1] <= sets_.n_tokens;
   }
 
   // Makes room for slices of at most so many sets and tokens: threads do not allocate.
@@ -37,19 +37,18 @@ class PhiPass {
   // From the gradients of all slices, added up.
   virtual void gradients(const double* total, double* by_calibration, double* by_vertices) const = 0;
 
- private:
-  const int64_t* offsets_;
-  int64_t n_sets_, n_tokens_;
+ protected:
+  LabelledSets sets_;
 };
 
 // Plain features: the tokens of a slice are copied side by side.
 template <class T>
 class PlainPass : public PhiPass<T> {
  public:
-  PlainPass(const PhiLayout& layout, const TokenPlaces<T>& places, int64_t n_sets, int64_t n_outputs, int64_t n_slots,
-            int n_workers)
-      : PhiPass<T>(places.offsets, n_sets, places.n_tokens), store_(places, n_sets),
-        workers_(static_cast<size_t>(n_workers)) {
+  PlainPass(const PhiLayout& layout, const TokenPlaces<T>& places, const LabelledSets& sets, int64_t n_labels,
+            int64_t n_outputs, int64_t n_slots, int n_workers)
+      : PhiPass<T>(sets), store_(places, sets, n_labels), workers_(static_cast<size_t>(n_workers)) {
+    this->sets_ = store_.sets();
     layout.describe(phi_);
     phi_.n_outputs = static_cast<int32_t>(n_outputs);
     phi_.n_slots = static_cast<int32_t>(n_slots);

@@ -47,15 +47,13 @@ constexpr int kMostSlices = 16;
 template <class T>
 struct Labelled {
   std::unique_ptr<PhiPass<T>> pass;
-  const int64_t* chosen;  // (count): which of the sets they are, or null
   const double* targets;  // (count)
   const double* weights;  // (count)
   int64_t count;
   int64_t outputs;
 
-  int64_t set_of(int64_t number) const { return chosen ? chosen[number] : number; }
   bool has(int64_t number) const {
-    return number >= 0 && number < count && pass->has_set(set_of(number)) &&
+    return number >= 0 && number < count && pass->has_set(pass->set_of(number)) &&
            (outputs == 1 || is_class(targets[number], outputs));
   }
 };
@@ -144,7 +142,7 @@ class Trainer {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t number = numbers_[i] = numbers ? numbers[i] : i;
       if (!data.has(number)) refuse("Arrays have changed since they were checked: a label, a set or a class does not exist.");
-      sets_[i] = data.set_of(number);
+      sets_[i] = data.pass->set_of(number);
       tokens += data.pass->size_of_set(sets_[i]);
     }
     const int64_t classes = data.outputs / tables_.rho_output.rows;

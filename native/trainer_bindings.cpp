@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "bindings.h"
@@ -111,9 +112,11 @@ class PythonTrainer {
     Arrays arrays = kept(slots, fractions, offsets);
     const TokenPlaces<T> places{slots.data(), fractions.data(), offsets.data(), n_tokens,
                                 static_cast<int32_t>(layout_.n_features())};
-    auto pass = std::make_unique<PlainPass<T>>(layout_, places, length(offsets.size()) - 1, tables.calibration.rows,
+    const LabelledSets sets = checked(offsets, n_tokens, {chosen, targets, weights}, tables.rho_output.rows);
+    auto pass = std::make_unique<PlainPass<T>>(layout_, places, sets, length(targets.size()), tables.calibration.rows,
                                                tables.calibration.columns, n_workers(validates));
-    take(validates, std::move(pass), offsets, tables.rho_output.rows, {chosen, targets, weights}, std::move(arrays));
+    if constexpr (std::is_same_v<T, float>) arrays.clear();
+    take(validates, std::move(pass), tables.rho_output.rows, {chosen, targets, weights}, std::move(arrays));
   }
 
   void crossed(bool validates, Matrix<int32_t> slots, Matrix<T> fractions, Ints offsets, Vector<int32_t> rows,
@@ -157,9 +160,9 @@ class PythonTrainer {
     crossed.refined = corrected.data();
     crossed.values = values.data();
     crossed.keypoints = keypoints.data();
-    auto pass = std::make_unique<CrossedPass<T>>(crossed, length(offsets.size()) - 1, n_workers(validates),
-                                                 validates ? nullptr : corrections_);
-    take(validates, std::move(pass), offsets, crossed.n_classes, {chosen, targets, weights}, std::move(arrays));
+    const LabelledSets sets = checked(offsets, n_tokens, {chosen, targets, weights}, crossed.n_classes);
+    auto pass = std::make_unique<CrossedPass<T>>(crossed, sets, n_workers(validates), validates ? nullptr : corrections_);
+    take(validates, std::move(pass), crossed.n_classes, {chosen, targets, weights}, std::move(arrays));
   }
 
   void correct(Matrix<double> initial, double rate, double pull) {
@@ -338,16 +341,14 @@ class PythonTrainer {
                                                  shape.upper(), boxed);
   }
 
-  // From here on the trainer reads the arrays.
-  void take(bool validates, std::unique_ptr<PhiPass<T>> pass, const Ints& offsets, int64_t outputs, const Labels& labels,
-            Arrays arrays) {
+  static LabelledSets checked(const Ints& offsets, int64_t n_tokens, const Labels& labels, int64_t outputs) {
     const int64_t n_sets = length(offsets.size()) - 1, count = length(labels.targets.size());
     check_length("weights", labels.weights.size(), labels.targets.size());
     check_range("The number of labels", count, 1, std::numeric_limits<int64_t>::max());
     if (labels.chosen) {
       check_length("chosen", labels.chosen->size(), labels.targets.size());
+      check_aligned("An array", *labels.chosen);
       check_all("A chosen set", labels.chosen->data(), count, n_sets);
-      keep(arrays, *labels.chosen);
     } else {
       check_range("The number of labels", count, n_sets, n_sets);
     }
@@ -355,9 +356,14 @@ class PythonTrainer {
     if (outputs > 1)
       for (int64_t i = 0; i < count; ++i)
         if (!is_class(labels.targets.data()[i], outputs)) refuse("A label is not the number of a class.");
+    return {offsets.data(), labels.chosen ? labels.chosen->data() : nullptr, n_sets, n_tokens};
+  }
+
+  // From here on the trainer reads the arrays.
+  void take(bool validates, std::unique_ptr<PhiPass<T>> pass, int64_t outputs, const Labels& labels, Arrays arrays) {
     keep(arrays, labels.targets, labels.weights);
-    Labelled<T> labelled{std::move(pass), labels.chosen ? labels.chosen->data() : nullptr, labels.targets.data(),
-                         labels.weights.data(), count, outputs};
+    if (labels.chosen) keep(arrays, *labels.chosen);
+    Labelled<T> labelled{std::move(pass), labels.targets.data(), labels.weights.data(), length(labels.targets.size()), outputs};
     validates ? trainer_.validate_on(std::move(labelled)) : trainer_.learn_from(std::move(labelled));
     arrays_[validates].swap(arrays);  // those of before are let go only now
   }

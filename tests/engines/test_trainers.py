@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from clearset.engines import Engine, Problem, Schedule, TrainingSets, available_engines, engine
+from clearset.engines import Engine, Problem, Schedule, TrainingSets, _epoch_order, available_engines, engine
 from clearset.functions import Loss
 
 from ..functions.example import Example, largest_violation
@@ -55,6 +55,7 @@ def run(one, example, sets, validation=None, **changes):
 def mean_loss(function, sets):
     """The weighted mean loss, by the fastest engine and numpy."""
     positions = sets.positions if sets.chosen is None else sets.positions.take(sets.chosen)
+    positions = replace(positions, fractions=positions.fractions.astype(np.float64))
     outputs = engine().outputs(function, positions)[:, 0]
     return float((sets.weights * (outputs - sets.targets) ** 2).mean())
 
@@ -224,3 +225,22 @@ def test_all_engines_train_alike(example, sets, loss, constraints, optimizer):
         np.testing.assert_allclose(losses, results[0][0], rtol=1e-7)
         for name, table in kept.tables.items():
             np.testing.assert_allclose(table, results[0][1].tables[name], atol=1e-6)
+
+
+def test_all_engines_train_alike_on_many_sets(example, sets, monkeypatch):
+    """Many sets are arranged at random and drawn in runs; here 40 are many, and they are some of the sets."""
+    monkeypatch.setattr(_epoch_order, "MANY", 40)
+    monkeypatch.setattr(_epoch_order, "TOGETHER", 4)
+    chosen = np.random.default_rng(1).permutation(len(sets))[:50]
+    positions = replace(sets.positions, fractions=sets.positions.fractions.astype(np.float32))
+    data = TrainingSets(positions, sets.targets[chosen], np.linspace(0.5, 1.5, 50), chosen)
+    smoothness = example.smoothness(10.0, 50)
+    results = []
+    for one in ENGINES:
+        problem = Problem(example.initial(), example.shape, smoothness, LOSS, data, data)
+        trainer = one.trainer(problem, schedule(), np.random.default_rng(3))
+        losses = [value for _ in range(4) for value in (trainer.epoch(), trainer.validation_loss())]
+        np.testing.assert_allclose(losses[-1], mean_loss(trainer.kept(), data), rtol=1e-4)
+        results.append(losses)
+    for losses in results[1:]:
+        np.testing.assert_allclose(losses, results[0], rtol=1e-4)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.engines._epoch_order import EpochOrder
 from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule, TrainingSets
 from clearset.functions import SetFunction, ShapeConstraints
 from clearset.sets import CrossedPositions
@@ -25,6 +26,7 @@ class NativeTrainer:
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
         self._function, self._rng = problem.function, rng
         self._n_sets, self.validates = len(problem.data), problem.validation is not None
+        self._order = EpochOrder(self._n_sets, rng)
         n_steps = schedule.steps(self._n_sets)
         self._draws = 0
         if schedule.constraints == "light_touch":
@@ -39,7 +41,7 @@ class NativeTrainer:
 
     def epoch(self) -> float:
         """Go through the data once, in random order, and return the mean loss on the way."""
-        order = self._rng.permutation(self._n_sets)
+        order = self._order.draw()
         draws = self._rng.random(self._draws) if self._draws else None
         return float(self._trainer.epoch(order, draws))
 
@@ -61,7 +63,7 @@ class NativeTrainer:
             refinement = schedule.refinement or Refinement(0.0, 0.0)
             pull = 2.0 * refinement.pull / self._n_sets
             self._trainer.correct(np.float64(problem.function.corrections), refinement.learning_rate, pull)
-        self._add_sets(problem.data, validates=False)
+        self._add_sets(problem.data.arranged(self._order.arrangement), validates=False)
         if problem.validation is not None:
             self._add_sets(problem.validation, validates=True)
 

@@ -53,6 +53,13 @@ class TrainingSets:
         """What to calculate in."""
         return np.dtype(self.positions.fractions.dtype)
 
+    def arranged(self, order: npt.NDArray[np.int64] | None) -> "TrainingSets":
+        """Return the same labelled sets in another order, without a copy of their tokens."""
+        if order is None:
+            return self
+        chosen = order if self.chosen is None else self.chosen[order]
+        return TrainingSets(self.positions, self.targets[order], self.weights[order], chosen)
+
     def take(self, sets: npt.NDArray[np.int64]) -> "TrainingSets":
         """Return some of the labelled sets, without the others."""
         positions = self.positions.take(sets if self.chosen is None else self.chosen[sets])

@@ -155,7 +155,9 @@ class SetEstimator(ModelEstimator, ABC):
         weights = check_weights(sample_weight, len(sets))
         labels, link = self._labels(y, len(sets), None if start is None else start.link)
         _check_declarations(features, trusts, link)
-        data = LabelledSets(sets, labels, weights)[np.flatnonzero(weights)]
+        data = LabelledSets(sets, labels, weights)
+        if not weights.all():
+            data = data[np.flatnonzero(weights)]
         validation: LabelledSets | None = None
         if validation_data is not None:
             validation = self._validation(validation_data, features, link)

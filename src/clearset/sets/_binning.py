@@ -23,7 +23,7 @@ from ._unknown_names import unknown_name
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 # Of more values than these a sample chooses the keypoints: it finds their quantiles to within a few thousandths.
-_MOST_VALUES = 200_000
+_MOST_VALUES = 50_000
 
 
 class ValueColumn(NamedTuple):
@@ -99,16 +99,16 @@ class Binning:
             distinct values.
         sample_weight : array-like of shape (B,), optional
             Weights of the sets. A whole weight counts as so many copies of the set, zero as its absence
-            (exactly up to 200,000 values of a feature, of which more are sampled).
+            (exactly up to 50,000 values of a feature, of which more are sampled).
         """
         if keypoints < 2:
             raise ValueError(f"keypoints={keypoints!r}, but at least 2 are needed.")
         data = read_sets(data, features)
-        weight = None if sample_weight is None else check_weights(sample_weight, len(data))
+        weighting = _Weighting(data, None if sample_weight is None else check_weights(sample_weight, len(data)))
         chosen: list[FloatArray | None] = []
         categories: list[tuple[Category, ...] | None] = []
         for feature in features:
-            values, value_weight = _observed(data, feature.name, weight)
+            values, value_weight = weighting.observed(feature.name)
             if feature.kind == "categorical":
                 chosen.append(None)
                 observed = {data.categories[feature.name][code] for code in np.unique(values).astype(np.intp)}
@@ -264,15 +264,29 @@ def _are_keypoints(points: FloatArray) -> bool:
     return bool(points.ndim == 1 and len(points) > 1 and np.isfinite(points).all() and (points[1:] > points[:-1]).all())
 
 
-def _observed(data: SetData, name: str, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
-    """Return the values that are not missing, and their weights, zero weights left out."""
-    values, per_set = data.column(name)
-    present = ~np.isnan(values)
-    if weight is None:
-        return values[present], None
-    value_weight = weight if per_set else np.repeat(weight, data.sizes)
-    present &= value_weight > 0
-    return values[present], value_weight[present]
+class _Weighting:
+    """Which values of some sets count, and how much; those of sets of weight zero do not."""
+
+    def __init__(self, data: SetData, weight: FloatArray | None) -> None:
+        self._data = data
+        counted = np.ones(len(data), dtype=bool) if weight is None else weight > 0
+        # Weights that are all the same say nothing, and without them values need not be sorted together with theirs.
+        equal = weight is None or len(np.unique(weight[counted])) < 2
+        self._weight = None if equal else weight
+        self._counted = None if counted.all() else counted
+
+    def observed(self, name: str) -> tuple[FloatArray, FloatArray | None]:
+        """Return the values of a feature that are not missing and count, and their weights if these differ."""
+        values, per_set = self._data.column(name)
+        present = ~np.isnan(values)
+        if self._counted is not None:
+            present &= self._counted if per_set else np.repeat(self._counted, self._data.sizes)
+        everywhere = bool(present.all())
+        values = values if everywhere else values[present]
+        if self._weight is None:
+            return values, None
+        weight = self._weight if per_set else np.repeat(self._weight, self._data.sizes)
+        return values, weight if everywhere else weight[present]
 
 
 def _sample(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:

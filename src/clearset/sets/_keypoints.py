@@ -102,10 +102,12 @@ def _equal_steps(weight: FloatArray, n_chosen: int) -> IntArray:
     n_steps = n_chosen + 1
     # The step c solves c = sum(min(weight, c)) / n_steps. With the k heaviest clipped that is the sum of the
     # others / (n_steps - k); k is the first number at which the next one is no heavier than that.
-    ascending = np.sort(weight)
-    rest = np.cumsum(ascending)[::-1][:n_steps]
-    steps = rest / np.arange(n_steps, 0, -1)
-    step = steps[np.argmax(ascending[::-1][:n_steps] <= steps)]
+    step = weight.sum() / n_steps
+    if weight.max() > step:
+        ascending = np.sort(weight)
+        rest = np.cumsum(ascending)[::-1][:n_steps]
+        steps = rest / np.arange(n_steps, 0, -1)
+        step = steps[np.argmax(ascending[::-1][:n_steps] <= steps)]
     reached = np.cumsum(np.minimum(weight, step))
     chosen = np.searchsorted(reached, step * np.arange(1, n_steps))
     # No place holds more than a step, so the places differ, but for rounding.

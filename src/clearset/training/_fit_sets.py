@@ -19,23 +19,41 @@ from clearset.training._options import Options, choose_batch_size
 
 FloatArray = npt.NDArray[np.float64]
 
+# So many sets say which way the label goes with a feature.
+LEANING_SETS = 10_000
 # Below this many values (tokens x features) training is in double precision: it costs nothing there.
 DOUBLE_PRECISION_VALUES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledSets:
-    """Sets with a number (a label or the index of a class) and a weight each."""
+    """Some of the sets, with a number (a label or the index of a class) and a weight each."""
 
     sets: SetData
     labels: FloatArray
     weights: FloatArray
+    chosen: npt.NDArray[np.int64] | None = None  # which of the sets they are; None: all
 
-    def __getitem__(self, chosen: npt.NDArray[np.int64]) -> "LabelledSets":
-        return LabelledSets(self.sets[chosen], self.labels[chosen], self.weights[chosen])
+    def __getitem__(self, some: npt.NDArray[np.int64]) -> "LabelledSets":
+        chosen = some if self.chosen is None else self.chosen[some]
+        return LabelledSets(self.sets, self.labels[some], self.weights[some], chosen)
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of these sets together."""
+        return self.sets.n_tokens if self.chosen is None else int(self.sets.sizes[self.chosen].sum())
+
+    @property
+    def all_weights(self) -> FloatArray:
+        """One weight for each set, zero for those that are not among them."""
+        if self.chosen is None:
+            return self.weights
+        weights = np.zeros(len(self.sets))
+        weights[self.chosen] = self.weights
+        return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,24 +88,25 @@ def fit_set_function(
     options = task.options
     if start is None:
         binning = Binning.fit(
-            data.sets, task.features, keypoints=options.keypoints, sample_weight=data.weights
+            data.sets, task.features, keypoints=options.keypoints, sample_weight=data.all_weights
         ).for_shapes(task.trusts)
         layout = choose_layout(
             task.features, task.trusts, lattices=options.lattices, lattice_size=options.lattice_size, rng=rng
         )
     else:
         binning, layout = start.binning, start.function.layout
-    n_values = data.sets.n_tokens * len(task.features)
+    n_values = data.n_tokens * len(task.features)
     dtype = np.float64 if n_values < DOUBLE_PRECISION_VALUES else np.float32
     unit = Unit.of(task.loss, data.labels, data.weights)
 
     def prepared(labelled: LabelledSets, positions: Positions) -> TrainingSets:
-        return unit.labelled(positions, labelled.labels, labelled.weights)
+        return unit.labelled(positions, labelled.labels, labelled.weights, labelled.chosen)
 
     positions = binning.positions(data.sets, dtype)
     training, validating = prepared(data, positions), None
     if validation is not None:
-        validating = prepared(validation, binning.positions(validation.sets, dtype))
+        held_out = validation.sets is data.sets
+        validating = prepared(validation, positions if held_out else binning.positions(validation.sets, dtype))
     fitting = Fitting(
         binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch
     )
@@ -95,7 +114,7 @@ def fit_set_function(
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        leaning = leanings(binning, positions, _output_targets(training, task.outputs))
+        leaning = _leanings(binning, positions, training, task.outputs)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
             initial = initial_set_function(binning, layout, leaning, **fitting.sizes, rng=rng)
@@ -104,8 +123,14 @@ def fit_set_function(
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
         raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
-    fill_missing(best.best, binning, positions)
+    fill_missing(best.best, binning, positions, data.chosen)
     return FittedSets(binning, fitting.finished(best.best), best)
+
+
+def _leanings(binning: Binning, positions: Positions, training: TrainingSets, outputs: int) -> FloatArray:
+    some = np.arange(0, len(training), -(-len(training) // LEANING_SETS))
+    targets = _output_targets(training, outputs)[some]
+    return leanings(binning, positions.take(some if training.chosen is None else training.chosen[some]), targets)
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:

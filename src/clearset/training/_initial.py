@@ -8,8 +8,6 @@ from clearset.sets import Binning, Feature, Positions
 # The sum of a lattice's slopes at the start: large enough for rho's keypoints to tell sets apart, far enough from the
 # bounds -1 and 1 to grow. Lattices at exactly 0 would leave every calibrator without a gradient.
 AMPLITUDE = 0.5
-# Up to this many sets say in which direction outputs go with features.
-LEANING_SETS = 10_000
 
 
 def initial_set_function(
@@ -47,9 +45,6 @@ def leanings(binning: Binning, positions: Positions, targets: np.ndarray) -> np.
     ndarray of shape (C, D)
         The sign of the covariance with the mean over a set's tokens: 1, -1, or 0 where the labels do not say.
     """
-    every = -(-len(positions) // LEANING_SETS)
-    if every > 1:
-        positions, targets = positions.take(np.arange(0, len(positions), every)), targets[::every]
     table = np.append(_straight_calibrators(binning), 0.0)
     slots = positions.slots
     calibrated = table[slots] + positions.fractions * (table[slots + 1] - table[slots])

@@ -1,6 +1,7 @@
 """The outputs of calibrators for missing values where training had none."""
 
 import numpy as np
+import numpy.typing as npt
 
 from clearset.engines import engine
 from clearset.functions import SetFunction
@@ -11,13 +12,21 @@ _SAMPLE = 200_000
 _HALVINGS = 40
 
 
-def fill_missing(function: SetFunction, binning: Binning, positions: Positions) -> None:
+def fill_missing(
+    function: SetFunction, binning: Binning, positions: Positions, chosen: npt.NDArray[np.int64] | None = None
+) -> None:
     """Make values that were never missing in training count as average when they are.
 
     The output for "missing" was not trained then; it becomes the calibrator's mean output over the training tokens.
+    Where only some of the sets were trained on, `chosen` says which.
     """
+    tokens: slice | np.ndarray = slice(None)
+    if chosen is not None:
+        trained = np.zeros(len(positions), dtype=bool)
+        trained[chosen] = True
+        tokens = np.repeat(trained, np.diff(positions.offsets))
     for d in range(len(binning.features)):
-        _fill(function, binning, d, positions.slots[d], positions.fractions[d])
+        _fill(function, binning, d, positions.slots[d][tokens], positions.fractions[d][tokens])
 
 
 def fill_missing_crossed(

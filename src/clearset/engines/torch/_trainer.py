@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from clearset.engines._epoch_order import EpochOrder
 from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, RECENCY, WARM_UP, Problem, Refinement, Schedule, TrainingSets
 from clearset.engines.torch._light_touch import LightTouch
 from clearset.engines.torch._losses import mean_loss
@@ -25,6 +26,8 @@ class TorchTrainer:
 
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
         self._problem, self._schedule, self._rng = problem, schedule, rng
+        self._order = EpochOrder(len(problem.data), rng)
+        self._data = problem.data.arranged(self._order.arrangement)
         self._model = SetFunctionModule(problem.function, problem.data.dtype)
         problem.shape.project(self._model.arrays())
         self._average = copy.deepcopy(self._model)
@@ -50,12 +53,12 @@ class TorchTrainer:
     def epoch(self) -> float:
         """Go through the data once, in random order, and return the mean loss on the way."""
         total = 0.0
-        order = self._rng.permutation(len(self._problem.data))
+        order = self._order.draw()
         starts = range(0, len(order), self._schedule.batch_size)
         draws = self._rng.random((len(starts), LIGHT_TOUCH_SAMPLES)) if self._penalty else [None] * len(starts)
         for start, drawn in zip(starts, draws, strict=True):
             chosen = order[start : start + self._schedule.batch_size]
-            total += len(chosen) * self._train_on(self._problem.data.take(chosen), drawn)
+            total += len(chosen) * self._train_on(self._data.take(chosen), drawn)
         return total / len(order)
 
     @torch_threads(1)
