@@ -10,6 +10,7 @@ void bind_phi(nanobind::module_& module);
 void bind_predict(nanobind::module_& module);
 void bind_projections(nanobind::module_& module);
 void bind_rho(nanobind::module_& module);
+void bind_tokens_encode(nanobind::module_& module);
 void bind_tokens_find(nanobind::module_& module);
 void bind_tokens_mine(nanobind::module_& module);
 void bind_train(nanobind::module_& module);

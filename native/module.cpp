@@ -14,6 +14,7 @@ NB_MODULE(_native, module) {
   bind_predict(module);
   bind_projections(module);
   bind_rho(module);
+  bind_tokens_encode(module);
   bind_tokens_find(module);
   bind_tokens_mine(module);
   bind_train(module);

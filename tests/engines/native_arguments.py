@@ -14,6 +14,7 @@ ARRAYS = (
     "project_half_spaces",
     "mine_tokens",
     "find_tokens",
+    "Vocabulary",
     "place_values",
     "ValueColumn",
     "means_of_values",

@@ -20,7 +20,7 @@ def wrong_kinds(function):
     for argument, good in GOOD[function].items():
         if argument not in ("views", "adding", "on_progress", "chosen", "draws", "keypoints", "slots_of_codes"):
             yield BadCall(function, argument, None, WRONG_TYPE)
-        if argument not in ("ngrams", "cover"):
+        if argument not in ("ngrams", "cover", "in_order"):
             message = {"on_progress": "cannot be called", "loss": "no loss", "name": "no loss"}
             yield BadCall(function, argument, "1", message.get(argument, WRONG_TYPE))
         if isinstance(good, np.ndarray) and takes_arrays(function):
@@ -120,7 +120,26 @@ def bad_arrays():
         ("n_codes", -1, "n_codes is -1"),
         ("n_codes", 2, "item of a node is 2"),
     ]
+    texts = [
+        ("offsets", longs(), "offsets"),
+        ("offsets", longs(0, 2, 4), "do not rise within"),
+        ("offsets", longs(0, -1, 3), "do not rise within"),
+        ("offsets", longs(-1, 2, 3), "do not rise within"),
+        ("offsets", longs(0, 3, 2), "do not rise within"),
+        ("offsets", longs(0, 2**62, 3), "do not rise within"),
+        ("bytes", np.zeros(2, np.uint8), "do not rise within"),
+    ]
+    encoding = [
+        *texts,
+        ("rows", longs(), "offsets must rise"),
+        ("rows", longs(0, 3), "offsets must rise"),
+        ("rows", longs(1, 2), "offsets must rise"),
+        ("rows", longs(0, 2, 1, 2), "offsets must rise"),
+        ("rows", longs(0, 2**62, 2), "offsets must rise"),
+    ]
     tables = {
+        "Vocabulary": texts,
+        "Vocabulary.encode": encoding,
         "project_chains": chains,
         "project_half_spaces": half_spaces,
         "mine_tokens": mining,

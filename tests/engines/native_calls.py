@@ -20,6 +20,9 @@ from .native_arguments import (
 )
 from .native_trainer_arguments import PACE, trainer_arguments, trainer_methods
 
+TEXT = np.frombuffer(b"abc", np.uint8)
+VOCABULARY = {"bytes": TEXT, "offsets": longs(0, 2, 3)}
+
 GOOD: dict[str, dict[str, Any]] = {
     "instruction_set": {},
     "PhiLayout": LAYOUT.arguments,
@@ -55,6 +58,14 @@ GOOD: dict[str, dict[str, Any]] = {
         "limit": 100,
         "threads": 2,
         "on_progress": None,
+    },
+    "Vocabulary": VOCABULARY,
+    "Vocabulary.encode": {
+        "self": Made("Vocabulary", VOCABULARY),
+        "bytes": TEXT,
+        "offsets": longs(0, 2, 3),
+        "rows": longs(0, 2),
+        "in_order": False,
     },
     # The tree of the tokens 0, 1, 2, 01, 12 and 012; items below 3.
     "find_tokens": {

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import clearset as cs
 from clearset.cli._options import CSV_SEPARATOR, TOKENS_HELP
 from clearset.cli._table_files import check_column
-from clearset.sets import decode, is_string, offsets_from_sizes, unnest
+from clearset.sets import combined, decode, is_string, offsets_from_sizes, unnest
 from clearset.tokens import read_column
 
 
@@ -82,7 +82,7 @@ def _split(column: pa.ChunkedArray, separator: str) -> pa.ChunkedArray:
     texts, lengths = unnest(column)
     if not is_string(texts.type):
         return column
-    lists = pc.split_pattern(texts.cast(pa.large_string()).combine_chunks(), separator)
+    lists = pc.split_pattern(combined(texts.cast(pa.large_string())), separator)
     items = pc.utf8_trim_whitespace(lists.values)
     items = pc.if_else(pc.equal(items, ""), None, items)  # nulls in lists are left out when they are read
     offsets = lists.offsets.cast(pa.int64())

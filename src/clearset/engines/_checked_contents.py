@@ -14,8 +14,8 @@ def check_offsets(offsets: IntArray, n_tokens: int) -> None:
     """Raise the error that says which offsets cannot be, if some cannot."""
     if offsets[0] != 0 or offsets[-1] != n_tokens:
         raise ValueError(f"offsets must go from 0 to the number of tokens, {n_tokens}; received {offsets}.")
-    empty = np.diff(offsets) <= 0
-    if empty.any():
+    empty = offsets[1:] <= offsets[:-1]
+    if np.count_nonzero(empty):
         raise ValueError(
             f"Set {int(np.argmax(empty))} has no token; "
             "an empty set must be given as one token with all features missing."

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines._checked_contents import check_offsets
-from clearset.functions import Layout, Rho, SetFunction
+from clearset.functions import Rho, SetFunction
 from clearset.sets import CrossedPositions, Positions
 
 Array = npt.NDArray[Any]
@@ -66,7 +66,7 @@ def check_means(rho: Rho, means: Array) -> None:
 
 def _check_crossed(function: SetFunction, sets: CrossedPositions) -> None:
     layout, corrections = function.layout, function.corrections
-    if layout != Layout.full((2,) * layout.n_features):
+    if layout.subsets != (tuple(range(layout.n_features)),) or set(layout.sizes) != {2}:
         raise ValueError(
             f"layout has the sizes {layout.sizes} and the subsets {layout.subsets}; with classes it must be the full "
             f"lattice of size 2 in every feature, Layout.full({(2,) * layout.n_features})."

@@ -43,7 +43,7 @@ class NativeEngine(Engine):
             function.layout,
             threads,
         )
-        return self.rho(function.rho, means.reshape(len(means), function.outputs, function.width))
+        return self._rho(function.rho, means)
 
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:
         return native.rho(rows, rho.calibrators, rho.vertices, rho.output)

@@ -181,9 +181,11 @@ def _layout(layout: Layout) -> Any:
     return _native.PhiLayout(layout.sizes, layout.subsets)
 
 
+@lru_cache(maxsize=64)
 def _of_dtype(name: str, dtype: np.dtype[Any]) -> Any:
     return getattr(_native, f"{name}_{dtype.name}")
 
 
 def _addresses(*arrays: Array) -> list[int]:
-    return [array.ctypes.data for array in arrays]
+    # As `array.ctypes.data`, which takes twice the time.
+    return [array.__array_interface__["data"][0] for array in arrays]

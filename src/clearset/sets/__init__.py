@@ -1,6 +1,6 @@
 """Sets as data: declared features, readers of frames and arrays, labels, keypoints and positions."""
 
-from ._arrow_columns import decode, is_list, is_string, unnest
+from ._arrow_columns import combined, decode, is_list, is_string, unnest
 from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
 from ._columns_as_arrow import is_frame, library_of
@@ -52,6 +52,7 @@ __all__ = [
     "choose_keypoints",
     "class_places",
     "column_names",
+    "combined",
     "count_examples",
     "count_threads",
     "decode",

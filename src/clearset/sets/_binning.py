@@ -192,10 +192,10 @@ class Binning:
 
     def columns(self, data: SetData) -> list[ValueColumn]:
         """Return the values of every feature, still to be placed."""
-        data, columns = read_sets(data, self.features), []
+        data, columns, starts = read_sets(data, self.features), [], self.slot_offsets.tolist()
         for place, feature in enumerate(self.features):
             values, per_set = data.column(feature.name)
-            first, missing = int(self.slot_offsets[place]), int(self.slot_offsets[place + 1]) - 1
+            first, missing = starts[place], starts[place + 1] - 1
             slots = None
             if self.keypoints[place] is None:
                 slots = self._slots_of_codes(place, data).astype(np.int32)

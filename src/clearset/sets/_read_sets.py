@@ -1,7 +1,7 @@
 """Reading frames and arrays into SetData: list columns are token features, plain columns set features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -52,7 +52,7 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
         _require_no_lists(columns, features)
     offsets = offsets_from_sizes(_common_lengths(lengths)) if lengths else np.arange(columns.n_rows + 1)
     tokens = [column for column in read if column.name in lengths or not lengths]
-    sets = [column for column in read if column not in tokens]
+    sets = [column for column in read if column.name not in lengths] if lengths else []
     return SetData.of_columns(
         {column.name: column.values for column in tokens},
         offsets,
@@ -87,7 +87,8 @@ def read_more_sets(X: object, features: Sequence[Feature], *, sets_of_one: bool)
     array([1, 1])
     """
     sets = read_sets(X, features)
-    if is_frame(X) and not sets_of_one and not _holds_lists(X, features):
+    alone = sets.n_tokens == len(sets)  # lists have been seen otherwise
+    if alone and not sets_of_one and is_frame(X) and not _holds_lists(X, features):
         raise ValueError(
             "The model was fitted on sets of several tokens, but no column of X holds lists, so that every row "
             "would be a set of one token. Group the rows by set first: clearset.from_long(X, by=...), or --by "
@@ -102,8 +103,7 @@ def _holds_lists(X: object, features: Sequence[Feature]) -> bool:
     return any(is_list(columns.type_of(name)) for name in names)
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
+class _Column(NamedTuple):
     """A column read: its values end to end, the lengths of its lists, and the categories its codes stand for."""
 
     name: str
@@ -149,7 +149,7 @@ def _require_sets(n_sets: int) -> None:
 def _common_lengths(lengths: dict[str, IntArray]) -> IntArray:
     (first, expected), *others = lengths.items()
     for other, found in others:
-        if (differ := found != expected).any():
+        if np.count_nonzero(differ := found != expected):
             row = int(np.argmax(differ))
             raise ValueError(
                 f"Row {row} (counted from 0): column {first!r} holds {expected[row]} token(s) but column "

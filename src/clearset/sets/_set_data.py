@@ -1,5 +1,6 @@
 """The flat form of sets: token values, offsets, and the values of whole sets beside them."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -144,7 +145,7 @@ class SetData:
     @property
     def sizes(self) -> IntArray:
         """Number of tokens of each set."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     def column(self, name: str) -> tuple[FloatArray, bool]:
         """Return the values of a feature, and whether there is one per set (else one per token)."""
@@ -191,16 +192,17 @@ class SetData:
         names = (*self.feature_names, *self.set_feature_names)
         if not self.feature_names:
             raise ValueError("feature_names is empty, but sets need at least one token feature.")
-        if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        if len(set(names)) < len(names):
+            twice = [name for place, name in enumerate(names) if name in names[:place]]
             raise ValueError(f"The name {twice[0]!r} is used twice. Give every feature its own name.")
         if SIZE in names:
             raise ValueError(f"The name {SIZE!r} is reserved for the number of tokens. Rename the feature.")
-        for name in names:
-            values, per_set = self.column(name)
-            with np.errstate(over="ignore", invalid="ignore"):
-                total = values.sum()
+        with np.errstate(over="ignore", invalid="ignore"):
             # A finite sum has finite parts only, and is quicker to find.
-            if not np.isfinite(total) and (infinite := np.isinf(values)).any():
+            sums = [float(np.add.reduce(values)) for values in (*self._tokens, *self._sets)]
+        for name in (name for name, total in zip(names, sums, strict=True) if not math.isfinite(total)):
+            values, per_set = self.column(name)
+            if (infinite := np.isinf(values)).any():
                 place = int(np.argmax(infinite))
                 number = place if per_set else int(np.searchsorted(self.offsets, place, side="right")) - 1
                 raise ValueError(

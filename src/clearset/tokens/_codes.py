@@ -61,7 +61,7 @@ class Coded(NamedTuple):
     def check(self) -> None:
         """Raise a ValueError unless the offsets cut the codes into rows."""
         fits = len(self.offsets) and self.offsets[0] == 0 and self.offsets[-1] == len(self.codes)
-        if not fits or (np.diff(self.offsets) < 0).any():
+        if not fits or np.count_nonzero(self.offsets[1:] < self.offsets[:-1]):
             raise ValueError(
                 f"offsets must rise from 0 to the number of codes, {len(self.codes)}; received {self.offsets}."
             )
@@ -74,7 +74,7 @@ class Coded(NamedTuple):
     @property
     def sizes(self) -> Int64:
         """The number of codes of every row."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     @property
     def rows(self) -> Int64:

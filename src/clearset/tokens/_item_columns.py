@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from clearset.sets import IntArray, decode, is_list, is_string, offsets_from_sizes, unknown_name, unnest
+from clearset.sets import IntArray, combined, decode, is_list, is_string, offsets_from_sizes, unknown_name, unnest
 
 STRING = pa.large_string()
 
@@ -85,6 +85,8 @@ def from_python(rows: list[Any]) -> pa.ChunkedArray:
 
 def _frame(X: Any) -> Any:
     """Return a narwhals frame or series, or None where `X` is neither."""
+    if isinstance(X, list | tuple | np.ndarray):
+        return None  # as narwhals would find out more slowly
     frame = nw.from_native(X, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame, whose rows are not computed yet. Collect it first: X.collect().")
@@ -169,9 +171,7 @@ def _strings(column: pa.ChunkedArray) -> Column:
     elements, lengths = unnest(column)
     elements = decode(elements)
     _check_type(elements, lengths)
-    strings = elements.cast(STRING).combine_chunks()
-    if isinstance(strings, pa.ChunkedArray):  # what combining gave for no chunks in older versions of Arrow
-        strings = pa.array([], STRING)
+    strings = combined(elements.cast(STRING))
     if lengths is None:
         return Column(strings, None)
     offsets = offsets_from_sizes(lengths)
@@ -187,7 +187,7 @@ def _present(strings: pa.LargeStringArray) -> IntArray:
     return present
 
 
-def _check_type(elements: pa.ChunkedArray, lengths: IntArray | None) -> None:
+def _check_type(elements: pa.Array | pa.ChunkedArray, lengths: IntArray | None) -> None:
     type_ = elements.type
     if is_string(type_) or types.is_null(type_) or types.is_integer(type_) or types.is_boolean(type_):
         return
@@ -201,7 +201,7 @@ def _check_type(elements: pa.ChunkedArray, lengths: IntArray | None) -> None:
         advice = "Every row is one list of items: unnest one level."
     else:
         what, advice = f"values of type {type_}", _ALLOWED
-    present = np.flatnonzero(pc.is_valid(elements).to_numpy())
+    present = np.flatnonzero(pc.is_valid(elements).to_numpy(zero_copy_only=False))
     where = ""
     if len(present):
         first = int(present[0])

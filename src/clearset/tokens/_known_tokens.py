@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,19 @@ from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
-from clearset.tokens._vocabulary import alphabetical_ranks, encode, offsets_of_kept, places_in, spelled, unique_sorted
+from clearset.tokens._vocabulary import (
+    alphabetical_ranks,
+    as_bytes,
+    encode,
+    flat,
+    offsets_of_kept,
+    places_in,
+    spelled,
+    unique_sorted,
+)
+
+# By name, because `from clearset import _native` would read as an import of the whole package.
+_native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 _NOWHERE = -2  # -1 is the root of the tree
 
@@ -134,7 +148,23 @@ class KnownTokens:
         EncodedSets
             The codes of known items, and the number of items of each example.
         """
-        strings, coded = encode(self.tokenizer.parts(X))
+        lists = self.tokenizer.parts(X)
+        if _native is None or isinstance(self.tokenizer, OwnTokenizer):
+            return self._encode_by_arrow(lists)
+        strings, offsets = flat(lists)
+        codes, ends, n_items = self._finder.encode(*as_bytes(strings), offsets, self.tokenizer.in_order)
+        return EncodedSets(Coded(codes, ends), n_items)
+
+    @cached_property
+    def _finder(self) -> Any:
+        """The vocabulary as a table of hashes."""
+        return _native.Vocabulary(*as_bytes(self.vocabulary))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_finder"}
+
+    def _encode_by_arrow(self, lists: pa.LargeListArray) -> EncodedSets:
+        strings, coded = encode(lists)
         places, n_known = places_in(strings, self.vocabulary), len(self.vocabulary)
         if self.tokenizer.in_order:
             return EncodedSets(Coded(places[coded.codes], coded.offsets), coded.sizes)

@@ -29,7 +29,7 @@ class Occurrences(NamedTuple):
     @property
     def counts(self) -> Int64:
         """The number of tokens of each example, ``(B,)``."""
-        return np.diff(self.found.offsets)
+        return self.found.offsets[1:] - self.found.offsets[:-1]
 
     def of_sets(self, name: str) -> Float64:
         """Return a feature of the examples, ``(B,)``."""
@@ -175,10 +175,11 @@ class TokenPlacer:
         """Place the tokens of examples."""
         # An example without tokens gets one whose value and own features are missing; features of the set stay.
         counts = occurrences.counts
-        sizes = np.maximum(counts, 1)
-        offsets = offsets_from_sizes(sizes)
+        sizes, offsets = counts, occurrences.found.offsets
         present: BoolArray | slice = slice(None)
-        if len(counts) and counts.min() == 0:
+        if np.count_nonzero(counts) < len(counts):
+            sizes = np.maximum(counts, 1)
+            offsets = offsets_from_sizes(sizes)
             present = np.ones(offsets[-1], dtype=bool)
             present[offsets[:-1][counts == 0]] = False
         names = [feature.name for feature in self.binning.features[1:]]
@@ -196,7 +197,9 @@ class TokenPlacer:
                 slot, fraction = self.binning.place(name, occurrences.of_tokens(name), self.dtype)
             slots[d] = self.binning.slots_of(name).stop
             slots[d, present], fractions[d, present] = slot, fraction
-        rows, corrected = np.full((2, shape[1]), -1, np.int32)
-        rows[present] = occurrences.rows
-        corrected[present] = self.corrected[occurrences.found.tokens]
+        if isinstance(present, slice):
+            rows, corrected = occurrences.rows.astype(np.int32), self.corrected[occurrences.found.tokens]
+        else:
+            rows, corrected = np.full((2, shape[1]), -1, np.int32)
+            rows[present], corrected[present] = occurrences.rows, self.corrected[occurrences.found.tokens]
         return CrossedPositions(slots, fractions, offsets, rows, corrected, self._values, self._keypoints)

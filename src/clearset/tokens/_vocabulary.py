@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,10 +15,21 @@ _LISTS = pa.large_list(pa.large_string())
 
 def flat(lists: Any) -> tuple[pa.LargeStringArray, Int64]:
     """Return the strings of all lists, and the offsets of the lists among them."""
-    lists = lists.cast(_LISTS)
+    if lists.type != _LISTS:
+        lists = lists.cast(_LISTS)
     # A sliced array keeps what is before and after the slice.
     offsets: Int64 = lists.offsets.to_numpy().astype(np.int64)
     return lists.values.slice(offsets[0], offsets[-1] - offsets[0]), offsets - offsets[0]
+
+
+def as_bytes(strings: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint8], Int64]:
+    """Return the bytes of all strings, which have no nulls, and where each of them begins, without copying."""
+    if not len(strings):
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    _, offsets, text = strings.buffers()
+    begins = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    text = np.frombuffer(text, np.uint8) if text is not None and text.size else np.zeros(0, np.uint8)
+    return text, np.require(begins, requirements="A")
 
 
 def in_rows(strings: pa.LargeStringArray, rows: Int64, n_rows: int) -> pa.LargeListArray:

@@ -1,0 +1,149 @@
+// Which items of a vocabulary do examples have? clearset.tokens._known_tokens says the same in numpy and Arrow.
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "bindings.h"
+#include "tokens.h"
+
+namespace {
+
+using Bytes = ConstVector<uint8_t>;
+using Ends = ConstVector<int64_t>;
+
+uint64_t mixed(uint64_t a, uint64_t b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+uint64_t hash_of(std::string_view text) {
+  constexpr uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd1342543de82ef95;
+  const char* at = text.data();
+  size_t left = text.size();
+  uint64_t hash = kFirst ^ left, word;
+  for (; left >= 8; at += 8, left -= 8) {
+    std::memcpy(&word, at, 8);
+    hash = mixed(hash ^ word, kSecond);
+  }
+  word = 0;
+  if (left > 0) std::memcpy(&word, at, left);
+  return mixed(hash ^ word, kFirst);
+}
+
+// Strings as Arrow holds them: text i is what stands from offsets[i] to offsets[i + 1].
+struct Texts {
+  Texts(const char* name, const Bytes& bytes, const Ends& offsets)
+      : bytes(reinterpret_cast<const char*>(bytes.data())), offsets(offsets.data()),
+        count(static_cast<int64_t>(offsets.shape(0)) - 1) {
+    bool fits = count >= 0 && this->offsets[0] >= 0 && this->offsets[count] <= static_cast<int64_t>(bytes.shape(0));
+    for (int64_t i = 0; fits && i < count; ++i) fits = this->offsets[i] <= this->offsets[i + 1];
+    if (!fits) refuse(std::string("The offsets of ") + name + " do not rise within its bytes.");
+  }
+
+  std::string_view operator[](int64_t i) const {
+    return {bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+  }
+
+  const char* bytes;
+  const int64_t* offsets;
+  int64_t count;
+};
+
+// A table of the items' numbers, open to the next free place, at most half full. It copies the items.
+class Vocabulary {
+ public:
+  Vocabulary(Bytes bytes, Ends offsets) {
+    const Texts given("the vocabulary", bytes, offsets);
+    check_range("The number of items", given.count, 0, kMaxInt32);
+    items_.reserve(static_cast<size_t>(given.count));
+    text_.assign(given.bytes + given.offsets[0], given.bytes + given.offsets[given.count]);
+    for (int64_t i = 0; i < given.count; ++i)
+      items_.emplace_back(text_.data() + given.offsets[i] - given.offsets[0], given[i].size());
+    size_t places = 16;
+    while (places < 2 * items_.size()) places *= 2;
+    table_.assign(places, Entry{0, -1});
+    for (int32_t i = 0; i < static_cast<int32_t>(items_.size()); ++i) {
+      const uint64_t hash = hash_of(items_[i]);
+      size_t place = hash & (places - 1);
+      while (table_[place].item >= 0 && items_[table_[place].item] != items_[i]) place = (place + 1) & (places - 1);
+      if (table_[place].item < 0) table_[place] = {static_cast<uint32_t>(hash >> 32), i};  // of equal ones the first
+    }
+  }
+
+  // -1 where it is not there.
+  int32_t find(std::string_view text, uint64_t hash) const {
+    const uint32_t tag = static_cast<uint32_t>(hash >> 32);
+    for (size_t place = hash & (table_.size() - 1); table_[place].item >= 0; place = (place + 1) & (table_.size() - 1))
+      if (table_[place].tag == tag && items_[table_[place].item] == text) return table_[place].item;
+    return -1;
+  }
+
+  // Codes of all rows, where each row begins, and how many items it has. In order, -1 stands where an unknown item is.
+  // Otherwise the codes of a row are distinct and ascend, without unknown items, of which distinct ones are counted.
+  nb::object encode(Bytes bytes, Ends text_offsets, Ends rows, bool in_order) const {
+    const Texts texts("the texts", bytes, text_offsets);
+    check_offsets(rows.data(), rows.shape(0), static_cast<size_t>(texts.count));
+    const int64_t n_rows = static_cast<int64_t>(rows.shape(0)) - 1;
+    NewArray<int64_t> ends(n_rows + 1), sizes(n_rows);
+    std::vector<int32_t> codes;
+    {
+      nb::gil_scoped_release release;
+      codes.reserve(static_cast<size_t>(texts.count));
+      std::vector<Unknown> unknown;
+      ends.data[0] = 0;
+      for (int64_t row = 0; row < n_rows; ++row) {
+        const size_t first = codes.size();
+        unknown.clear();
+        for (int64_t i = rows.data()[row]; i < rows.data()[row + 1]; ++i) {
+          const std::string_view text = texts[i];
+          const uint64_t hash = hash_of(text);
+          const int32_t code = find(text, hash);
+          if (code >= 0 || in_order)
+            codes.push_back(code);
+          else
+            unknown.push_back({hash, text});
+        }
+        if (!in_order) {
+          std::sort(codes.begin() + first, codes.end());
+          codes.erase(std::unique(codes.begin() + first, codes.end()), codes.end());
+        }
+        ends.data[row + 1] = static_cast<int64_t>(codes.size());
+        sizes.data[row] = static_cast<int64_t>(codes.size() - first) + distinct(unknown);
+      }
+    }
+    NewArray<int32_t> given(static_cast<int64_t>(codes.size()));
+    std::copy(codes.begin(), codes.end(), given.data.get());
+    return nb::make_tuple(given.give(), ends.give(), sizes.give());
+  }
+
+ private:
+  struct Entry {
+    uint32_t tag;
+    int32_t item;
+  };
+
+  struct Unknown {
+    uint64_t hash;
+    std::string_view text;
+    bool operator<(const Unknown& other) const { return hash != other.hash ? hash < other.hash : text < other.text; }
+    bool operator==(const Unknown& other) const { return hash == other.hash && text == other.text; }
+  };
+
+  static int64_t distinct(std::vector<Unknown>& unknown) {
+    std::sort(unknown.begin(), unknown.end());
+    return std::unique(unknown.begin(), unknown.end()) - unknown.begin();
+  }
+
+  std::vector<char> text_;
+  std::vector<std::string_view> items_;
+  std::vector<Entry> table_;
+};
+
+}  // namespace
+
+void bind_tokens_encode(nb::module_& module) {
+  nb::class_<Vocabulary>(module, "Vocabulary")
+      .def(nb::init<Bytes, Ends>(), nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert())
+      .def("encode", &Vocabulary::encode, nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert(),
+           nb::arg("rows").noconvert(), nb::arg("in_order"));
+}
