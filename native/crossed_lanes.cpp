@@ -3,6 +3,8 @@
 // phi_lanes.cpp, once for all classes; then every token runs over the classes in lanes.
 #include "crossed_lanes.h"
 
+#include <type_traits>
+
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
@@ -127,7 +129,7 @@ static void run_plain(const Crossed<T>& crossed, const CrossedScratch<T>& scratc
   tile.upstream = upstream;
   tile.gradients = scratch.gradients;
   SharedCorners<T> shared{corners + output * crossed.n_corners, corner_lanes + output * crossed.n_corners};
-  run_lattice<backward, 0>(tile, lattice, shared);
+  run_known_lattice<backward, 0>(tile, lattice, shared);
 }
 
 // Begins the spans with the first tile; false if a slot does not exist.

@@ -2,6 +2,8 @@
 // PHI_ISA as the name of the namespace; see phi_lanes.h for why only plain C++ is used here.
 #include "phi_lanes.h"
 
+#include <type_traits>
+
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
@@ -137,10 +139,10 @@ static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, typ
     const int64_t first = output * phi.n_vertices + lattice.first_vertex;
     if (lattice.single_cell) {
       SharedCorners<T> corners{phi.vertices + first, vertex_lanes + first};
-      run_lattice<backward>(tile, lattice, corners);
+      run_known_lattice<backward>(tile, lattice, corners);
     } else {
       OwnCorners<T> corners(phi.vertices + first, gradient + first, lattice);
-      run_lattice<backward>(tile, lattice, corners);
+      run_lattice<backward>(int{lattice.n_features}, tile, lattice, corners);
     }
   }
 }

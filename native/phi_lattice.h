@@ -9,14 +9,41 @@
 //
 // Weights and folds stand in heaps: node 1 is the root, node j has the children 2j (low) and 2j + 1 (high), and the leaves
 // begin at 2^N. Level i belongs to the half's feature i.
+//
+// Where all tokens share a cell, the compiler knows the number of features (a Constant). Where each token has a cell of its
+// own, looking up its corners takes most of the time, and the number is an int: one function for all saves half a minute
+// of compiling.
 #pragma once
 
+constexpr int kMostKnown = 10;
+
+template <int n>
+using Constant = std::integral_constant<int, n>;
+
+// The most features that a number of features can be.
+template <class Count>
+constexpr int most_of = Count::value;
+template <>
+constexpr int most_of<int> = kMaxLatticeFeatures;
+
+template <int n>
+constexpr Constant<n / 2> half_of(Constant<n>) {
+  return {};
+}
+constexpr int half_of(int n) { return n / 2; }
+template <int n>
+constexpr Constant<n - n / 2> other_half_of(Constant<n>) {
+  return {};
+}
+constexpr int other_half_of(int n) { return n - n / 2; }
+
 // These three are always inlined and unrolled: otherwise the place of every node is computed while tokens wait.
-template <int N, class V>
-[[gnu::always_inline]] static inline void spread(const V* within, V* weights) {
+template <class Count, class V>
+[[gnu::always_inline]] static inline void spread(Count count, const V* within, V* weights) {
+  const int n = count;
   weights[1] = {1 + V{}.low, 1 + V{}.high};
 #pragma GCC unroll 8
-  for (int level = 0; level < N; ++level)
+  for (int level = 0; level < n; ++level)
 #pragma GCC unroll 8
     for (int j = 1 << level; j < 2 << level; ++j) {
       weights[2 * j + 1] = weights[j] * within[level];
@@ -24,10 +51,11 @@ template <int N, class V>
     }
 }
 
-template <int N, class V>
-[[gnu::always_inline]] static inline V fold(const V* within, V* values) {
+template <class Count, class V>
+[[gnu::always_inline]] static inline V fold(Count count, const V* within, V* values) {
+  const int n = count;
 #pragma GCC unroll 8
-  for (int level = N - 1; level >= 0; --level)
+  for (int level = n - 1; level >= 0; --level)
 #pragma GCC unroll 8
     for (int j = 1 << level; j < 2 << level; ++j)
       values[j] = values[2 * j] + within[level] * (values[2 * j + 1] - values[2 * j]);
@@ -35,10 +63,11 @@ template <int N, class V>
 }
 
 // Derivative of the fold by each feature's place: its differences, weighted by the features above it.
-template <int N, class V>
-[[gnu::always_inline]] static inline void fold_slopes(const V* within, const V* weights, V* values, V* slopes) {
+template <class Count, class V>
+[[gnu::always_inline]] static inline void fold_slopes(Count count, const V* within, const V* weights, V* values, V* slopes) {
+  const int n = count;
 #pragma GCC unroll 8
-  for (int level = N - 1; level >= 0; --level) {
+  for (int level = n - 1; level >= 0; --level) {
     V slope = {};
 #pragma GCC unroll 8
     for (int j = 1 << level; j < 2 << level; ++j) {
@@ -105,43 +134,49 @@ struct OwnCorners {
   }
 };
 
-template <int D, class T, class Corners>
-static void read_lattice(const Tile<T>& tile, const int32_t* features, Corners& corners) {
+template <class Count, class T, class Corners>
+static void read_lattice(Count n, const Tile<T>& tile, const int32_t* features, Corners& corners) {
   using V = Lanes<T>;
-  constexpr int first_half = D / 2, second_half = D - first_half, rows = 1 << first_half, columns = 1 << second_half;
+  constexpr int most = most_of<Count>, most_rows = 1 << (most / 2), most_columns = 1 << (most - most / 2);
+  const auto first_half = half_of(n);
+  const auto second_half = other_half_of(n);
+  const int rows = 1 << first_half, columns = 1 << second_half;
   for (int t = 0; t < tile.padded; t += Lanes<T>::count) {
-    V within[D];
-    for (int i = 0; i < D; ++i) within[i] = load(tile.within + features[i] * kTile + t);
+    V within[most];
+    for (int i = 0; i < n; ++i) within[i] = load(tile.within + features[i] * kTile + t);
     corners.enter(tile, t);
-    V weights[2 * columns], values[2 * rows];
-    spread<second_half>(within + first_half, weights);
+    V weights[2 * most_columns], values[2 * most_rows];
+    spread(second_half, within + first_half, weights);
     for (int a = 0; a < rows; ++a) {
       V row = {};
 #pragma GCC unroll 8
       for (int b = 0; b < columns; ++b) row += corners.at(a * columns + b) * weights[columns + b];
       values[rows + a] = row;
     }
-    *reinterpret_cast<V*>(tile.scores + t) += fold<first_half>(within, values);
+    *reinterpret_cast<V*>(tile.scores + t) += fold(first_half, within, values);
   }
 }
 
-template <int D, class T, class Corners>
-static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corners& corners) {
+template <class Count, class T, class Corners>
+static void lattice_gradient(Count n, const Tile<T>& tile, const int32_t* features, Corners& corners) {
   using V = Lanes<T>;
-  constexpr int first_half = D / 2, second_half = D - first_half, rows = 1 << first_half, columns = 1 << second_half;
+  constexpr int most = most_of<Count>, most_rows = 1 << (most / 2), most_columns = 1 << (most - most / 2);
+  const auto first_half = half_of(n);
+  const auto second_half = other_half_of(n);
+  const int rows = 1 << first_half, columns = 1 << second_half;
   for (int t = 0; t < tile.padded; t += Lanes<T>::count) {
-    V within[D], slopes[D];
-    for (int i = 0; i < D; ++i) within[i] = load(tile.within + features[i] * kTile + t);
+    V within[most], slopes[most];
+    for (int i = 0; i < n; ++i) within[i] = load(tile.within + features[i] * kTile + t);
     corners.enter(tile, t);
     const V upstream = load(tile.upstream + t);
-    V row_weights[2 * rows], column_weights[2 * columns], row_values[2 * rows], column_values[2 * columns];
-    spread<first_half>(within, row_weights);
-    spread<second_half>(within + first_half, column_weights);
-    V weighted[columns];
+    V row_weights[2 * most_rows], column_weights[2 * most_columns], row_values[2 * most_rows], column_values[2 * most_columns];
+    spread(first_half, within, row_weights);
+    spread(second_half, within + first_half, column_weights);
+    V weighted[most_columns];
     for (int b = 0; b < columns; ++b) weighted[b] = column_weights[columns + b] * upstream;
     for (int b = 0; b < columns; ++b) column_values[columns + b] = V{};
     // Two rows at a time, so that a column's weights and value are loaded and stored once for both.
-    constexpr int group = rows < 2 ? rows : 2;
+    constexpr int group = most_rows < 2 || std::is_same_v<Corners, OwnCorners<T>> ? 1 : 2;
     for (int a = 0; a < rows; a += group) {
       V row[group] = {};
 #pragma GCC unroll 8
@@ -158,22 +193,28 @@ static void lattice_gradient(const Tile<T>& tile, const int32_t* features, Corne
       }
       for (int i = 0; i < group; ++i) row_values[rows + a + i] = row[i];
     }
-    fold_slopes<first_half>(within, row_weights, row_values, slopes);
-    fold_slopes<second_half>(within + first_half, column_weights, column_values, slopes + first_half);
-    for (int i = 0; i < D; ++i)
+    fold_slopes(first_half, within, row_weights, row_values, slopes);
+    fold_slopes(second_half, within + first_half, column_weights, column_values, slopes + first_half);
+    for (int i = 0; i < n; ++i)
       *reinterpret_cast<V*>(tile.gradients + features[i] * kTile + t) += upstream * slopes[i];
   }
 }
 
-// From the number of features at run time to the one that the compiler knows.
+template <bool backward, class Count, class T, class Corners>
+static void run_lattice(Count n, const Tile<T>& tile, const Lattice& lattice, Corners& corners) {
+  if constexpr (backward)
+    lattice_gradient(n, tile, lattice.features, corners);
+  else
+    read_lattice(n, tile, lattice.features, corners);
+}
+
+// From the number of features at run time to one that the compiler knows, if it is small.
 template <bool backward, int D = 1, class T, class Corners>
-static void run_lattice(const Tile<T>& tile, const Lattice& lattice, Corners& corners) {
-  if (lattice.n_features == D) {
-    if constexpr (backward)
-      lattice_gradient<D>(tile, lattice.features, corners);
-    else
-      read_lattice<D>(tile, lattice.features, corners);
-  } else if constexpr (D < kMaxLatticeFeatures) {
-    run_lattice<backward, D + 1>(tile, lattice, corners);
-  }
+static void run_known_lattice(const Tile<T>& tile, const Lattice& lattice, Corners& corners) {
+  if (lattice.n_features == D)
+    run_lattice<backward>(Constant<D>{}, tile, lattice, corners);
+  else if constexpr (D < kMostKnown)
+    run_known_lattice<backward, D + 1>(tile, lattice, corners);
+  else
+    run_lattice<backward>(int{lattice.n_features}, tile, lattice, corners);
 }
