@@ -3,45 +3,13 @@
 // phi_lanes.cpp, once for all classes; then every token runs over the classes in lanes.
 #include "crossed_lanes.h"
 
-#include <type_traits>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "lanes.h"
 
 namespace PHI_ISA {
 
-#if defined(__AVX512F__)
-constexpr int kLaneBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kLaneBytes = 32;
-#else
-constexpr int kLaneBytes = 16;
-#endif
-
-#include "phi_tile.h"
-
-#include "phi_lattice.h"
-#include "phi_slots.h"
-
 #include "crossed_tile.h"
 
-// Lanes of corner gradients are added to the sums in double after this many additions, before rounding can pile up.
-constexpr int kAdditionsPerSum = 128;
-
 // ---- scratch memory
-
-template <class U>
-static U* take(char*& scratch, int64_t count) {
-  U* taken = reinterpret_cast<U*>(scratch);
-  scratch += (count * static_cast<int64_t>(sizeof(U)) + 63) / 64 * 64;
-  return taken;
-}
-
-template <class U>
-static void clear(U* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) values[i] = U{};
-}
 
 template <class T>
 struct CrossedScratch {

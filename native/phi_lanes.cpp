@@ -2,43 +2,17 @@
 // PHI_ISA as the name of the namespace; see phi_lanes.h for why only plain C++ is used here.
 #include "phi_lanes.h"
 
-#include <type_traits>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "lanes.h"
 
 namespace PHI_ISA {
 
-#if defined(__AVX512F__)
-constexpr int kLaneBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kLaneBytes = 32;
-#else
-constexpr int kLaneBytes = 16;
-#endif
-
-#include "phi_tile.h"
-
-#include "phi_lattice.h"
-#include "phi_slots.h"
 #include "placing.h"
-
-// Lanes of vertex gradients are added to the sums in double after this many additions, before rounding can pile up.
-constexpr int kAdditionsPerSum = 128;
 
 // Loops over the tokens of a set take whole steps of this many: sets differ in size, and a loop whose end cannot be
 // foreseen costs more than a few additions of zero.
 constexpr int kStep = 16;
 
 // ---- scratch memory
-
-template <class U>
-static U* take(char*& scratch, int64_t count) {
-  U* taken = reinterpret_cast<U*>(scratch);
-  scratch += (count * static_cast<int64_t>(sizeof(U)) + 63) / 64 * 64;
-  return taken;
-}
 
 template <class T>
 struct Scratch {
@@ -65,11 +39,6 @@ struct Scratch {
 template <class T>
 static int64_t scratch_bytes(const Phi<T>& phi) {
   return reinterpret_cast<intptr_t>(Scratch<T>(phi, nullptr).end);
-}
-
-template <class U>
-static void clear(U* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) values[i] = U{};
 }
 
 // ---- parts of the way
