@@ -104,7 +104,7 @@ class Learning:
             details=plan.details,
         )
         free = self._free(given) if sources.validation is not None else frozenset()
-        if len(free) > 1:
+        if free - ({"pull"} if not first.refine else set()):
             sources = sources.sampled(MOST_TO_CHOOSE_BY, self.rng)
         seeds = self.rng.integers(2**31 - 1, size=2)
 
