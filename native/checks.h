@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 // Where a tensor's data begins. The callers in Python check types and shapes and hold the tensors; to make arrays of them
 // would cost more than the work on a small batch. So an address is trusted, as long as it can be one.
@@ -30,6 +31,16 @@ inline void check_range(const char* name, int64_t value, int64_t least, int64_t 
 inline void check_length(const char* name, size_t received, size_t expected) {
   if (received != expected)
     refuse(std::string(name) + " has " + std::to_string(received) + " entries; it must have " + std::to_string(expected) + ".");
+}
+
+// The least and the most of at least one number.
+inline std::pair<int32_t, int32_t> range_of(const int32_t* numbers, size_t count) {
+  int32_t least = numbers[0], most = numbers[0];
+  for (size_t i = 1; i < count; ++i) {
+    least = numbers[i] < least ? numbers[i] : least;
+    most = numbers[i] > most ? numbers[i] : most;
+  }
+  return {least, most};
 }
 
 // Not-a-number does not pass, nor does infinity.

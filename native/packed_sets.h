@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
+#include <utility>
 #include <vector>
 
+#include "checks.h"
 #include "slices.h"
 
 // Slots and fractions (features, tokens) of whole sets, and where the tokens of each set begin. There is a token, slots are
@@ -69,19 +72,16 @@ class SetStore<float> {
     packed_ = reinterpret_cast<uint32_t*>(memory_.get());
     std::fill_n(packed_ + n_features_ * offsets_.back(), kRun, uint32_t{0});
     for (int32_t d = 0; d < places.n_features; ++d) {
-      const auto [least, most] = std::minmax_element(places.slots + d * places.n_tokens, places.slots + (d + 1) * places.n_tokens);
+      const auto [least, most] = range_of(places.slots + d * places.n_tokens, static_cast<size_t>(places.n_tokens));
       uint32_t bits = 1;
-      while ((int64_t{1} << bits) <= int64_t{*most} - *least) ++bits;
-      coding_[d] = {*least, bits};
+      while ((int64_t{1} << bits) <= int64_t{most} - least) ++bits;
+      coding_[d] = {least, bits};
     }
-    const auto begin = [&](int64_t label) { return sets.offsets[sets.chosen ? sets.chosen[label] : label]; };
-    for (int64_t i = 0; i < n_labels; ++i) {
-      for (int64_t d = 0; i + kAhead < n_labels && d < n_features_; ++d) {
-        __builtin_prefetch(places.slots + d * places.n_tokens + begin(i + kAhead));
-        __builtin_prefetch(places.fractions + d * places.n_tokens + begin(i + kAhead));
-      }
-      pack(places, begin(i), i);
-    }
+    // In the order of memory, which is read in twice as many places as it is written to.
+    std::vector<int64_t> labels(static_cast<size_t>(n_labels));
+    std::iota(labels.begin(), labels.end(), int64_t{0});
+    if (sets.chosen) labels = sorted_by(sets.chosen, sets.n_sets, n_labels);
+    for (const int64_t label : labels) pack(places, sets.offsets[sets.chosen ? sets.chosen[label] : label], label);
   }
 
   LabelledSets sets() const { return {offsets_.data(), nullptr, static_cast<int64_t>(offsets_.size()) - 1, offsets_.back()}; }
@@ -125,14 +125,37 @@ class SetStore<float> {
       const int32_t* slots = places.slots + d * places.n_tokens + begin;
       const float* fractions = places.fractions + d * places.n_tokens + begin;
       const int32_t shift = 32 - static_cast<int32_t>(coding_[d].bits), first = coding_[d].first_slot;
-      // Signed, because processors convert to signed integers at once; there is always a bit for the slot.
-      const int32_t most = static_cast<int32_t>((uint32_t{1} << shift) - 1);
-      const float whole = static_cast<float>(uint32_t{1} << shift);
-      for (int64_t t = 0; t < size; ++t) {
-        const int32_t fraction = static_cast<int32_t>(fractions[t] * whole);
-        to[t] = static_cast<uint32_t>(slots[t] - first) << shift | static_cast<uint32_t>(fraction < most ? fraction : most);
+      for (int64_t start = 0; start < size; start += kRun) {
+        uint32_t run[kRun];
+        const int64_t count = std::min(kRun, size - start);
+        if (begin + start + kRun <= places.n_tokens)  // a whole run is quicker, and what is too much of it is not kept
+          pack_run<kRun>(slots + start, fractions + start, kRun, first, shift, run);
+        else
+          pack_run<0>(slots + start, fractions + start, count, first, shift, run);
+        std::memcpy(to + start, run, static_cast<size_t>(4 * count));
       }
     }
+  }
+
+  template <int64_t known>
+  static void pack_run(const int32_t* slots, const float* fractions, int64_t count, int32_t first, int32_t shift,
+                       uint32_t* run) {
+    // Signed, because processors convert to signed integers at once; there is always a bit for the slot.
+    const int32_t most = static_cast<int32_t>((uint32_t{1} << shift) - 1);
+    const float whole = static_cast<float>(uint32_t{1} << shift);
+    for (int64_t t = 0; t < (known > 0 ? known : count); ++t) {
+      const int32_t fraction = static_cast<int32_t>(fractions[t] * whole);
+      run[t] = static_cast<uint32_t>(slots[t] - first) << shift | static_cast<uint32_t>(fraction < most ? fraction : most);
+    }
+  }
+
+  // The labels in the order of their sets.
+  static std::vector<int64_t> sorted_by(const int64_t* chosen, int64_t n_sets, int64_t n_labels) {
+    std::vector<int64_t> ends(static_cast<size_t>(n_sets + 1)), sorted(static_cast<size_t>(n_labels));
+    for (int64_t i = 0; i < n_labels; ++i) ++ends[chosen[i] + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    for (int64_t i = 0; i < n_labels; ++i) sorted[ends[chosen[i]]++] = i;
+    return sorted;
   }
 
   void fetch(int64_t set) const {

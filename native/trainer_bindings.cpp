@@ -50,9 +50,9 @@ void check_all(const char* name, const int64_t* numbers, int64_t count, int64_t 
 // Numbers of tokens: from `least` to `limit` - 1.
 void check_tokens(const char* name, const int32_t* numbers, size_t count, int64_t least, int64_t limit) {
   if (count == 0) return;
-  const auto [lowest, highest] = std::minmax_element(numbers, numbers + count);
-  check_range(name, *lowest, least, limit - 1);
-  check_range(name, *highest, least, limit - 1);
+  const auto [lowest, highest] = range_of(numbers, count);
+  check_range(name, lowest, least, limit - 1);
+  check_range(name, highest, least, limit - 1);
 }
 
 // numpy has arrays whose numbers stand at odd addresses.

@@ -11,7 +11,7 @@ from benchmarks.peers._environments import OURS
 
 Part = Literal["numeric", "items", "predict", "growth"]
 PARTS: tuple[Part, ...] = ("numeric", "items", "predict", "growth")
-ON_NUMBERS = (OURS, "lattice", "deep-sets")
+ON_NUMBERS = (OURS, "lattice", "lattice-cut", "deep-sets")
 ON_ITEMS = (OURS, "logistic", "lightgbm", "ebm")
 
 
@@ -61,7 +61,7 @@ FULL = Sizes(
     epochs=20,
     item_sets=(1_000, 15_000, 100_000, 1_000_000),
     small_sets=10_000,
-    growth_sets=(1_000, 10_000, 100_000, 1_000_000),
+    growth_sets=(1_000, 10_000, 100_000, 1_000_000, 10_000_000),
     features=(2, 4, 6, 8, 10),
     widths=(1, 2, 4, 8),
     classes=(2, 5, 10, 20, 50),
@@ -98,7 +98,7 @@ def _numeric(sizes: Sizes) -> Iterator[Case]:
                 "numeric",
                 f"D={n_features} K={width}, batch {batch_size}",
                 Data("numeric", sizes.numeric_sets, n_features),
-                ON_NUMBERS if width == 1 else (OURS, "lattice"),
+                ON_NUMBERS if width == 1 else ON_NUMBERS[:3],
                 _job(width, batch_size, epochs=sizes.epochs),
             )
 
@@ -122,7 +122,7 @@ def _predict(sizes: Sizes) -> Iterator[Case]:
         "predict",
         "numeric tokens, D=6 K=1",
         Data("numeric", sizes.numeric_sets, 6),
-        ON_NUMBERS,
+        (OURS, "lattice", "deep-sets"),
         _job() | {"measure": "predict"},
     )
     yield Case(
@@ -135,7 +135,7 @@ def _predict(sizes: Sizes) -> Iterator[Case]:
 
 
 def _growth(sizes: Sizes) -> Iterator[Case]:
-    few = max(1, sizes.epochs // 4)
+    few = max(1, sizes.epochs // 2)
     curves: list[tuple[str, int, Data, dict[str, Any]]] = [
         ("tokens", 10 * n, Data("numeric", n, 6), _job(epochs=few)) for n in sizes.growth_sets
     ]

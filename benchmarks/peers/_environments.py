@@ -23,12 +23,15 @@ class Contender(NamedTuple):
 
     Packages that are installed `alone` would ask for versions of others that cannot be had together; what they import
     stands under `packages`. What is not pinned here has the version of ``constraints.txt``, if it is named there.
+    `home` is the contender whose environment it shares, and `extra` is added to its jobs.
     """
 
     title: str
     module: str
     packages: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
+    home: str = ""
+    extra: tuple[tuple[str, bool], ...] = ()
 
 
 CONTENDERS = {
@@ -38,6 +41,9 @@ CONTENDERS = {
         "lattice",
         ("tensorflow-cpu==2.21.0", "numpy==2.4.6"),
         ("tf_keras==2.21.0", "tensorflow-lattice==2.1.1"),
+    ),
+    "lattice-cut": Contender(
+        "TensorFlow Lattice, batches cut before", "lattice", home="lattice", extra=(("cut_before", True),)
     ),
     "deep-sets": Contender("Deep Sets, 3 x 64", "deep_sets", ("torch==2.13.0", "numpy==2.4.6")),
     "logistic": Contender("LogisticRegression", "logistic", ("scikit-learn==1.9.1", "numpy==2.4.6", "pyarrow==26.0.1")),
@@ -73,6 +79,7 @@ def variables(name: str, threads: int) -> dict[str, str]:
 
 def _python(name: str) -> Path:
     """Return the interpreter of a peer; install what it needs unless that was done."""
+    name = CONTENDERS[name].home or name
     peer, folder = CONTENDERS[name], FOLDER / name
     python, done = folder / "bin" / "python", folder / "installed.txt"
     wanted = "\n".join((sys.version, *peer.packages, *peer.alone))

@@ -122,7 +122,7 @@ class Runner:
         return folder
 
     def _one(self, case: Case, name: str, data: Path) -> dict[str, Any]:
-        job = case.job | {"data": str(data), "seconds": self.seconds}
+        job = case.job | {"data": str(data), "seconds": self.seconds} | dict(CONTENDERS[name].extra)
         arguments = [*command(name), json.dumps(job)]
         begun = time.perf_counter()
         result = _child(arguments, variables(name, case.job["threads"]), self.limit + BESIDE_SECONDS)

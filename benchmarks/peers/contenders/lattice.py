@@ -65,7 +65,8 @@ def _model(train: NumericSets, width: int) -> Any:
 def numeric(job: Job) -> Result:
     """Fit sets of numeric tokens; or measure predictions.
 
-    Before the clock runs, batches are cut and kept as ragged tensors, and the graph has been made.
+    Before the clock runs, sets are ragged tensors, and the graph has been made. Sets are handed over as a whole, and
+    `fit` shuffles them and cuts batches; or batches are cut and kept beforehand, and only these are shuffled.
     """
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     begun = time.perf_counter()
@@ -94,13 +95,19 @@ def numeric(job: Job) -> Result:
         result |= latency(lambda: predict(*one))
         return result
 
-    batches = [(tensors(batch), tf.constant(batch.y)) for batch in cut(train, job["batch_size"])]
-    signature = (ragged, tf.TensorSpec((None,), tf.float32))
-    kept = tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=signature).cache()
-    for _ in kept:  # the cache is filled
-        pass
-    stream = kept.shuffle(len(batches), seed=0).prefetch(2)
-    model.fit(stream.take(2), epochs=1, verbose=0)
+    given: tuple[Any, ...]
+    if job.get("cut_before"):
+        batches = [(tensors(batch), tf.constant(batch.y)) for batch in cut(train, job["batch_size"])]
+        signature = (ragged, tf.TensorSpec((None,), tf.float32))
+        kept = tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=signature).cache()
+        for _ in kept:  # the cache is filled
+            pass
+        given = (kept.shuffle(len(batches), seed=0).prefetch(2),)
+        model.fit(given[0].take(2), epochs=1, verbose=0)
+    else:
+        (whole,) = cut(train, len(train.y))
+        given, some = (tensors(whole), whole.y), 2 * job["batch_size"]
+        model.fit(tuple(sets[:some] for sets in given[0]), whole.y[:some], job["batch_size"], verbose=0)
 
     class Limit(keras.callbacks.Callback):  # type: ignore[misc]
         """Ends the training after the epoch in which the time is up."""
@@ -110,9 +117,10 @@ def numeric(job: Job) -> Result:
             result["epochs"] = epoch + 1
             self.model.stop_training = time.perf_counter() - begun > job["seconds"]
 
+    size = None if job.get("cut_before") else job["batch_size"]
     begun = time.perf_counter()
     with measured(result):
-        model.fit(stream, epochs=job["epochs"], verbose=0, callbacks=[Limit()])
+        model.fit(*given, batch_size=size, epochs=job["epochs"], verbose=0, callbacks=[Limit()])
     result["tokens_per_cpu"] = train.n_tokens * result["epochs"] / result["cpu"]
     result["r2"] = r2(test.y, predict(*tensors(cut(test, len(test.y))[0])).numpy())
     return result

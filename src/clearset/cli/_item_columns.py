@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import clearset as cs
 from clearset.cli._options import CSV_SEPARATOR, TOKENS_HELP
 from clearset.cli._table_files import check_column
-from clearset.sets import combined, decode, is_string, offsets_from_sizes, unnest
+from clearset.sets import combined, decode, is_string, unnest
 from clearset.tokens import read_column
 
 
@@ -79,13 +79,13 @@ def _is_text(column: pa.ChunkedArray, separator: str) -> bool:
 
 def _split(column: pa.ChunkedArray, separator: str) -> pa.ChunkedArray:
     """Split texts into lists of items; an empty text has no items, and a list of texts has those of all its texts."""
-    texts, lengths = unnest(column)
+    texts, rows = unnest(column)
     if not is_string(texts.type):
         return column
     lists = pc.split_pattern(combined(texts.cast(pa.large_string())), separator)
     items = pc.utf8_trim_whitespace(lists.values)
     items = pc.if_else(pc.equal(items, ""), None, items)  # nulls in lists are left out when they are read
     offsets = lists.offsets.cast(pa.int64())
-    if lengths is not None:  # the rows of a long table, grouped
-        offsets = offsets.take(pa.array(offsets_from_sizes(lengths)))
+    if rows is not None:  # the rows of a long table, grouped
+        offsets = offsets.take(pa.array(rows))
     return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, items)])

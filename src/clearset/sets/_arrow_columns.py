@@ -10,7 +10,7 @@ from pyarrow import types
 
 from ._categories import Category, as_category
 from ._features import Feature
-from ._offsets import FloatArray, IntArray
+from ._offsets import FloatArray, IntArray, offsets_from_sizes
 
 
 def is_list(type_: pa.DataType) -> bool:
@@ -39,7 +39,7 @@ def is_string(type_: pa.DataType) -> bool:
 
 
 def unnest(column: pa.ChunkedArray) -> tuple[pa.Array | pa.ChunkedArray, IntArray | None]:
-    """Return the elements of all lists and each row's length; of a plain column its values and None.
+    """Return the elements of all lists and where each row's begin; of a plain column its values and None.
 
     A null list is an empty one, whatever stands behind it in memory.
     """
@@ -50,14 +50,14 @@ def unnest(column: pa.ChunkedArray) -> tuple[pa.Array | pa.ChunkedArray, IntArra
         first, last = offsets.item(0), offsets.item(-1)
         if last - first < len(elements):
             elements = elements.slice(first, last - first)
-        return elements, offsets[1:] - offsets[:-1]
+        return elements, offsets - first if first else offsets
     column = decode(column)
     if not is_list(column.type):
         return column, None
     elements = pa.chunked_array([chunk.flatten() for chunk in column.chunks], type=column.type.value_type)
     lengths = pc.list_value_length(column)
-    lengths = (lengths.fill_null(0) if lengths.null_count else lengths).to_numpy()
-    return elements, lengths.astype(np.int64)
+    lengths = lengths.fill_null(0) if lengths.null_count else lengths
+    return elements, offsets_from_sizes(lengths.to_numpy())
 
 
 def combined(elements: pa.Array | pa.ChunkedArray) -> pa.Array:

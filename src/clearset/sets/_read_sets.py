@@ -10,7 +10,7 @@ from ._arrow_columns import is_list, to_codes, to_numbers, unnest
 from ._categories import Category
 from ._columns_as_arrow import Columns, columns_of, is_frame
 from ._features import SIZE, Feature
-from ._offsets import FloatArray, IntArray, offsets_from_sizes
+from ._offsets import FloatArray, IntArray
 from ._set_data import SetData
 
 
@@ -47,12 +47,12 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
     columns = columns_of(X)
     _require_sets(columns.n_rows)
     read = [_read_column(columns, feature) for feature in features if feature.name != SIZE]
-    lengths = {column.name: column.lengths for column in read if column.lengths is not None}
-    if not lengths:
+    lists = {column.name: column.offsets for column in read if column.offsets is not None}
+    if not lists:
         _require_no_lists(columns, features)
-    offsets = offsets_from_sizes(_common_lengths(lengths)) if lengths else np.arange(columns.n_rows + 1)
-    tokens = [column for column in read if column.name in lengths or not lengths]
-    sets = [column for column in read if column.name not in lengths] if lengths else []
+    offsets = _common_offsets(lists) if lists else np.arange(columns.n_rows + 1)
+    tokens = [column for column in read if column.name in lists or not lists]
+    sets = [column for column in read if column.name not in lists] if lists else []
     return SetData.of_columns(
         {column.name: column.values for column in tokens},
         offsets,
@@ -104,20 +104,20 @@ def _holds_lists(X: object, features: Sequence[Feature]) -> bool:
 
 
 class _Column(NamedTuple):
-    """A column read: its values end to end, the lengths of its lists, and the categories its codes stand for."""
+    """A column read: its values end to end, where its lists begin, and the categories its codes stand for."""
 
     name: str
     values: FloatArray
-    lengths: IntArray | None
+    offsets: IntArray | None
     categories: tuple[Category, ...] | None
 
 
 def _read_column(columns: Columns, feature: Feature) -> _Column:
-    elements, lengths = unnest(columns.read(feature.name))
+    elements, offsets = unnest(columns.read(feature.name))
     if feature.kind == "categorical":
         values, categories = to_codes(elements, feature)
-        return _Column(feature.name, values, lengths, categories)
-    return _Column(feature.name, to_numbers(elements, feature), lengths, None)
+        return _Column(feature.name, values, offsets, categories)
+    return _Column(feature.name, to_numbers(elements, feature), offsets, None)
 
 
 def _read_set_data(data: SetData, features: Sequence[Feature]) -> SetData:
@@ -146,15 +146,15 @@ def _require_sets(n_sets: int) -> None:
         raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
 
 
-def _common_lengths(lengths: dict[str, IntArray]) -> IntArray:
-    (first, expected), *others = lengths.items()
+def _common_offsets(lists: dict[str, IntArray]) -> IntArray:
+    (first, expected), *others = lists.items()
     for other, found in others:
         if np.count_nonzero(differ := found != expected):
-            row = int(np.argmax(differ))
+            row = int(np.argmax(differ)) - 1
             raise ValueError(
-                f"Row {row} (counted from 0): column {first!r} holds {expected[row]} token(s) but column "
-                f"{other!r} holds {found[row]}. The list columns of a row describe the same tokens, so they "
-                "must have one length."
+                f"Row {row} (counted from 0): column {first!r} holds {expected[row + 1] - expected[row]} token(s) but "
+                f"column {other!r} holds {found[row + 1] - found[row]}. The list columns of a row describe the same "
+                "tokens, so they must have one length."
             )
     return expected
 

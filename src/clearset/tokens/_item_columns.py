@@ -168,13 +168,12 @@ def _chunked(column: Any) -> pa.ChunkedArray:
 
 
 def _strings(column: pa.ChunkedArray) -> Column:
-    elements, lengths = unnest(column)
+    elements, offsets = unnest(column)
     elements = decode(elements)
-    _check_type(elements, lengths)
+    _check_type(elements, offsets)
     strings = combined(elements.cast(STRING))
-    if lengths is None:
+    if offsets is None:
         return Column(strings, None)
-    offsets = offsets_from_sizes(lengths)
     if strings.null_count:
         offsets = offsets_from_sizes(_present(strings))[offsets]
         strings = strings.drop_null()
@@ -187,7 +186,7 @@ def _present(strings: pa.LargeStringArray) -> IntArray:
     return present
 
 
-def _check_type(elements: pa.Array | pa.ChunkedArray, lengths: IntArray | None) -> None:
+def _check_type(elements: pa.Array | pa.ChunkedArray, offsets: IntArray | None) -> None:
     type_ = elements.type
     if is_string(type_) or types.is_null(type_) or types.is_integer(type_) or types.is_boolean(type_):
         return
@@ -205,7 +204,7 @@ def _check_type(elements: pa.Array | pa.ChunkedArray, lengths: IntArray | None) 
     where = ""
     if len(present):
         first = int(present[0])
-        row = first if lengths is None else int(np.searchsorted(np.cumsum(lengths), first, side="right"))
+        row = first if offsets is None else int(np.searchsorted(offsets, first, side="right")) - 1
         where = f" (first in row {row}, counted from 0: {str(elements[first].as_py())[:40]!r})"
     raise TypeError(f"X holds {what}{where}. {advice}")
 
