@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+void bind_arrow_lists(nanobind::module_& module);
 void bind_binning(nanobind::module_& module);
 void bind_crossed(nanobind::module_& module);
 void bind_dispatch(nanobind::module_& module);

@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
   // A graph that is alive when Python ends keeps its functions; that is no leak to warn about.
   nanobind::set_leak_warnings(false);
   bind_dispatch(module);  // first: it may refuse to load
+  bind_arrow_lists(module);
   bind_binning(module);
   bind_crossed(module);
   bind_phi(module);

@@ -84,44 +84,40 @@ class Vocabulary {
     const Texts texts("the texts", bytes, text_offsets);
     check_offsets(rows.data(), rows.shape(0), static_cast<size_t>(texts.count));
     const int64_t n_rows = static_cast<int64_t>(rows.shape(0)) - 1;
-    NewArray<int64_t> ends(n_rows + 1), sizes(n_rows);
-    std::vector<int32_t> codes;
+    Encoded encoded(*this, n_rows, texts.count, in_order);
     {
       nb::gil_scoped_release release;
-      codes.reserve(static_cast<size_t>(texts.count));
-      std::vector<Unknown> unknown;
-      ends.data[0] = 0;
       for (int64_t row = 0; row < n_rows; ++row) {
-        const size_t first = codes.size();
-        unknown.clear();
-        for (int64_t i = rows.data()[row]; i < rows.data()[row + 1]; ++i) {
-          const std::string_view text = texts[i];
-          const uint64_t hash = hash_of(text);
-          const int32_t code = find(text, hash);
-          if (code >= 0 || in_order)
-            codes.push_back(code);
-          else
-            unknown.push_back({hash, text});
-        }
-        if (!in_order) {
-          std::sort(codes.begin() + first, codes.end());
-          codes.erase(std::unique(codes.begin() + first, codes.end()), codes.end());
-        }
-        ends.data[row + 1] = static_cast<int64_t>(codes.size());
-        sizes.data[row] = static_cast<int64_t>(codes.size() - first) + distinct(unknown);
+        for (int64_t i = rows.data()[row]; i < rows.data()[row + 1]; ++i) encoded.add(texts[i]);
+        encoded.end_row();
       }
     }
-    NewArray<int32_t> given(static_cast<int64_t>(codes.size()));
-    std::copy(codes.begin(), codes.end(), given.data.get());
-    return nb::make_tuple(given.give(), ends.give(), sizes.give());
+    return encoded.give();
+  }
+
+  // The same of a list of lists of strings; None where something else is in it.
+  nb::object encode_lists(nb::list rows) const {
+    const int64_t n_rows = PyList_GET_SIZE(rows.ptr());
+    Encoded encoded(*this, n_rows, 0, false);
+    for (int64_t row = 0; row < n_rows; ++row) {
+      PyObject* items = PyList_GET_ITEM(rows.ptr(), row);
+      if (!PyList_CheckExact(items)) return nb::none();
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items); ++i) {
+        PyObject* item = PyList_GET_ITEM(items, i);
+        Py_ssize_t size = 0;
+        const char* text = PyUnicode_CheckExact(item) ? PyUnicode_AsUTF8AndSize(item, &size) : nullptr;
+        if (text == nullptr) {
+          PyErr_Clear();  // of a string that is no text; whoever reads it next says so
+          return nb::none();
+        }
+        encoded.add({text, static_cast<size_t>(size)});
+      }
+      encoded.end_row();
+    }
+    return encoded.give();
   }
 
  private:
-  struct Entry {
-    uint32_t tag;
-    int32_t item;
-  };
-
   struct Unknown {
     uint64_t hash;
     std::string_view text;
@@ -129,10 +125,57 @@ class Vocabulary {
     bool operator==(const Unknown& other) const { return hash == other.hash && text == other.text; }
   };
 
-  static int64_t distinct(std::vector<Unknown>& unknown) {
-    std::sort(unknown.begin(), unknown.end());
-    return std::unique(unknown.begin(), unknown.end()) - unknown.begin();
-  }
+  // Rows that are being encoded.
+  class Encoded {
+   public:
+    Encoded(const Vocabulary& vocabulary, int64_t n_rows, int64_t n_items, bool in_order)
+        : vocabulary_(vocabulary), in_order_(in_order), ends_(static_cast<size_t>(n_rows + 1)),
+          sizes_(static_cast<size_t>(n_rows)) {
+      codes_.reserve(static_cast<size_t>(n_items));
+      ends_.data[0] = 0;
+    }
+
+    void add(std::string_view text) {
+      const uint64_t hash = hash_of(text);
+      const int32_t code = vocabulary_.find(text, hash);
+      if (code >= 0 || in_order_)
+        codes_.push_back(code);
+      else
+        unknown_.push_back({hash, text});
+    }
+
+    void end_row() {
+      const auto first = codes_.begin() + ends_.data[row_];
+      if (!in_order_) {
+        std::sort(first, codes_.end());
+        codes_.erase(std::unique(first, codes_.end()), codes_.end());
+      }
+      std::sort(unknown_.begin(), unknown_.end());
+      const int64_t n_unknown = std::unique(unknown_.begin(), unknown_.end()) - unknown_.begin();
+      unknown_.clear();
+      sizes_.data[row_] = static_cast<int64_t>(codes_.size()) - ends_.data[row_] + n_unknown;
+      ends_.data[++row_] = static_cast<int64_t>(codes_.size());
+    }
+
+    nb::object give() {
+      NewArray<int32_t> codes(codes_.size());
+      std::copy(codes_.begin(), codes_.end(), codes.data.get());
+      return nb::make_tuple(codes.give(), ends_.give(), sizes_.give());
+    }
+
+   private:
+    const Vocabulary& vocabulary_;
+    bool in_order_;
+    int64_t row_ = 0;
+    NewArray<int64_t> ends_, sizes_;
+    std::vector<int32_t> codes_;
+    std::vector<Unknown> unknown_;
+  };
+
+  struct Entry {
+    uint32_t tag;
+    int32_t item;
+  };
 
   std::vector<char> text_;
   std::vector<std::string_view> items_;
@@ -145,5 +188,6 @@ void bind_tokens_encode(nb::module_& module) {
   nb::class_<Vocabulary>(module, "Vocabulary")
       .def(nb::init<Bytes, Ends>(), nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert())
       .def("encode", &Vocabulary::encode, nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert(),
-           nb::arg("rows").noconvert(), nb::arg("in_order"));
+           nb::arg("rows").noconvert(), nb::arg("in_order"))
+      .def("encode_lists", &Vocabulary::encode_lists, nb::arg("rows").noconvert());
 }

@@ -12,12 +12,16 @@ import numpy as np
 from .native_arguments import CROSSED_SIZES, N_TOKENS, Made, Misaligned, call, ints, longs, takes_arrays
 from .native_bad_call import INF, INT32_MAX, NAN, WRONG_TYPE, BadCall, outside
 from .native_bad_trainer_calls import bad_training
-from .native_calls import BY_ADDRESS, GOOD
+from .native_calls import BATCH, BY_ADDRESS, GOOD, SCHEMA
 
 
 def wrong_kinds(function):
     """Every argument as what it never is: None, a string, and arrays of another type, shape or order."""
     for argument, good in GOOD[function].items():
+        if function == "list_columns":  # any object that is no capsule is refused as such
+            yield BadCall(function, argument, None, "PyCapsule")
+            yield BadCall(function, argument, "1", "PyCapsule")
+            continue
         if argument not in ("views", "adding", "on_progress", "chosen", "draws", "keypoints", "slots_of_codes"):
             yield BadCall(function, argument, None, WRONG_TYPE)
         if argument not in ("ngrams", "cover", "in_order"):
@@ -137,7 +141,20 @@ def bad_arrays():
         ("rows", longs(0, 2, 1, 2), "offsets must rise"),
         ("rows", longs(0, 2**62, 2), "offsets must rise"),
     ]
+    capsules = [
+        ("schema", BATCH, "PyCapsule"),
+        ("array", SCHEMA, "PyCapsule"),
+        ("schema", 1, "PyCapsule"),
+        ("array", np.zeros(3), "PyCapsule"),
+    ]
+    rows_of_lists = [
+        ("rows", (["a"],), WRONG_TYPE),
+        ("rows", {"a": 1}, WRONG_TYPE),
+        ("rows", np.array(["a"]), WRONG_TYPE),
+    ]
     tables = {
+        "list_columns": capsules,
+        "Vocabulary.encode_lists": no_lists,
         "Vocabulary": texts,
         "Vocabulary.encode": encoding,
         "project_chains": chains,

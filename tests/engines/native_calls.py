@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from .native_arguments import (
     CROSSED_SIZES,
@@ -20,6 +21,7 @@ from .native_arguments import (
 )
 from .native_trainer_arguments import PACE, trainer_arguments, trainer_methods
 
+SCHEMA, BATCH = pa.record_batch({"x": [[1.0, 2.0], [], [3.0]]}).__arrow_c_array__()
 TEXT = np.frombuffer(b"abc", np.uint8)
 VOCABULARY = {"bytes": TEXT, "offsets": longs(0, 2, 3)}
 
@@ -59,6 +61,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "threads": 2,
         "on_progress": None,
     },
+    "list_columns": {"schema": SCHEMA, "array": BATCH},
     "Vocabulary": VOCABULARY,
     "Vocabulary.encode": {
         "self": Made("Vocabulary", VOCABULARY),
@@ -67,6 +70,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "rows": longs(0, 2),
         "in_order": False,
     },
+    "Vocabulary.encode_lists": {"self": Made("Vocabulary", VOCABULARY), "rows": [["ab", "z"], []]},
     # The tree of the tokens 0, 1, 2, 01, 12 and 012; items below 3.
     "find_tokens": {
         "codes": ints(0, 1, 2, 1, 2, 2),

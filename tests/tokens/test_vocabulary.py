@@ -18,26 +18,26 @@ examples = st.lists(st.lists(words, max_size=8), min_size=1, max_size=8)
 
 
 def encoded(table, X):
-    """The codes, offsets and numbers of items, by the native module and by Arrow."""
-    native = table.encode(X)
-    arrow = table._encode_by_arrow(table.tokenizer.parts(X))
-    return [(one.coded.codes.tolist(), one.coded.offsets.tolist(), one.n_items.tolist()) for one in (native, arrow)]
+    """The codes, offsets and numbers of items: of lists and of a column by the native module, and by Arrow."""
+    parts = table.tokenizer.parts(X)
+    each = table.encode(X), table.encode(pa.chunked_array([parts])), table._encode_by_arrow(parts)
+    return [(one.coded.codes.tolist(), one.coded.offsets.tolist(), one.n_items.tolist()) for one in each]
 
 
 @given(examples, examples)
 @settings(max_examples=200, deadline=None)
 def test_items_are_found_as_arrow_finds_them(known, asked):
     table = cs.TokenTable.build([*known, ["there is one"]], np.arange(len(known) + 1.0))
-    native, arrow = encoded(table, asked)
-    assert native == arrow
+    lists, column, arrow = encoded(table, asked)
+    assert lists == column == arrow
 
 
 @given(examples, examples)
 @settings(max_examples=100, deadline=None)
 def test_words_are_found_in_their_order(known, asked):
     table = cs.TokenTable.build([*known, ["there is one"]], np.arange(len(known) + 1.0), cs.NGrams(2))
-    native, arrow = encoded(table, asked)
-    assert native == arrow
+    lists, column, arrow = encoded(table, asked)
+    assert lists == column == arrow
 
 
 def test_a_slice_of_a_column_is_read_as_it_is():
@@ -46,6 +46,31 @@ def test_a_slice_of_a_column_is_read_as_it_is():
     coded, n_items = table.encode(column)
     assert coded.offsets.tolist() == [0, 1, 1, 3]
     assert n_items.tolist() == [2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["b", None, "z"], []],
+        [("b", "z"), ["a"]],
+        [None, ["b"]],
+        [{"b", "a"}, ["q"]],
+        ["b", "z"],
+        [[], []],
+        [[1, 2], [1]],
+    ],
+)
+def test_lists_of_something_else_are_read_as_ever(rows):
+    table = cs.TokenTable.build([["a", "b"], ["b", "1"]], [1.0, 2.0])
+    found, arrow = table.encode(rows), table._encode_by_arrow(table.tokenizer.parts(rows))
+    assert found.coded.codes.tolist() == arrow.coded.codes.tolist()
+    assert found.n_items.tolist() == arrow.n_items.tolist()
+
+
+def test_a_string_that_is_no_text_is_refused():
+    table = cs.TokenTable.build([["a", "b"], ["b"]], [1.0, 2.0])
+    with pytest.raises(TypeError, match="Row 1"):
+        table.encode([["a"], ["\ud800"]])
 
 
 def test_a_table_that_has_encoded_is_pickled():

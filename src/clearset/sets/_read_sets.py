@@ -1,7 +1,9 @@
 """Reading frames and arrays into SetData: list columns are token features, plain columns set features."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,9 @@ from ._columns_as_arrow import Columns, columns_of, is_frame
 from ._features import SIZE, Feature
 from ._offsets import FloatArray, IntArray
 from ._set_data import SetData
+
+# By name, because `from clearset import _native` would read as an import of the whole package.
+_native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 
 def read_sets(X: object, features: Sequence[Feature]) -> SetData:
@@ -46,6 +51,8 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
         return _read_set_data(X, features)
     columns = columns_of(X)
     _require_sets(columns.n_rows)
+    if isinstance(X, pa.Table) and (found := _lists_of_doubles(X, features)) is not None:
+        return found
     read = [_read_column(columns, feature) for feature in features if feature.name != SIZE]
     lists = {column.name: column.offsets for column in read if column.offsets is not None}
     if not lists:
@@ -59,6 +66,20 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
         {column.name: column.values for column in sets},
         {column.name: column.categories for column in read if column.categories is not None},
     )
+
+
+def _lists_of_doubles(table: pa.Table, features: Sequence[Feature]) -> SetData | None:
+    """Return sets whose features are all lists of doubles without nulls, as they are in memory; None for others."""
+    names = [feature.name for feature in features if feature.name != SIZE]
+    numeric = all(feature.kind == "numeric" for feature in features)
+    if _native is None or not numeric or not names or not set(names) <= set(table.column_names):
+        return None
+    batches = table.select(names).to_batches()
+    found = _native.list_columns(*batches[0].__arrow_c_array__()) if len(batches) == 1 else None
+    if found is None:
+        return None
+    offsets, values = found
+    return SetData.of_columns(dict(zip(names, values, strict=True)), offsets, {}, {})
 
 
 def read_more_sets(X: object, features: Sequence[Feature], *, sets_of_one: bool) -> SetData:

@@ -17,7 +17,7 @@ from clearset.tokens._counting import available_threads
 from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._token_index import TokenIndex
-from clearset.tokens._tokenizers import Tokenizer
+from clearset.tokens._tokenizers import Items, Tokenizer
 from clearset.tokens._vocabulary import (
     alphabetical_ranks,
     as_bytes,
@@ -148,8 +148,14 @@ class KnownTokens:
         EncodedSets
             The codes of known items, and the number of items of each example.
         """
+        quick = _native is not None and not isinstance(self.tokenizer, OwnTokenizer)
+        if quick and type(X) is list and isinstance(self.tokenizer, Items):
+            # Lists of strings need no detour by Arrow; whatever else they hold, Arrow reads or refuses.
+            found = self._finder.encode_lists(X)
+            if found is not None:
+                return EncodedSets(Coded(*found[:2]), found[2])
         lists = self.tokenizer.parts(X)
-        if _native is None or isinstance(self.tokenizer, OwnTokenizer):
+        if not quick:
             return self._encode_by_arrow(lists)
         strings, offsets = flat(lists)
         codes, ends, n_items = self._finder.encode(*as_bytes(strings), offsets, self.tokenizer.in_order)

@@ -1,0 +1,91 @@
+// Columns of lists of numbers where Arrow has them in memory, as its C data interface describes them.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "tokens.h"
+
+// The names and the order of what is in these two are Arrow's: https://arrow.apache.org/docs/format/CDataInterface.html
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  ArrowSchema** children;
+  ArrowSchema* dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void** buffers;
+  ArrowArray** children;
+  ArrowArray* dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+namespace {
+
+template <class T>
+const T* behind(nb::handle capsule, const char* name) {
+  const T* found = static_cast<const T*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (found == nullptr) throw nb::python_error();
+  if (found->release == nullptr) refuse("What is behind a capsule has been released.");
+  return found;
+}
+
+bool has_nulls(const ArrowArray& array) { return array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr; }
+
+// One column of lists: where they begin and end among its values.
+struct Lists {
+  const int32_t* ends;
+  const double* values;
+};
+
+// False where a column is anything but lists of doubles without nulls.
+bool read(const ArrowSchema& schema, const ArrowArray& array, int64_t first_row, Lists& to) {
+  if (std::strcmp(schema.format, "+l") != 0 || schema.dictionary || array.n_buffers < 2 || array.n_children != 1) return false;
+  const ArrowArray& values = *array.children[0];
+  if (std::strcmp(schema.children[0]->format, "g") != 0 || schema.children[0]->dictionary || values.n_buffers < 2) return false;
+  if (has_nulls(array) || has_nulls(values) || array.buffers[1] == nullptr || values.buffers[1] == nullptr) return false;
+  to.ends = static_cast<const int32_t*>(array.buffers[1]) + array.offset + first_row;
+  to.values = static_cast<const double*>(values.buffers[1]) + values.offset;
+  return reinterpret_cast<uintptr_t>(to.ends) % alignof(int32_t) == 0 && reinterpret_cast<uintptr_t>(to.values) % alignof(double) == 0;
+}
+
+// Offsets and the values of each column, which stay where they are; None where the columns of a record batch are not all
+// lists of doubles, of the same lengths and without nulls.
+nb::object list_columns(nb::object schema_capsule, nb::object array_capsule) {
+  const ArrowSchema& schema = *behind<ArrowSchema>(schema_capsule, "arrow_schema");
+  const ArrowArray& batch = *behind<ArrowArray>(array_capsule, "arrow_array");
+  if (std::strcmp(schema.format, "+s") != 0 || batch.n_children == 0 || schema.n_children != batch.n_children || has_nulls(batch))
+    return nb::none();
+  std::vector<Lists> columns(static_cast<size_t>(batch.n_children));
+  for (int64_t c = 0; c < batch.n_children; ++c)
+    if (!read(*schema.children[c], *batch.children[c], batch.offset, columns[c])) return nb::none();
+  NewArray<int64_t> offsets(static_cast<size_t>(batch.length + 1));
+  const int32_t* first = columns[0].ends;
+  for (int64_t row = 0; row <= batch.length; ++row) offsets.data[row] = first[row] - first[0];
+  for (const Lists& column : columns) {
+    bool same = true;
+    for (int64_t row = 0; row <= batch.length; ++row) same &= column.ends[row] - column.ends[0] == offsets.data[row];
+    if (!same) return nb::none();
+  }
+  const size_t count = static_cast<size_t>(offsets.data[batch.length]);
+  nb::list values;
+  for (const Lists& column : columns)
+    values.append(nb::ndarray<nb::numpy, const double>(column.values + column.ends[0], {count}, array_capsule));
+  return nb::make_tuple(offsets.give(), values);
+}
+
+}  // namespace
+
+void bind_arrow_lists(nb::module_& module) {
+  module.def("list_columns", &list_columns, nb::arg("schema"), nb::arg("array"));
+}
