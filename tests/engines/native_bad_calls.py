@@ -147,11 +147,7 @@ def bad_arrays():
         ("schema", 1, "PyCapsule"),
         ("array", np.zeros(3), "PyCapsule"),
     ]
-    rows_of_lists = [
-        ("rows", (["a"],), WRONG_TYPE),
-        ("rows", {"a": 1}, WRONG_TYPE),
-        ("rows", np.array(["a"]), WRONG_TYPE),
-    ]
+    no_lists = [("rows", rows, WRONG_TYPE) for rows in ((["a"],), {"a": 1}, np.array(["a"]))]
     tables = {
         "list_columns": capsules,
         "Vocabulary.encode_lists": no_lists,
