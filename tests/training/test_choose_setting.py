@@ -154,7 +154,22 @@ def test_larger_tokens_are_refined_where_small_ones_were():
     assert refined == [(1, 0), (1, 1), (1, 1), (2, 1), (2, 2), (3, 1), (3, 3)]
     # Without a gain by refinement none of the larger tokens is refined.
     _, _, attempts = run(lambda s: 2.0 - 0.1 * size_of(s) + s.refine, free={"refine", "tokens"})
-    assert [(size_of(s), s.refine) for s in attempts.settings] == [(1, 0), (1, 1), (1, 1), (2, 0), (3, 0)]
+    assert [(size_of(s), s.refine) for s in attempts.settings] == [(1, 0), (1, 1), (2, 0), (3, 0)]
+
+
+def test_corrections_that_gain_nothing_are_not_tried_more_freely():
+    _, _, attempts = run(lambda s: 1.0, free={"refine", "pull"})
+    assert [setting.pull for setting in attempts.settings] == [2.0, 2.0]
+    # Where they gain a little, though not enough to be taken, a weaker pull may gain enough.
+    best, _, attempts = run(lambda s: 1.0 - 0.001 * s.refine / s.pull, free={"refine", "pull"})
+    assert [setting.pull for setting in attempts.settings] == [2.0, 2.0, 0.2]
+    assert best.setting.pull == 0.2
+
+
+def test_a_larger_refinement_goes_on_from_the_smaller_one():
+    _, _, attempts = run(lambda s: 2.0 - 0.5 * s.refine - 0.1 * size_of(s), free={"refine", "tokens"}, largest=2)
+    assert [(size_of(s), s.refine) for s in attempts.settings][-1] == (2, 2)
+    assert (size_of(attempts.starts[-1]), attempts.starts[-1].refine) == (2, 1)
 
 
 def test_a_cover_is_tried_of_larger_tokens_only():

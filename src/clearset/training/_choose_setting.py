@@ -71,7 +71,7 @@ def choose(
     largest : int
         The largest tokens to try.
     attempt : callable
-        Tries a setting; given the trial of the same setting without refinement it goes on from there, and given a
+        Tries a setting; given a trial of the same setting but for refinement it goes on from there, and given a
         rival it may give up once it stays behind.
     """
     # A start without corrections is needed by all that have some; it takes part where refinement is free.
@@ -105,6 +105,8 @@ def choose(
     elif "refine" in free:
         for pull in PULLS:
             better(replace(first, refine=1, pull=pull), start)
+            if losses[-1][1] >= start.loss:
+                break  # corrections that gain nothing gain no more where they are freer
     if "tokens" in free:
         for size in range(2, largest + 1):
             filters = _LARGER if "filters" in free else best.setting.filters
@@ -112,7 +114,7 @@ def choose(
             if not better(replace(best.setting, tokens=tokens, filters=filters)):
                 break
             if "refine" in free and best.setting.refine:
-                better(replace(best.setting, refine=size))
+                better(replace(best.setting, refine=size), best)
     if "cover" in free and best.setting.tokens != first.tokens:
         better(replace(best.setting, cover=not best.setting.cover))
     if "width" in free:

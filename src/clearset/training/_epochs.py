@@ -10,9 +10,10 @@ T = TypeVar("T")
 
 Report = Callable[[dict[str, float]], None]
 
-# From this epoch on a training is given up that is worse than its rival at the same epoch by more than this share of
-# the rival's loss.
-RIVAL_EPOCH = 8
+# From the first epoch on a training is given up that is worse than its rival at the same epoch by more than this share
+# of the rival's loss; the share falls to zero by the second. One that goes on from what there was is given up at the
+# first if no epoch was better than that.
+RIVAL_EPOCHS = (8, 20)
 RIVAL_SLACK = 0.02
 
 
@@ -43,6 +44,11 @@ def is_behind(loss: float, rival: Sequence[float], slack: float) -> bool:
     """
     least = min(rival, default=float("inf"))
     return loss > least + slack * abs(least)
+
+
+def _slack(epoch: int) -> float:
+    first, second = RIVAL_EPOCHS
+    return RIVAL_SLACK * max(0.0, (second - epoch) / (second - first))
 
 
 def run_epochs(
@@ -98,7 +104,9 @@ def run_epochs(
                 progress.best = trainer.kept()
             if schedule.patience is not None and epoch - mark >= schedule.patience:
                 break
-            if epoch >= RIVAL_EPOCH and is_behind(progress.best_loss, rival[:epoch], RIVAL_SLACK):
+            if epoch >= RIVAL_EPOCHS[0] and (
+                is_behind(progress.best_loss, rival[:epoch], _slack(epoch)) or progress.best_epoch == 0
+            ):
                 break
     except KeyboardInterrupt:
         progress.interrupted = True

@@ -64,6 +64,8 @@ class FittedTokens:
 
     binning: Binning
     function: SetFunction  # in the labels' own unit, with corrections where some were learned
+    plain: SetFunction  # what the first stage has left, without corrections, in the labels' own unit
+    plain_loss: float  # its loss in the unit of training
     progress: Progress[SetFunction]  # of the last stage
     stops: tuple[int, ...]  # the best epoch of each stage
     first_losses: list[float]  # the validation losses of the first stage, epoch by epoch
@@ -88,7 +90,7 @@ def fit_tokens(
 ) -> FittedTokens:
     """Place keypoints, train the set function, then corrections with it, and make the constraints exact."""
     # Corrections come second: they would fit the labels before the set function has learned what values are worth. With
-    # `start`, a set function of the same examples and features, only its corrections are learned. Training that stays
+    # `start`, of the same examples and features, only its corrections are learned anew. Training that stays
     # behind its `rival` is given up. Where earlier training has `shown` after which epochs each stage is best, it ends
     # there.
     stops = () if shown is None else shown.stops
@@ -104,16 +106,17 @@ def fit_tokens(
         initial = initial_crossed_set_function(fitting.binning, fitting.layout, **fitting.sizes, rng=rng)
         initial = _scaled_output(initial, data, task.loss, options.threads, rng)
         rival_losses = [] if rival is None else rival.first_losses
-        first = schedule if shown is None else _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
-        progress = fitting.train(initial, first, rival=rival_losses)
+        stage = schedule if shown is None else _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
+        progress = fitting.train(initial, stage, rival=rival_losses)
         best, reached = progress.best, progress.best_loss
         best_epochs: tuple[int, ...] = (progress.best_epoch,)
         first_losses = progress.validation_losses
         worth_refining = not is_behind(unit.own(reached), rival_losses, REFINING_SLACK)
     else:
-        best, reached = unit.entered(start.function), start.progress.best_loss
-        progress, best_epochs, first_losses = start.progress, start.stops, start.first_losses
+        best, reached = unit.entered(start.plain), start.plain_loss
+        progress, best_epochs, first_losses = start.progress, start.stops[:1], start.first_losses
         worth_refining = True
+    plain, plain_loss = best, reached
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
@@ -131,14 +134,29 @@ def fit_tokens(
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best
-    best, validation_losses = best.copy(), _validation_losses(fitting, best)
-    nothing = _no_tokens(fitting.binning, examples.rows)
-    fill_missing_crossed(best, fitting.binning, crossed, nothing, _prior(task.loss, data, crossed.n_classes))
-    function, reached = fitting.finished(best), unit.own(progress.best_loss)
+    nothing, prior = _no_tokens(fitting.binning, examples.rows), _prior(task.loss, data, crossed.n_classes)
+
+    def finished(function: SetFunction) -> SetFunction:
+        function = function.copy()
+        fill_missing_crossed(function, fitting.binning, crossed, nothing, prior)
+        return fitting.finished(function)
+
+    validation_losses = _validation_losses(fitting, best)
+    function = finished(best)
+    first = function if best is plain else finished(plain)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
     return FittedTokens(
-        fitting.binning, function, progress, best_epochs, first_losses, validation_losses, len(data), reached
+        fitting.binning,
+        function,
+        first,
+        plain_loss,
+        progress,
+        best_epochs,
+        first_losses,
+        validation_losses,
+        len(data),
+        unit.own(progress.best_loss),
     )
 
 

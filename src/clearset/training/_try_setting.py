@@ -127,7 +127,7 @@ def try_setting(
     on_epoch: Report | None = None,
 ) -> Trial:
     """Make the table of a setting and train a set function on it."""
-    # `start` is the trial of the same setting without refinement, to go on from. A trial that stays behind its `rival`,
+    # `start` is a trial of the same setting but for refinement, to go on from. A trial that stays behind its `rival`,
     # of another setting, is given up. Where an earlier one has `shown` after which epochs each stage is best, training
     # ends there.
     features = plan.features_of(setting)
@@ -137,7 +137,8 @@ def try_setting(
         reader = TokenReader(table, names, setting.cover, plan.shrinkage, plan.details, out_of_fold)
         occurrences = _read(reader, sources, plan.threads)
     else:
-        reader, occurrences = start.reader, start.examples.occurrences
+        plain = replace(start.reader.table, corrections=None)
+        reader, occurrences = replace(start.reader, table=plain), start.examples.occurrences
     corrected = _corrected(reader.table, reader.rows, setting.refine)
     examples = _labelled(sources, occurrences, reader.rows, corrected)
     task = TokenTask(
