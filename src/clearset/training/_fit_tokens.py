@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize_scalar
 
 from clearset.engines import Refinement, Schedule, TrainingSets, engine
 from clearset.functions import CROSSED_LOSSES, Layout, Loss, SetFunction
@@ -18,6 +19,8 @@ from clearset.training._options import Options, choose_batch_size
 
 FloatArray = npt.NDArray[np.float64]
 
+# So many sets say how high the output should be.
+LEVEL_SETS = 20_000
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
 # Of corrections.
@@ -142,6 +145,8 @@ def fit_tokens(
         return fitting.finished(function)
 
     validation_losses = _validation_losses(fitting, best)
+    if fitting.validation is None and crossed.n_classes == 1:
+        best = _levelled(best, fitting)
     function = finished(best)
     first = function if best is plain else finished(plain)
     if function.corrections is not None:
@@ -220,6 +225,23 @@ def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | 
     positions = data.take(np.arange(len(data))).positions
     outputs = engine().outputs(function.astype(data.dtype), positions, fitting.options.threads)
     return engine().losses(fitting.unit.loss, outputs.astype(np.float64), data.targets) * data.weights
+
+
+def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
+    """Shift the output to where the loss is least.
+
+    Training that ends after so many epochs, however it goes, may end on one side of where it would settle. Of the parts
+    of a function the height is what labels say most about, and what all predictions share.
+    """
+    data, threads = fitting.data, fitting.options.threads
+    some = data.take(np.sort(fitting.rng.permutation(len(data))[:LEVEL_SETS]))
+    outputs = engine().outputs(function.astype(data.dtype), some.positions, threads).astype(np.float64)
+
+    def loss(shift: float) -> float:
+        return float(engine().losses(fitting.unit.loss, outputs + shift, some.targets) @ some.weights)
+
+    found = minimize_scalar(loss, bracket=(-0.1, 0.1), tol=1e-4)
+    return function.rescaled(float(found.x), 1.0) if found.fun < loss(0.0) else function
 
 
 def _scaled_output(
