@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
@@ -57,21 +59,34 @@ def test_several_classes():
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "binary_log_loss"])
-def test_empty_sets_of_several_classes_have_the_prior(loss):
-    link, prior = Link(loss, CLASSES), np.array([0.2, 0.3, 0.5])
-    outputs = link.with_prior(OUTPUTS.copy(), np.array([True, False]), prior)
-    np.testing.assert_allclose(link.probabilities(outputs)[0], prior)
+def test_what_is_said_of_nothing_replaces_outputs_of_several_classes(loss):
+    link, shares = Link(loss, CLASSES), np.array([0.2, 0.3, 0.5])
+    link = replace(link, nothing=link.outputs_of(shares))
+    outputs = link.with_nothing(OUTPUTS.copy(), np.array([True, False]))
+    np.testing.assert_allclose(link.probabilities(outputs)[0], shares)
     np.testing.assert_array_equal(outputs[1], OUTPUTS[1])
 
 
-def test_a_class_that_never_occurs_has_a_finite_prior():
-    outputs = Link("log_loss", CLASSES).with_prior(OUTPUTS.copy(), np.array([True, True]), [0.0, 0.0, 1.0])
-    assert np.isfinite(outputs).all()
+@pytest.mark.parametrize(
+    ("link", "estimate"),
+    [(Link("log_loss", TWO), 0.2), (Link("squared_error"), -3.0), (Link("poisson"), 7.0), (Link("quantile"), 1.5)],
+)
+def test_what_is_said_of_nothing_replaces_a_single_output(link, estimate):
+    link = replace(link, nothing=link.outputs_of([estimate]))
+    outputs = link.with_nothing(ONE.copy(), np.array([True, False, False]))
+    assert link.estimates(outputs)[0, 0] == pytest.approx(estimate)
+    np.testing.assert_array_equal(outputs[1:], ONE[1:])
 
 
-def test_a_single_output_has_learned_what_an_empty_set_is_worth():
-    outputs = Link("log_loss", TWO).with_prior(ONE.copy(), np.array([True, True, True]), [0.5, 0.5])
+def test_without_it_the_set_function_speaks():
+    outputs = Link("log_loss", TWO).with_nothing(ONE.copy(), np.array([True, True, True]))
     np.testing.assert_array_equal(outputs, ONE)
+
+
+@pytest.mark.parametrize("link", [Link("log_loss", CLASSES), Link("binary_log_loss", CLASSES)])
+def test_a_class_that_never_occurs_has_a_finite_output(link):
+    assert np.isfinite(link.outputs_of([0.0, 0.0, 1.0])).all()
+    assert np.isfinite(Link("poisson").outputs_of([0.0])).all()
 
 
 def test_columns_of_outputs_and_their_classes():

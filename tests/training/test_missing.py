@@ -1,9 +1,5 @@
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
-from clearset.engines import engine
 from clearset.functions import Layout
 from clearset.sets import Binning, Feature, SetData
 from clearset.training import fill_missing, fill_missing_crossed, initial_set_function
@@ -42,48 +38,16 @@ def test_a_feature_that_is_always_missing_is_left_alone():
     np.testing.assert_array_equal(function.calibration, before)
 
 
-def nothing(example):
-    """One set without tokens: everything missing."""
-    missing = (example.binning.slot_offsets[2:] - 1).astype(np.int32)[:, None]
-    return replace(
-        example.positions,
-        slots=missing,
-        fractions=np.zeros(missing.shape),
-        offsets=np.array([0, 1]),
-        rows=np.array([-1], np.int32),
-        corrected=np.array([-1], np.int32),
-    )
-
-
-@pytest.mark.parametrize("share", [0.2, 0.7])
-def test_a_set_without_tokens_is_the_prior_where_none_was_seen(share):
+def test_features_that_were_never_missing_count_as_average():
     example = CrossedExample.random(missing=0.0)
     function = example.function()
-    of_value, of_size = (int(stop) - 1 for stop in example.binning.slot_offsets[[1, 3]])
+    of_size = int(example.binning.slot_offsets[3]) - 1
     calibration = function.calibration.copy()
     size_slots = example.binning.slots_of("size")
     tokens = example.positions.slots[1] - size_slots.start + example.positions.fractions[1]
-    # Other features that were never missing count as average.
     average = [np.interp(tokens, [0, 1], row[size_slots]).mean() for row in calibration]
-    outputs = []
-    for value in (0.0, 1.0):  # between these the missing value can bring the output
-        function.calibration[:, of_value], function.calibration[:, of_size] = value, average
-        outputs.append(float(engine().outputs(function, nothing(example))[0, 0]))
-    prior = outputs[0] + share * (outputs[1] - outputs[0])
-    assert outputs[0] < outputs[1]
-    fill_missing_crossed(function, example.binning, example.positions, nothing(example), prior)
-    assert float(engine().outputs(function, nothing(example))[0, 0]) == pytest.approx(prior, abs=1e-9)
-    changed = [of_value, of_size]
+    fill_missing_crossed(function, example.binning, example.positions)
     np.testing.assert_allclose(function.calibration[:, of_size], average)
     np.testing.assert_array_equal(
-        np.delete(function.calibration, changed, axis=1), np.delete(calibration, changed, axis=1)
+        np.delete(function.calibration, of_size, axis=1), np.delete(calibration, of_size, axis=1)
     )
-
-
-def test_values_that_were_missing_keep_what_was_learned():
-    example = CrossedExample.random(missing=0.3)
-    function = example.function()
-    before = function.calibration.copy()
-    fill_missing_crossed(function, example.binning, example.positions, nothing(example), 0.0)
-    of_size = int(example.binning.slot_offsets[3]) - 1  # never missing here
-    np.testing.assert_array_equal(np.delete(function.calibration, of_size, axis=1), np.delete(before, of_size, axis=1))

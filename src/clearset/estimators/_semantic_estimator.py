@@ -243,7 +243,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             replace(parts.fitted.function, corrections=None),  # they stand in the table
             parts.fitted.binning,
             self.trusts,
-            link,
+            replace(link, nothing=link.outputs_of(parts.fitted.nothing)),
             record,
             table=parts.table,
             setting=chosen.setting,

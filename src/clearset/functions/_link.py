@@ -24,6 +24,8 @@ class Link:
     classes : ndarray, optional
         The classes in the order of their outputs; two classes share one output, the log-odds of the second. None where
         labels are numbers.
+    nothing : ndarray of shape (C,), optional
+        The outputs for a set of which nothing is known; by default what the set function makes of it.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Link:
 
     loss: str
     classes: npt.NDArray[Any] | None = None
+    nothing: FloatArray | None = None
 
     @property
     def name(self) -> Literal["identity", "exp", "margin", "sigmoid", "softmax", "shares"]:
@@ -105,12 +108,20 @@ class Link:
         labels: npt.NDArray[Any] = np.asarray(self.classes)[np.argsort(-outputs, axis=1, kind="stable")[:, :k]]
         return labels
 
-    def with_prior(self, outputs: FloatArray, empty: npt.NDArray[np.bool_], prior: npt.ArrayLike) -> FloatArray:
-        """Replace the ``(n, C)`` outputs of empty sets by the classes' shares; in place, and returned."""
-        # A single output needs no prior: the set function has learned what a missing token is worth.
-        if outputs.shape[1] > 1:
-            shares = np.clip(np.asarray(prior), _SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
-            outputs[empty] = np.log(shares) if self.loss == "log_loss" else logit(shares)
+    def outputs_of(self, estimates: npt.ArrayLike) -> FloatArray:
+        """Return outputs that become these estimates: of a number, the second of two classes, or each of several."""
+        wanted = np.asarray(estimates, dtype=np.float64)
+        shares = np.clip(wanted, _SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
+        if self.name == "softmax":
+            return np.log(shares)
+        if self.name in ("sigmoid", "shares"):
+            return np.asarray(logit(shares))
+        return np.log(np.maximum(wanted, _SMALLEST_SHARE)) if self.name == "exp" else wanted
+
+    def with_nothing(self, outputs: FloatArray, empty: npt.NDArray[np.bool_]) -> FloatArray:
+        """Replace the ``(n, C)`` outputs of sets of which nothing is known; in place, and returned."""
+        if self.nothing is not None:
+            outputs[empty] = self.nothing
         return outputs
 
     def columns(self, outputs: FloatArray, label: Any) -> npt.NDArray[np.int64]:

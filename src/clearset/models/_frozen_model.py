@@ -111,7 +111,7 @@ class FrozenModel(PredictsLabels, Estimates):
         sums[sizes == 0] = self.missing.ravel()
         means = sums / np.maximum(sizes, 1)[:, None]
         outputs = engine().rho(self.rho, means.reshape(-1, 1, width)).reshape(len(sizes), n_classes)
-        return self.link.with_prior(outputs, sizes == 0, self.table.prior)
+        return self.link.with_nothing(outputs, sizes == 0)
 
     _outputs = outputs
 

@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from clearset.artifact import check_target, write_file
-from clearset.functions import Link, Rho
+from clearset.functions import Rho
+from clearset.models._semantic_storage import with_usual_nothing
+from clearset.models._set_storage import plain, read_link
 from clearset.tokens import TokenTable
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
         "version": _VERSION,
         "cover": model.cover,
         "loss": model.loss,
+        "nothing": plain(model.link.nothing),
         "classes": None if classes is None else classes.tolist(),
         "class_type": None if classes is None else classes.dtype.str,
         "missing": model.missing.tolist(),
@@ -73,13 +76,12 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
         raise ValueError(f"The scores of '{target}' are not those of its tokens: it was changed. Restore it.")
     classes = document["classes"]
     calibrators, vertices, output = map(np.array, document["rho"])
+    link = read_link(document, None if classes is None else np.array(classes, np.dtype(document["class_type"])))
     return {
         "table": table,
         "scores": column.flatten().to_numpy().reshape(len(table), *missing.shape),
         "missing": missing,
         "rho": Rho(calibrators, vertices[None], output[None]),
         "cover": document["cover"],
-        "link": Link(
-            document["loss"], None if classes is None else np.array(classes, np.dtype(document["class_type"]))
-        ),
+        "link": with_usual_nothing(link, table),
     }

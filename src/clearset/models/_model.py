@@ -182,11 +182,6 @@ class Model(FittedModel, PredictsLabels, Estimates):
         return self.function
 
     @property
-    def prior(self) -> FloatArray | float | None:
-        """The shares of classes, which the outputs of empty sets are replaced by; None where they are not."""
-        return None
-
-    @property
     def predicts(self) -> bool:
         """Whether it is a predictor: an engine estimates labels for models that follow."""
         return self.estimator != "SemanticFeatureEngine"

@@ -40,7 +40,7 @@ class ScoredSets(ABC):
         self.function, self.per_set = model.refined_function, per_set
         self.offsets, self.counts = self.positions.offsets, counts
         self.present = np.repeat(counts > 0, self.sizes)
-        outputs = self._with_prior(self.outputs(self.means), np.arange(len(counts)))
+        outputs = self._with_nothing(self.outputs(self.means), np.arange(len(counts)))
         self.columns = self.link.columns(outputs, label)
 
     @abstractmethod
@@ -57,14 +57,13 @@ class ScoredSets(ABC):
 
     def predictions(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
         """Turn ``(N, C)`` outputs of the given sets into predictions of the class explained, ``(N,)``."""
-        estimates = self.link.estimates(self._with_prior(outputs, sets))
+        estimates = self.link.estimates(self._with_nothing(outputs, sets))
         return np.asarray(estimates[np.arange(len(sets)), self.columns[sets]])
 
-    def _with_prior(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
-        prior = self.model.prior
-        if prior is None:
+    def _with_nothing(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
+        if self.link.nothing is None:
             return outputs
-        return self.link.with_prior(outputs.copy(), self.counts[sets] == 0, prior)
+        return self.link.with_nothing(outputs.copy(), self.counts[sets] == 0)
 
     def _scored(self, positions: Positions | CrossedPositions, function: SetFunction) -> FloatArray:
         return engine().scores(function, positions, self.model.threads)

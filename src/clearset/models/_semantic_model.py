@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import SetFunction
-from clearset.models._arrays import FloatArray
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._fitted import FittedModel, of_model
 from clearset.models._frozen_model import FrozenModel, freeze
@@ -124,10 +123,6 @@ class SemanticModel(SemanticMethods, Model):
     def refined_function(self) -> SetFunction:
         corrections = self.table.corrections
         return replace(self.function, corrections=None if corrections is None else corrections.amounts)
-
-    @property
-    def prior(self) -> FloatArray | float:
-        return self.table.prior
 
     def read(self, X: Any, most_tokens: int | None = None) -> TokenReading:
         return TokenReading(self, X, most_tokens)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearset.artifact import Artifact, write_artifact
-from clearset.functions import CROSSED_LOSSES, Layout
+from clearset.functions import CROSSED_LOSSES, Layout, Link
 from clearset.models._set_storage import (
     check_link,
     check_types,
@@ -99,12 +99,20 @@ def semantic_model_parts(artifact: Artifact, tokens: Any, filters: Any) -> dict[
     if setting.width != parts["function"].width:
         raise ValueError(f"the setting has width {setting.width}")
     table = TokenTable.read_parquet(artifact.members[TABLE], setting.tokens, setting.filters)
+    parts["link"] = with_usual_nothing(parts["link"], table)
     return parts | {
         "parameters": parameters,
         "table": table.without_examples(),
         "setting": setting,
         "choices": document["choices"],
     }
+
+
+def with_usual_nothing(link: Link, table: TokenTable) -> Link:
+    """Give a link of several classes, from a file that does not say what is predicted of nothing, their shares."""
+    if link.nothing is not None or link.n_outputs == 1:
+        return link
+    return replace(link, nothing=link.outputs_of(table.prior))
 
 
 def _check_function(function: SetFunction, binning: Binning, details: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from numbers import Integral, Real
 from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clearset.artifact import Artifact, write_artifact
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction
@@ -58,6 +59,7 @@ def common_to_json(model: Model) -> dict[str, Any]:
         "rho_keypoints": model.function.rho_keypoints,
         "classes": labels,
         "loss": model.link.loss,
+        "nothing": plain(model.link.nothing),
         "certificate": model.certificate.to_json(),
         "history": plain(record.history),
         "best_epoch": record.best_epoch,
@@ -96,6 +98,17 @@ def check_link(
         raise ValueError(f"the loss is {link.loss!r}")
 
 
+def read_link(document: Mapping[str, Any], classes: npt.NDArray[Any] | None) -> Link:
+    """Make the link of a model; files of the first version do not say what is predicted of nothing."""
+    link, nothing = Link(document["loss"], classes), document.get("nothing")
+    if nothing is None:
+        return link
+    outputs = np.array(nothing, dtype=np.float64)
+    if outputs.shape != (link.n_outputs,) or not np.isfinite(outputs).all():
+        raise ValueError(f"the outputs for nothing are {nothing!r}")
+    return replace(link, nothing=outputs)
+
+
 def parameters_from_json(document: dict[str, Any]) -> dict[str, Any]:
     """Make the parameters of an estimator that are made of declarations; the others are as they are."""
     parameters = dict(document)
@@ -120,7 +133,7 @@ def common_from_json(artifact: Artifact) -> dict[str, Any]:
         "function": _set_function(artifact, binning),
         "binning": binning,
         "trusts": trusts,
-        "link": Link(document["loss"], None if classes is None else _classes(classes)),
+        "link": read_link(document, None if classes is None else _classes(classes)),
         "certificate": Certificate.from_json(document["certificate"]),
         "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
         "feature_names_in": None if names is None else tuple(names),

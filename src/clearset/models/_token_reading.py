@@ -44,7 +44,7 @@ class TokenReading(Reading):
     def outputs(self) -> FloatArray:
         model = self.model
         outputs = engine().outputs(model.refined_function, self.positions, model.threads)
-        return model.link.with_prior(outputs, self.found.counts == 0, model.table.prior)
+        return model.link.with_nothing(outputs, self.found.counts == 0)
 
     def scores(self) -> tuple[FloatArray, IntArray]:
         model = self.model

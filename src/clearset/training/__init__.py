@@ -10,6 +10,7 @@ from clearset.training._initial import initial_crossed_set_function, initial_set
 from clearset.training._joint import JointSets, Part, train_jointly
 from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing, fill_missing_crossed
+from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
@@ -37,6 +38,7 @@ __all__ = [
     "choose_layout",
     "count_sets",
     "deal",
+    "expected_of_nothing",
     "fill_missing",
     "fill_missing_crossed",
     "filters_of",

@@ -8,13 +8,14 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from clearset.engines import Refinement, Schedule, TrainingSets, engine
-from clearset.functions import CROSSED_LOSSES, Layout, Loss, SetFunction
+from clearset.functions import Layout, Loss, SetFunction
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
-from clearset.tokens import Found, Occurrences, TokenPlacer, TokenRows, fit_token_binning
+from clearset.tokens import Occurrences, TokenPlacer, TokenRows, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
+from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
 
 FloatArray = npt.NDArray[np.float64]
@@ -73,6 +74,7 @@ class FittedTokens:
     stops: tuple[int, ...]  # the best epoch of each stage
     first_losses: list[float]  # the validation losses of the first stage, epoch by epoch
     validation_losses: FloatArray | None  # of each validation example, weighted
+    nothing: FloatArray  # the expected label of an example without tokens: one, or a share of each of several classes
     n_training: int
     loss: float  # the best, on validation data where there are some, in the labels' own unit
 
@@ -137,20 +139,16 @@ def fit_tokens(
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best
-    nothing, prior = _no_tokens(fitting.binning, examples.rows), _prior(task.loss, data, crossed.n_classes)
-
-    def finished(function: SetFunction) -> SetFunction:
-        function = function.copy()
-        fill_missing_crossed(function, fitting.binning, crossed, nothing, prior)
-        return fitting.finished(function)
-
     validation_losses = _validation_losses(fitting, best)
     if fitting.validation is None and crossed.n_classes == 1:
         best = _levelled(best, fitting)
-    function = finished(best)
-    first = function if best is plain else finished(plain)
+    function = _finished(best, fitting, crossed)
+    first = function if best is plain else _finished(plain, fitting, crossed)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
+    empty = examples.occurrences.counts[examples.training] == 0
+    labels, weights = examples.labels[examples.training], examples.weights[examples.training]
+    nothing = expected_of_nothing(task.loss, labels, weights, empty, crossed.n_classes)
     return FittedTokens(
         fitting.binning,
         function,
@@ -160,6 +158,7 @@ def fit_tokens(
         best_epochs,
         first_losses,
         validation_losses,
+        nothing,
         len(data),
         unit.own(progress.best_loss),
     )
@@ -227,6 +226,12 @@ def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | 
     return engine().losses(fitting.unit.loss, outputs.astype(np.float64), data.targets) * data.weights
 
 
+def _finished(function: SetFunction, fitting: Fitting, crossed: CrossedPositions) -> SetFunction:
+    function = function.copy()
+    fill_missing_crossed(function, fitting.binning, crossed)
+    return fitting.finished(function)
+
+
 def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
     """Shift the output to where the loss is least.
 
@@ -251,22 +256,3 @@ def _scaled_output(
     chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
     slope, shift = engine().output_line(function, data, chosen, loss, threads)
     return function.rescaled(shift, slope)
-
-
-def _no_tokens(binning: Binning, rows: TokenRows) -> CrossedPositions:
-    """Return one set without tokens."""
-    none = np.empty(0)
-    empty = TokenRows(rows.values[:0], dict.fromkeys(rows.own, none), 0)
-    numbers = np.empty(0, np.int32)
-    details = {feature.name: none for feature in binning.features}
-    found = Found(numbers, np.zeros(2, np.int64))
-    occurrences = Occurrences(found, numbers.astype(np.int64), numbers, np.zeros(1, np.int64), details)
-    return TokenPlacer(binning, empty, numbers, np.float64).place(occurrences)
-
-
-def _prior(loss: Loss, data: TrainingSets, n_classes: int) -> float:
-    """Return the output, in the scaled unit, that belongs to the mean label."""
-    if loss.name not in CROSSED_LOSSES or n_classes > 1:
-        return 0.0
-    share = float(np.clip(np.average(data.targets, weights=data.weights), 1e-6, 1 - 1e-6))
-    return float(np.log(share / (1 - share)))

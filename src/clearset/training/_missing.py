@@ -3,13 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import engine
 from clearset.functions import SetFunction
 from clearset.sets import Binning, CrossedPositions, Positions
 
 # Up to this many tokens say what a feature usually is.
 _SAMPLE = 200_000
-_HALVINGS = 40
 
 
 def fill_missing(
@@ -29,26 +27,10 @@ def fill_missing(
         _fill(function, binning, d, positions.slots[d][tokens], positions.fractions[d][tokens])
 
 
-def fill_missing_crossed(
-    function: SetFunction, binning: Binning, crossed: CrossedPositions, nothing: CrossedPositions, prior: float
-) -> None:
-    """Do the same for tokens crossed with classes, whose first feature is the value.
-
-    Where every training set had a token, a set without any gets as near to the prior as its one missing value can bring
-    it. Of several classes all are alike then.
-    """
+def fill_missing_crossed(function: SetFunction, binning: Binning, crossed: CrossedPositions) -> None:
+    """Do the same for tokens crossed with classes, whose first feature, the value, is missing in no token."""
     for d in range(1, len(binning.features)):
         _fill(function, binning, d, crossed.slots[d - 1], crossed.fractions[d - 1])
-    if (crossed.rows < 0).any():
-        return
-    column = function.calibration[:, int(binning.slot_offsets[1]) - 1]
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):  # the output does not fall with the calibrated value
-        column[:] = (low + high) / 2
-        if float(engine().outputs(function, nothing)[0, 0]) < prior:
-            low = (low + high) / 2
-        else:
-            high = (low + high) / 2
 
 
 def _fill(function: SetFunction, binning: Binning, d: int, slots: np.ndarray, fractions: np.ndarray) -> None:

@@ -112,7 +112,8 @@ class Trial:
         found = reader.find(X, threads=threads)
         positions = reader.placer(self.fitted.binning).place(found)
         outputs = engine().outputs(self.fitted.function, positions, threads)
-        return link.with_prior(outputs, found.counts == 0, self.table.prior)
+        nothing = link.outputs_of(self.fitted.nothing)
+        return replace(link, nothing=nothing).with_nothing(outputs, found.counts == 0)
 
 
 def try_setting(

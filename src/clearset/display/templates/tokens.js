@@ -200,11 +200,7 @@ export function evaluate(model, example) {
   });
   const means = Array.from({ length: n }, (_, c) => Evaluate.mean(rows.map((row) => row.scores[c])));
   let outputs = means.map((mean) => Evaluate.rho(model, mean));
-  if (n > 1 && !found.tokens.length) {
-    /* What is missing is missing for all classes alike: the prior speaks. */
-    const shares = model.tokens.prior.map((share) => Math.min(Math.max(share, 1e-12), 1 - 1e-12));
-    outputs = shares.map((s) => (model.loss === "log_loss" ? Math.log(s) : Math.log(s) - Math.log1p(-s)));
-  }
+  if (model.nothing && !found.tokens.length) outputs = model.nothing;
   return { found, rows, means, outputs, ...Evaluate.predicted(model, outputs) };
 }
 

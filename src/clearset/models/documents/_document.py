@@ -87,6 +87,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "function": _function(model),
         "loss": model.link.loss,
         "link": model.link.name,
+        "nothing": None if model.link.nothing is None else model.link.nothing.tolist(),
         "classes": None if classes is None else [str(label) for label in classes.tolist()],
         "trusts": [asdict(trust) for trust in model.trusts],
         "certificate": [
