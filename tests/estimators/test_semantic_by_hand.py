@@ -57,23 +57,20 @@ class ByHand:
 
     def outputs(self, example: list[str]) -> np.ndarray:
         items = set(example)
-        tokens: list[tuple[str, ...] | None] = [*self.tokens(items)]
+        tokens = self.tokens(items)
         n_tokens = len(tokens)
-        if not tokens and len(self.prior) > 1:
-            return np.log(self.prior)  # nothing is known that would tell classes apart
+        if not tokens:
+            return self.model.as_model().link.nothing
         function = self.model.set_function_
         means = np.zeros((len(self.prior), function.width))
-        for token in tokens or [None]:
+        for token in tokens:
             told: dict[str, float | None] = {"items": len(items), "tokens": n_tokens}
-            if token is not None:
-                told |= {"count": self.rows[token]["count"], "size": len(token)}
-                told["whole"] = float(len(token) == len(items))
+            told |= {"count": self.rows[token]["count"], "size": len(token)}
+            told["whole"] = float(len(token) == len(items))
             for c, k in np.ndindex(*means.shape):
-                value = None if token is None else self.values(token)[c]
-                inputs = [self.calibrated(k, 0, value)]
+                inputs = [self.calibrated(k, 0, self.values(token)[c])]
                 inputs += [self.calibrated(k, d + 1, told.get(name)) for d, name in enumerate(FEATURES)]
-                vertices = function.vertices[k]
-                means[c, k] += lattice(inputs, vertices) / max(n_tokens, 1)
+                means[c, k] += lattice(inputs, function.vertices[k]) / n_tokens
         return np.array([self.rho(mean) for mean in means])
 
     def rho(self, mean: np.ndarray) -> float:

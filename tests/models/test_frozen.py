@@ -81,11 +81,10 @@ def test_scores_are_phi_of_every_token():
     np.testing.assert_allclose(frozen.missing, scores[-1], atol=1e-15)
 
 
-def test_a_set_without_known_tokens_has_the_score_of_the_missing_token():
+def test_of_a_set_without_known_tokens_the_usual_is_said():
     model = model_of("two classes")
-    frozen = model.freeze()
-    outputs = frozen.outputs([[], ["unknown", "unheard"]])
-    np.testing.assert_array_equal(outputs[:, 0], model.rho(frozen.missing)[0])
+    outputs = model.freeze().outputs([[], ["unknown", "unheard"]])
+    np.testing.assert_array_equal(outputs, np.tile(model.as_model().link.nothing, (2, 1)))
 
 
 def test_a_table_without_tokens(tmp_path):

@@ -190,7 +190,15 @@ def test_training_that_stays_behind_its_rival_is_given_up():
     behind = [1.05 * loss for loss in rival]
     assert len(run_epochs(Falling(behind), schedule, rival=rival).history) == 8
     close = [1.01 * loss for loss in rival]
-    assert len(run_epochs(Falling(close), schedule, rival=rival).history) == 30
+    assert len(run_epochs(Falling(close), schedule, rival=rival).history) == 15
+    assert len(run_epochs(Falling(rival), schedule, rival=rival).history) == 30
     # A rival that had fewer epochs is met by the best that it reached.
     assert len(run_epochs(Falling(close), schedule, rival=rival[:5]).history) == 30
     assert len(run_epochs(Falling(behind), schedule).history) == 30
+
+
+def test_training_that_is_no_better_than_its_start_is_given_up():
+    schedule = Schedule(learning_rate=0.1, epochs=30, batch_size=1, patience=30)
+    losses = [2.0 - 0.01 * epoch for epoch in range(1, 31)]
+    assert len(run_epochs(Falling(losses), schedule, baseline=1.5).history) == 8
+    assert len(run_epochs(Falling(losses), schedule, baseline=1.95).history) == 30

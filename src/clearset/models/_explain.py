@@ -31,10 +31,9 @@ def assemble(
     # explanation's frames.
     labels = sets.link.labels(sets.columns)
     everything, looked_at = np.arange(len(sets.sizes)), sets.columns[sets.set_of]
-    outputs = sets.outputs(sets.means)
     scores = sets.as_they_are[np.arange(len(looked_at)), looked_at]
     contributions = scores / sets.sizes[sets.set_of][:, None]
-    prediction = sets.predictions(outputs, everything)
+    prediction = sets.predictions(sets.told, everything)
     frame: dict[str, Any] = {"set": pa.array(sets.set_of)}
     if labels is not None:
         frame["label"] = pa.array(labels[sets.set_of])
@@ -48,7 +47,7 @@ def assemble(
     return Explanation(
         prediction,
         labels,
-        outputs[everything, sets.columns],
+        sets.told[everything, sets.columns],
         sets.total(contributions),
         pa.table(frame),
         tuple(values),

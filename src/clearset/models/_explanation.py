@@ -34,7 +34,8 @@ class Explanation(ExplanationSequence):
     label : ndarray of shape (B,), or None
         The class that is explained; None where labels are numbers.
     output : ndarray of shape (B,)
-        The output of rho, before it becomes a probability or a mean.
+        The output of rho, before it becomes a probability or a mean. Of a set without a known token it is what is
+        usual, whatever rho makes of it.
     aggregate : ndarray of shape (B, width)
         The input of rho: the sum of the contributions of a set's tokens.
     tokens : pyarrow.Table

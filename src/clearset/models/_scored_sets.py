@@ -28,8 +28,8 @@ class ScoredSets(ABC):
     """B sets of T tokens that a model has scored, one of whose features may be changed.
 
     C outputs of width K belong to each set, of which one is looked at: that of the class explained, by default the
-    predicted one. Each set has at least one token; where `counts` is 0, one that is not `present` stands in. `per_set`
-    says of each feature whether it belongs to whole sets.
+    predicted one. `told` are the outputs ``(B, C)`` with nothing changed. Each set has at least one token; where
+    `counts` is 0, one that is not `present` stands in. `per_set` says of each feature whether it belongs to whole sets.
     """
 
     positions: Positions | CrossedPositions
@@ -40,8 +40,8 @@ class ScoredSets(ABC):
         self.function, self.per_set = model.refined_function, per_set
         self.offsets, self.counts = self.positions.offsets, counts
         self.present = np.repeat(counts > 0, self.sizes)
-        outputs = self._with_nothing(self.outputs(self.means), np.arange(len(counts)))
-        self.columns = self.link.columns(outputs, label)
+        self.told = self._with_nothing(self.outputs(self.means), np.arange(len(counts)))
+        self.columns = self.link.columns(self.told, label)
 
     @abstractmethod
     def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
