@@ -58,6 +58,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
 
 def _panel(panel: Axes, name: str, curves: Curves) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     measure = "wall" if name in WAITING else "cpu"
     for (part, series, contender), rows in curves.items():
         label = PANELS[name].get((part, series))
@@ -71,6 +73,12 @@ def _panel(panel: Axes, name: str, curves: Curves) -> None:
             panel.plot((at[0], at[-1]), (times[0], last), linestyle=":", color="grey", linewidth=1)
     panel.set_xscale("log")
     panel.set_yscale("log")
+    for axis in (panel.xaxis, panel.yaxis):
+        low, high = axis.get_view_interval()
+        wide = high > 100 * low  # then powers of ten are enough
+        axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 10_000 else f"{value:.0e}"))
+        axis.set_minor_formatter(NullFormatter())
     panel.set_xlabel(name)
     panel.set_ylabel(f"{'wall' if measure == 'wall' else 'processor'} seconds")
     panel.grid(visible=True, which="major", alpha=0.3)
