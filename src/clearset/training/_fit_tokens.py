@@ -20,8 +20,8 @@ from clearset.training._options import Options, choose_batch_size
 
 FloatArray = npt.NDArray[np.float64]
 
-# So many sets say how high the output should be.
-LEVEL_SETS = 20_000
+# The output is moved by at most so much after training, in log-odds or standard deviations.
+MOST_SHIFT = 2.0
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
 # Of corrections.
@@ -238,14 +238,15 @@ def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
     Training that ends after so many epochs, however it goes, may end on one side of where it would settle. Of the parts
     of a function the height is what labels say most about, and what all predictions share.
     """
-    data, threads = fitting.data, fitting.options.threads
-    some = data.take(np.sort(fitting.rng.permutation(len(data))[:LEVEL_SETS]))
-    outputs = engine().outputs(function.astype(data.dtype), some.positions, threads).astype(np.float64)
+    # All sets: of a rare class a sample might have none, and without any the best height is that of certainty.
+    data = fitting.data
+    outputs = engine().outputs(function.astype(data.dtype), data.positions, fitting.options.threads)
+    outputs = outputs[slice(None) if data.chosen is None else data.chosen].astype(np.float64)
 
     def loss(shift: float) -> float:
-        return float(engine().losses(fitting.unit.loss, outputs + shift, some.targets) @ some.weights)
+        return float(engine().losses(fitting.unit.loss, outputs + shift, data.targets) @ data.weights)
 
-    found = minimize_scalar(loss, bracket=(-0.1, 0.1), tol=1e-4)
+    found = minimize_scalar(loss, bounds=(-MOST_SHIFT, MOST_SHIFT), method="bounded", options={"xatol": 1e-4})
     return function.rescaled(float(found.x), 1.0) if found.fun < loss(0.0) else function
 
 
