@@ -22,6 +22,10 @@ SCRIPTS = [
 ]
 
 
+# What it needs may be free on the heap already.
+NEEDS_LITTLE = [("native_limits", "crossed_forward_float64")]
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=" ".join)
 def test_what_is_not_done_for_want_of_memory_is_an_exception(script):
     done = subprocess.run(  # noqa: S603
@@ -33,5 +37,6 @@ def test_what_is_not_done_for_want_of_memory_is_an_exception(script):
     )
     assert done.returncode == 0, done.stderr
     endings = done.stdout.split()
-    assert set(endings) == {"MemoryError", "same"}
+    assert set(endings) <= {"MemoryError", "same"}
+    assert script in NEEDS_LITTLE or "MemoryError" in endings
     assert endings[-2:] == ["same", "same"]
