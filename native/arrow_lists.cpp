@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings.h"
@@ -42,20 +43,51 @@ const T* behind(nb::handle capsule, const char* name) {
 
 bool has_nulls(const ArrowArray& array) { return array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr; }
 
+// Whether a type is more than what it is stored as: its name then stands in the metadata, which are the number of pairs,
+// and of each key and value the length and the bytes.
+bool is_extension(const ArrowSchema& schema) {
+  const char* at = schema.metadata;
+  if (at == nullptr) return false;
+  const auto number = [&at] {
+    int32_t found;
+    std::memcpy(&found, at, sizeof found);
+    at += sizeof found;
+    return found;
+  };
+  constexpr std::string_view kName = "ARROW:extension:name";
+  for (int32_t left = number(); left > 0; --left)
+    for (const bool is_key : {true, false}) {
+      const int32_t length = number();
+      if (is_key && std::string_view(at, static_cast<size_t>(length)) == kName) return true;
+      at += length;
+    }
+  return false;
+}
+
 // One column of lists: where they begin and end among its values.
 struct Lists {
   const int32_t* ends;
   const double* values;
+  int64_t n_values;
 };
+
+// Files that were damaged are read without a look at these.
+bool are_offsets(const Lists& lists, int64_t n_rows) {
+  bool fits = lists.ends[0] >= 0 && lists.ends[n_rows] <= lists.n_values;
+  for (int64_t row = 0; row < n_rows; ++row) fits &= lists.ends[row] <= lists.ends[row + 1];
+  return fits;
+}
 
 // False where a column is anything but lists of doubles without nulls.
 bool read(const ArrowSchema& schema, const ArrowArray& array, int64_t first_row, Lists& to) {
   if (std::strcmp(schema.format, "+l") != 0 || schema.dictionary || array.n_buffers < 2 || array.n_children != 1) return false;
+  if (is_extension(schema) || is_extension(*schema.children[0])) return false;
   const ArrowArray& values = *array.children[0];
   if (std::strcmp(schema.children[0]->format, "g") != 0 || schema.children[0]->dictionary || values.n_buffers < 2) return false;
   if (has_nulls(array) || has_nulls(values) || array.buffers[1] == nullptr || values.buffers[1] == nullptr) return false;
   to.ends = static_cast<const int32_t*>(array.buffers[1]) + array.offset + first_row;
   to.values = static_cast<const double*>(values.buffers[1]) + values.offset;
+  to.n_values = values.length;
   return reinterpret_cast<uintptr_t>(to.ends) % alignof(int32_t) == 0 && reinterpret_cast<uintptr_t>(to.values) % alignof(double) == 0;
 }
 
@@ -68,7 +100,8 @@ nb::object list_columns(nb::object schema_capsule, nb::object array_capsule) {
     return nb::none();
   std::vector<Lists> columns(static_cast<size_t>(batch.n_children));
   for (int64_t c = 0; c < batch.n_children; ++c)
-    if (!read(*schema.children[c], *batch.children[c], batch.offset, columns[c])) return nb::none();
+    if (!read(*schema.children[c], *batch.children[c], batch.offset, columns[c]) || !are_offsets(columns[c], batch.length))
+      return nb::none();
   NewArray<int64_t> offsets(static_cast<size_t>(batch.length + 1));
   const int32_t* first = columns[0].ends;
   for (int64_t row = 0; row <= batch.length; ++row) offsets.data[row] = first[row] - first[0];

@@ -87,3 +87,45 @@ def test_the_sets_outlive_the_table():
     sets = read()
     np.empty(100_000).fill(-1)
     np.testing.assert_array_equal(sets.values[:, 0], np.arange(1000.0))
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 500_000_000], [0, 2, 9], [-5, 2, 3], [4, 1, 1], [0, 5, 2]])
+def test_offsets_of_a_damaged_file_are_not_followed(offsets):
+    """Arrow reads streams without a look at their offsets."""
+    written = pa.BufferOutputStream()
+    table = pa.table({"a": pa.array([[1.0] * 3, [2.0] * 4])})
+    with pa.ipc.new_stream(written, table.schema) as stream:
+        stream.write_table(table)
+    content = bytearray(written.getvalue().to_pybytes())
+    place = content.find(np.array([0, 3, 7], np.int32).tobytes())
+    content[place : place + 12] = np.array(offsets, np.int32).tobytes()
+    damaged = pa.ipc.open_stream(bytes(content)).read_all()
+    assert _read_sets._lists_of_doubles(damaged, [A]) is None
+    if offsets[-1] > 7:
+        with pytest.raises(ValueError, match="damaged"):
+            read_sets(damaged, [A])
+
+
+class Weights(pa.ExtensionType):
+    def __init__(self, storage):
+        super().__init__(storage, "clearset.test")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, _):
+        return cls(storage)
+
+
+def test_types_that_are_more_than_what_they_are_stored_as_are_left_to_others():
+    lists = pa.array([[1.0, 2.0], [3.0]], LISTS)
+    values = pa.ExtensionArray.from_storage(Weights(pa.float64()), lists.values)
+    columns = (pa.ExtensionArray.from_storage(Weights(LISTS), lists), pa.ListArray.from_arrays(lists.offsets, values))
+    for column in columns:
+        table = pa.table({"a": column})
+        assert _read_sets._lists_of_doubles(table, [A]) is None
+        with pytest.raises(TypeError, match="extension"):
+            read_sets(table, [A])
+    field = pa.field("a", LISTS, metadata={"unit": "stars"})
+    assert _read_sets._lists_of_doubles(pa.table([lists], schema=pa.schema([field])), [A]) is not None

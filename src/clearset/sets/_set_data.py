@@ -78,6 +78,12 @@ class SetData:
         categories: Mapping[str, Sequence[Category]],
     ) -> "SetData":
         """Return sets of float64 columns, one for each token feature and each set feature, without copying them."""
+        for name, column in tokens.items():
+            if len(column) != offsets[-1]:
+                raise ValueError(
+                    f"Feature {name!r} holds {len(column)} values, but its lists end at {offsets[-1]}: the data are "
+                    "damaged. Write them anew."
+                )
         data = object.__new__(cls)
         data.feature_names, data.set_feature_names = tuple(tokens), tuple(sets)
         data._tokens, data._sets, data.offsets = list(tokens.values()), list(sets.values()), offsets
