@@ -12,7 +12,7 @@ class EpochOrder:
 
     A few sets are drawn one by one. Many are arranged at random once, and an epoch draws runs of neighbours in this
     arrangement: memory is read in runs, which takes the same time per set however many there are, where reading single
-    sets here and there takes up to three times as long. Two sets are in one run by chance alone.
+    sets here and there takes more than twice as long. Two sets are in one run by chance alone.
 
     Attributes
     ----------
