@@ -86,7 +86,7 @@ def test_explanations_show_what_they_hold(semantic):
     model, X = semantic
     explanation = model.explain(X[:2])
     text = Reader(explanation.to_html()).text
-    for row in explanation.to_frame().to_pylist():
+    for row in explanation.tokens.to_pylist():
         assert f"{row['contribution']:+.4f}" in text
     assert f"mean score {explanation.aggregate[0, 0]:.4f}" in text
     assert f"Set 1: {explanation.prediction[1]:.4g}" in text

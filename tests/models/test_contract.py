@@ -130,10 +130,10 @@ class ModelContract:
     def test_explanations_add_up(self) -> None:
         model = self.model
         explanation = model.explain(self.X)
-        sums = np.zeros_like(explanation.aggregate)
-        for row in explanation.tokens.to_pylist():
+        sums = explanation.base.copy()
+        for row in (*explanation.tokens.to_pylist(), *explanation.of_sets.to_pylist()):
             sums[row["set"]] += row["contribution"]
-        np.testing.assert_allclose(sums, explanation.aggregate, atol=1e-9, rtol=0)
+        np.testing.assert_allclose(sums, explanation.prediction, atol=1e-9, rtol=0)
         found, rows = explanation.prediction, np.arange(len(self.X))
         if self.classes is None:
             np.testing.assert_allclose(found, model.predict(self.X), rtol=1e-9)

@@ -97,18 +97,14 @@ def one(data, number):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_contributions_add_up_to_the_aggregate_and_rho_makes_the_output_of_it(case):
+def test_rho_makes_the_output_of_the_base_and_the_mean_scores_distance_from_it(case):
     model, explanation = model_of(case), explained(case)
     assert len(explanation) == 1000
-    sums = np.zeros_like(explanation.aggregate)
-    for row in explanation.to_frame().to_pylist():
-        sums[row["set"]] += np.atleast_1d(row["contribution"])
-    np.testing.assert_allclose(sums, explanation.aggregate, atol=1e-6, rtol=0)
-    n_outputs, width = model.set_function_.outputs, model.set_function_.width
-    everywhere = np.tile(explanation.aggregate, (1, n_outputs))
-    outputs = model.rho(everywhere) if n_outputs == 1 else model.rho(everywhere.reshape(-1, n_outputs * width))
-    if n_outputs > 1:
-        outputs = outputs[np.arange(1000), columns_of(model, explanation)]
+    n_outputs, base = model.set_function_.outputs, model.model_.support.base
+    columns = np.zeros(1000, int) if n_outputs == 1 else columns_of(model, explanation)
+    means = np.tile(base, (1000, 1, 1))
+    means[np.arange(1000), columns] += explanation.aggregate
+    outputs = model.rho(means.reshape(1000, -1)).reshape(1000, -1)[np.arange(1000), columns]
     np.testing.assert_allclose(outputs, explanation.output, atol=1e-9, rtol=0)
 
 
@@ -123,14 +119,17 @@ def test_prediction_is_what_the_model_predicts(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_rows_tell_the_features_and_the_scores(case):
-    model, frame = model_of(case), explained(case).to_frame()
+    model, frame = model_of(case), explained(case).tokens
     scores, offsets = model.phi(pa.table(DATA))
     assert frame.num_rows == offsets[-1]
     if scores.ndim == 3:
         columns = np.repeat(columns_of(model, explained(case)), np.diff(offsets))
         scores = scores[np.arange(len(scores)), columns]
-    shown = np.array(frame["score"].to_pylist()).reshape(len(scores), -1)
-    np.testing.assert_allclose(shown, scores, atol=1e-12)
+    sets = frame["set"].to_numpy()
+    mean = np.array([scores[sets == number].mean(axis=0) for number in range(1000)])
+    columns = np.zeros(1000, int) if scores.ndim == 2 and mean.ndim == 1 else columns_of(model, explained(case))
+    base = model.model_.support.base[0 if len(model.model_.support.base) == 1 else columns]
+    np.testing.assert_allclose(explained(case).aggregate, mean - base, atol=1e-9)
     rows = frame.to_pylist()
     for number in range(200):
         own = rows[offsets[number] : offsets[number + 1]]
@@ -145,7 +144,7 @@ def test_rows_tell_the_features_and_the_scores(case):
 
 
 def test_calibrated_values_are_on_the_calibrators_curves():
-    model, rows = model_of("number, width 4"), explained("number, width 4").to_frame().to_pylist()[:500]
+    model, rows = model_of("number, width 4"), explained("number, width 4").tokens.to_pylist()[:500]
     for name, curve in model.calibrators().items():
         for row in rows:
             if row[name] is None:
@@ -161,7 +160,7 @@ def test_calibrated_values_of_a_class_are_on_its_own_curves():
     model = model_of("three classes")
     curve = model.calibrators()["stars"]
     for place, label in enumerate(model.classes_):
-        rows = model.explain(pa.table(DATA), label=label).to_frame().to_pylist()[:100]
+        rows = model.explain(pa.table(DATA), label=label).tokens.to_pylist()[:100]
         for row in rows:
             on_curve = np.interp(row["stars"] or 0, curve.keypoints, curve.values[place])
             expected = curve.missing[place] if row["stars"] is None else on_curve
@@ -172,7 +171,7 @@ def test_calibrated_values_of_a_class_are_on_its_own_curves():
 def test_without_is_the_prediction_for_the_set_with_the_token_removed(case):
     model, explanation = model_of(case), explained(case)
     removed, sets, without = {name: [] for name in DATA}, [], []
-    for row in explanation.to_frame().to_pylist()[:400]:
+    for row in explanation.tokens.to_pylist()[:400]:
         if len(DATA["stars"][row["set"]]) < 2:
             assert row["without"] is None
             continue
@@ -291,9 +290,10 @@ def test_rhos_curve_of_each_label_that_is_explained(case):
     assert list(explanation.rho) == labels
     n_outputs = model.set_function_.outputs
     for label, curve in explanation.rho.items():
-        assert (curve[0, 0], curve[-1, 0]) == (-1.0, 1.0)
-        outputs = model.rho(np.repeat(curve[:, :1], n_outputs, axis=1)).reshape(-1, n_outputs)
         column = model.classes_.tolist().index(label) if n_outputs > 1 else 0
+        points = curve[:, :1] + model.model_.support.base[column]
+        assert (points[0, 0], points[-1, 0]) == pytest.approx((-1.0, 1.0))
+        outputs = model.rho(np.repeat(points, n_outputs, axis=1)).reshape(-1, n_outputs)
         np.testing.assert_allclose(curve[:, 1], outputs[:, column], atol=1e-12)
     assert explained("number, width 4").rho == {}
 
@@ -340,11 +340,11 @@ def test_json_holds_everything_and_no_nan():
     assert document["features"] == ["stars", "words", "colour", "price", cs.SIZE]
     assert [one["label"] for one in document["sets"]] == ["yes"] * 30
     assert [one["prediction"] for one in document["sets"]] == explanation.prediction.tolist()
-    assert sum(len(one["tokens"]) for one in document["sets"]) == explanation.to_frame().num_rows
+    assert sum(len(one["tokens"]) for one in document["sets"]) == explanation.tokens.num_rows
     assert sum(len(one["effects"]) for one in document["sets"]) == explanation.effects.num_rows
     for one_set in document["sets"]:
-        total = sum(token["contribution"] for token in one_set["tokens"])
-        assert total == pytest.approx(one_set["aggregate"][0], abs=1e-9)
+        total = sum(part["contribution"] for part in (*one_set["tokens"], *one_set["of_set"]))
+        assert one_set["base"] + total == pytest.approx(one_set["prediction"], abs=1e-9)
         colours = [row["best"] for row in one_set["effects"] if row["feature"] == "colour"]
         assert set(colours) <= {*COLOURS, None}
     (curve,) = document["rho"]
@@ -359,7 +359,7 @@ def test_names_stay_as_they_are_and_keep_out_of_each_others_way():
     features = [*HOSTILE[:-1], cs.Feature(HOSTILE[-1], kind="categorical"), "set"]
     model = cs.SetRegressor(features, epochs=1, random_state=0).fit(pa.table(sets), rng.random(60))
     explanation = model.explain(pa.table(sets), effects=True)
-    frame = explanation.to_frame()
+    frame = explanation.tokens
     assert len(set(frame.column_names)) == len(frame.column_names)
     assert explanation.features == (*HOSTILE[:4], "score (feature)", HOSTILE[-1], "set (feature)")
     for feature, name in zip((*HOSTILE, "set"), explanation.features, strict=True):
@@ -376,7 +376,7 @@ def test_two_dimensional_arrays_are_sets_of_one_token():
     model = cs.SetClassifier(epochs=1, random_state=0).fit(X, X[:, 0] > 0.5)
     explanation = model.explain(X, effects=True)
     assert explanation.features == ("x0", "x1", "x2")
-    assert explanation.to_frame()["without"].null_count == 50
+    assert explanation.tokens["without"].null_count == 50
     np.testing.assert_allclose(explanation.prediction, model.predict_proba(X)[:, 1])
 
 
@@ -421,6 +421,20 @@ def test_frames_are_of_the_library_that_x_came_from() -> None:
     for column in (pd.Series([["a", "b"]]), pl.Series([["a", "b"]])):
         found = items.explain(column).to_frame()
         assert type(found).__module__.split(".")[0] == type(column).__module__.split(".")[0]
-        assert [list(token) for token in found["token"].to_list()] == [["a"], ["b"]]
+        assert [list(token) for token in found["token"].to_list() if token is not None] == [["a"], ["b"]]
     assert isinstance(model.explain(products).to_frame(), pa.Table)
-    assert isinstance(items.explain([["a"]]).to_frame(), pa.Table)
+    assert isinstance(items.explain([["a"]]).to_frame(), pd.DataFrame)
+
+
+def test_frames_are_compact_unless_details_are_asked_for() -> None:
+    products = pa.table({"stars": [[5.0, 4.0], [1.0], [2.0, None]], "price": [1.0, 2.0, 3.0]})
+    model = cs.SetRegressor(["stars", "price"], random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
+    explanation = model.explain(products)
+    frame = explanation.to_frame()
+    assert frame.column_names == ["set", "token", "feature", "stars", "price", "score", "contribution"]
+    assert frame["set"].to_pylist() == [0, 0, 0, 1, 1, 2, 2, 2]
+    assert frame["feature"].to_pylist() == [None, None, "price", None, "price", None, None, "price"]
+    assert frame["token"].to_pylist() == [0, 1, None, 0, None, 0, 1, None]
+    sums = np.bincount(frame["set"].to_numpy(), frame["contribution"].to_numpy())
+    np.testing.assert_allclose(explanation.base + sums, explanation.prediction, atol=1e-9)
+    assert {"without", "share", "stars (calibrated)"} <= set(explanation.to_frame(details=True).column_names)

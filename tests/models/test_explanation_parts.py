@@ -31,9 +31,9 @@ def test_slices_are_explanations_of_these_sets(model, explanation, part):
     np.testing.assert_array_equal(chosen.prediction, explanation.prediction[places])
     np.testing.assert_array_equal(chosen.aggregate, explanation.aggregate[places])
     stars = [star for place in places for star in (SETS["stars"][place].as_py() or [None])]
-    assert chosen.to_frame()["stars"].to_pylist() == stars
+    assert chosen.tokens["stars"].to_pylist() == stars
     sizes = [max(len(SETS["stars"][place].as_py()), 1) for place in places]
-    assert chosen.to_frame()["set"].to_pylist() == np.repeat(np.arange(len(places)), sizes).tolist()
+    assert chosen.tokens["set"].to_pylist() == np.repeat(np.arange(len(places)), sizes).tolist()
     if places:
         alone = model.explain(SETS.take(pa.array(places)), "b", effects=True)
         assert chosen.to_json()["sets"] == alone.to_json()["sets"]
@@ -41,7 +41,7 @@ def test_slices_are_explanations_of_these_sets(model, explanation, part):
 
 @pytest.mark.parametrize("number", [3, -2, np.int64(3), np.int32(-2), np.uint8(3)])
 def test_whole_numbers_are_one_set(explanation, number):
-    assert explanation[number].to_frame()["stars"].to_pylist() == [5.0, 5.0, 5.0]
+    assert explanation[number].tokens["stars"].to_pylist() == [5.0, 5.0, 5.0]
     assert repr(explanation[number]) == "Explanation(1 set, 3 tokens)"
 
 

@@ -73,10 +73,10 @@ def test_what_the_follow_on_model_reads_is_what_the_engines_explain(case):
             read = table[column].to_numpy()
             assert explanation.follow_on.tokens[column].to_pylist() == pytest.approx(read.tolist())
         np.testing.assert_allclose(engine.prediction, read, atol=1e-9)
-        sums = np.zeros(N)
-        for row in engine.tokens.to_pylist():
+        sums = engine.base.copy()
+        for row in (*engine.tokens.to_pylist(), *engine.of_sets.to_pylist()):
             sums[row["set"]] += row["contribution"]
-        np.testing.assert_allclose(sums, engine.aggregate[:, 0], atol=1e-9)
+        np.testing.assert_allclose(sums, engine.prediction, atol=1e-9)
     tokens = explanation.engines["items"].tokens
     found = [
         {

@@ -56,7 +56,7 @@ def test_without_is_the_prediction_without_the_item(case):
     model = model_of(case)
     explanation = model.explain(SEEN)
     columns, several = columns_of(model, explanation), 0
-    for row in explanation.to_frame().to_pylist():
+    for row in explanation.tokens.to_pylist():
         known = [item for item in SEEN[row["set"]] if item in ITEMS]
         if len(set(known)) < 2:
             assert row["without"] is None
@@ -71,7 +71,7 @@ def test_without_is_the_prediction_without_the_item(case):
 def test_a_token_goes_alone_and_the_items_of_the_set_stay():
     model = model_of("three classes, width 4")
     explanation = model.explain([["i1", "i2", "i3"]], label="thai")
-    (first, *rest) = explanation.to_frame().to_pylist()
+    (first, *rest) = explanation.tokens.to_pylist()
     assert first["items"] == 3
     # Two items and one that the table does not know: three items, of which two are tokens.
     left = [*(row["token"][0] for row in rest), "unknown"]
@@ -105,7 +105,7 @@ def test_best_and_worst_are_those_of_all_values_tried_one_by_one(case):
     n_classes = scores.shape[1] if scores.ndim == 3 else 1
     # For each class the calibrated values of all tokens, of which one at a time is replaced.
     labels = model.classes_.tolist() if n_classes > 1 else [None]
-    known = [model.explain(SEEN, label=label).to_frame().to_pylist() for label in labels]
+    known = [model.explain(SEEN, label=label).tokens.to_pylist() for label in labels]
     explanation = model.explain(SEEN, effects=True)
     columns = columns_of(model, explanation)
     rows_of = [[t for t, row in enumerate(known[0]) if row["set"] == number] for number in range(len(SEEN))]

@@ -33,28 +33,35 @@ def model_of(name):
 
 
 def contributions_of_sets(explanation):
-    """Sum the frame's contributions set by set, in plain Python."""
-    sums = {}
-    for row in explanation.to_frame().to_pylist():
-        sums[row["set"]] = sums.get(row["set"], 0.0) + np.atleast_1d(row["contribution"])
-    return np.array([sums[number] for number in range(len(explanation))])
+    """Sum the contributions set by set, in plain Python."""
+    sums = dict.fromkeys(range(len(explanation)), 0.0)
+    for row in (*explanation.tokens.to_pylist(), *explanation.of_sets.to_pylist()):
+        sums[row["set"]] += row["contribution"]
+    return np.array(list(sums.values()))
 
 
 def first_tokens(explanation):
     """The first token of each set."""
     first = {}
-    for row in explanation.to_frame().to_pylist():
+    for row in explanation.tokens.to_pylist():
         first.setdefault(row["set"], row["token"])
     return [first[number] for number in range(len(explanation))]
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_contributions_add_up_to_the_aggregate_and_rho_makes_the_output_of_it(name):
+def test_contributions_add_up_to_the_prediction_and_rho_makes_the_output_of_the_aggregate(name):
     model = model_of(name)
     explanation = model.explain(SEEN)
-    np.testing.assert_allclose(contributions_of_sets(explanation), explanation.aggregate, atol=1e-9, rtol=0)
+    gained = explanation.prediction - explanation.base
+    np.testing.assert_allclose(contributions_of_sets(explanation), gained, atol=1e-9, rtol=0)
+    columns = (
+        0
+        if explanation.label is None or len(model.classes_) == 2
+        else np.searchsorted(model.classes_, explanation.label)
+    )
+    base = np.broadcast_to(model.model_.support.base[columns], explanation.aggregate.shape)
     known = np.array([row is not None for row in first_tokens(explanation)])  # of the others the usual is said
-    outputs = model.rho(explanation.aggregate[known])
+    outputs = model.rho((base + explanation.aggregate)[known])
     np.testing.assert_allclose(outputs, explanation.output[known], atol=1e-9, rtol=0)
     assert known.any()
 
@@ -81,15 +88,22 @@ def test_a_chosen_class_is_explained_by_its_own_scores():
     assert scores.shape == (offsets[-1], 3, 2)
     for place, label in enumerate(model.classes_):
         explanation = model.explain(SEEN, label=label)
-        frame = explanation.to_frame()
+        frame = explanation.tokens
         assert set(frame["label"].to_pylist()) == {label}
-        np.testing.assert_allclose(np.array(frame["score"].to_pylist()), scores[:, place], atol=1e-12)
+        known = frame["token"].is_valid().to_numpy(zero_copy_only=False)
+        shown = np.array(frame["score"].to_pylist()) + model.model_.support.base[place]
+        for number in np.unique(frame["set"].to_numpy()[known]):
+            rows = frame["set"].to_numpy() == number
+            parts = [row["score"] for row in explanation[int(number)].of_sets.to_pylist() if row["value"] is not None]
+            size = min(1.0, rows.sum() / model.model_.support.tokens)
+            own = shown[rows].mean(axis=0) + np.sum(parts, axis=0) / size
+            np.testing.assert_allclose(own, scores[rows, place].mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(explanation.prediction, model.predict_proba(SEEN)[:, place], atol=1e-12)
 
 
 def test_estimates_are_the_tables_and_refined_values_have_its_corrections():
     model = model_of("two classes")
-    table, frame = model.token_table_, model.explain(SEEN).to_frame().to_pylist()
+    table, frame = model.token_table_, model.explain(SEEN).tokens.to_pylist()
     prior = float(table.prior[1])
     corrections = dict(zip(table.corrections.tokens, table.corrections.amounts[:, 0], strict=True))
     assert any(abs(amount) > 1e-3 for amount in corrections.values())
@@ -107,14 +121,14 @@ def test_estimates_are_the_tables_and_refined_values_have_its_corrections():
 
 def test_a_set_without_tokens_has_one_row_with_a_null_token():
     model = model_of("number")
-    frame = model.explain([[], ["i3", "new"], ["unknown"]]).to_frame().to_pylist()
+    frame = model.explain([[], ["i3", "new"], ["unknown"]]).tokens.to_pylist()
     assert [row["token"] for row in frame] == [None, ["i3"], None]
     assert [row["set"] for row in frame] == [0, 1, 2]
     for row in (frame[0], frame[2]):
         assert row["estimate"] is None
         assert row["refined"] is None
         assert row["count"] is None
-        assert row["contribution"] == row["score"]
+        assert row["contribution"] == pytest.approx(model.predict([[]])[0] - model.explain([[]]).base[0], abs=1e-12)
     assert [row["items"] for row in frame] == [0, 2, 1]
     assert [row["tokens"] for row in frame] == [0, 1, 0]
 
@@ -137,7 +151,7 @@ def test_the_papers_recipe():
         tokens=cs.Subsets(3), features=names, shrinkage=0, cross_fit=None, refine=False, **QUICK
     ).fit(recipes, mexican)
     recipe = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
-    frame = model.explain([recipe]).to_frame().to_pylist()
+    frame = model.explain([recipe]).tokens.to_pylist()
     assert {frozenset(row["token"]): (round(row["mean_label"], 3), row["count"]) for row in frame} == {
         frozenset({"salt", "water", "fennel bulb"}): (0.059, 17),
         frozenset({"salt", "water", "sugar"}): (0.043, 510),
@@ -150,7 +164,7 @@ def test_the_papers_recipe():
 def test_details_are_shown_and_may_be_called_as_a_column():
     frame = pl.DataFrame({"items": SETS, "score": [[float(len(item)) for item in row] for row in SETS]})
     model = cs.SemanticRegressor(tokens=cs.Items(), details=["score"], **QUICK).fit(frame, SUMS)
-    rows = model.explain(frame[:20]).to_frame().to_dicts()
+    rows = model.explain(frame[:20]).to_frame(details=True).to_dicts()
     assert all(row["score (detail)"] == len(row["token"][0]) for row in rows if row["token"])
 
 

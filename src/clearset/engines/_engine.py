@@ -40,8 +40,11 @@ class Engine(ABC):
         return self._rho(rho, rows).reshape(means.shape[:2])
 
     def outputs(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1) -> FloatArray:
-        """Return the outputs of every set, ``(B, C)``."""
-        return self.rho(function.rho, self.means(function, sets, threads))
+        """Return the outputs of every set, ``(B, C)``; sets that are smaller than supported are drawn to the base."""
+        means = self.means(function, sets, threads)
+        if function.support is not None:
+            means = function.support.drawn(means, np.diff(sets.offsets))
+        return self.rho(function.rho, means)
 
     def outputs_of_sets(self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1) -> FloatArray:
         """Return the outputs of sets whose tokens are still to be placed between keypoints, ``(B, C)``."""

@@ -43,6 +43,9 @@ class NativeEngine(Engine):
             function.layout,
             threads,
         )
+        if function.support is not None:
+            shape = (len(means), function.outputs, function.width)
+            means = function.support.drawn(means.reshape(shape), sets.sizes).reshape(len(means), -1)
         return self._rho(function.rho, means)
 
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:

@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from clearset.engines import Estimate, Schedule
+from clearset.engines import engine as compute
 from clearset.estimators._joint_examples import JointExamples
 from clearset.functions import Loss, SetFunction
 from clearset.models import FittedJointModel, SemanticModel, SetModel, names_of
-from clearset.training import JointSets, Part, Trial, Unit, choose_batch_size, progress_bar, train_jointly
+from clearset.sets import CrossedPositions, Positions
+from clearset.training import JointSets, Part, Trial, Unit, base_means, choose_batch_size, progress_bar, train_jointly
 
 AnyModel = TypeVar("AnyModel", SetModel, SemanticModel)
 
@@ -52,16 +54,20 @@ def train_together(
         progress = train_jointly(parts, data, schedule, rng, on_epoch)
     first, *rest = progress.functions
     engines = {
-        column: _with_function(engine, function)
-        for (column, engine), function in zip(joint.engines.items(), rest, strict=True)
+        column: _with_function(engine, function, estimate.positions, examples)
+        for (column, engine), function, estimate in zip(joint.engines.items(), rest, estimates, strict=True)
     }
     gain = progress.before - progress.after
-    follow_on = _with_function(follow_on, first)
+    follow_on = _with_function(follow_on, first, positions, examples)
     kept = replace(joint, engines=engines, follow_on=follow_on, gain=gain, history=progress.history)
     return kept, progress.interrupted
 
 
-def _with_function(model: AnyModel, function: SetFunction) -> AnyModel:
-    """Return a model with another set function, verified."""
-    model = replace(model, function=function)
+def _with_function(
+    model: AnyModel, function: SetFunction, positions: Positions | CrossedPositions, examples: JointExamples
+) -> AnyModel:
+    """Return a model with another set function, verified; its base is that of the training sets."""
+    means = compute().means(function, positions, model.threads)[examples.training]
+    base = base_means(function, model.link, means, examples.weights[examples.training])
+    model = replace(model, function=replace(function, support=replace(model.support, base=base)))
     return replace(model, certificate=model.verify())

@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -178,12 +178,13 @@ class SetEstimator(ModelEstimator, ABC):
         with progress_bar(parameters) as on_epoch:
             fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
         progress = fitted.progress
+        nothing = None if fitted.nothing is None else link.outputs_of(fitted.nothing)
         self._keep(
             SetModel,
             fitted.function,
             fitted.binning,
             trusts,
-            link,
+            replace(link, nothing=nothing),
             Record(progress.history, progress.best_epoch, progress.interrupted),
             sets_of_one=bool((sets.sizes == 1).all()),
             n_features_in=int(self.n_features_in_),

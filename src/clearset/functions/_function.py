@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions._layout import Layout
+from clearset.functions._support import Support
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,8 @@ class SetFunction:
         Output calibrators: the output at every keypoint, uniform on [-1, 1].
     corrections : ndarray of shape (M, classes), optional
         What is added to the values of M tokens, for each class; see `CrossedPositions.corrected`.
+    support : Support, optional
+        What training has shown; without it, sets of any size count in full.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class SetFunction:
     rho_vertices: npt.NDArray[Any]
     rho_output: npt.NDArray[Any]
     corrections: npt.NDArray[Any] | None = None
+    support: Support | None = None
 
     def __repr__(self) -> str:
         lattices = f"{len(self.layout.subsets)} lattice{'s' * (len(self.layout.subsets) > 1)}"

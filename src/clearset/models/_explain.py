@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.models._arrays import FloatArray
+from clearset.models._contributions import Contributions, contributions
 from clearset.models._explanation import Explanation
 from clearset.models._explanation_columns import CALIBRATED, lists, numbers
 from clearset.models._scored_sets import ScoredSets
@@ -23,17 +24,13 @@ def assemble(
     further: Mapping[str, pa.Array],
     *,
     effects: bool,
-    frames: str,
+    frames: str | None,
 ) -> Explanation:
     """Put an explanation together."""
     # `tokens` are what tokens are called; `values` are the columns of their features, and `further` those that come
     # after. With `effects`, it is found out what changes of features would do. `frames` is the library of the
     # explanation's frames.
-    labels = sets.link.labels(sets.columns)
-    everything, looked_at = np.arange(len(sets.sizes)), sets.columns[sets.set_of]
-    scores = sets.as_they_are[np.arange(len(looked_at)), looked_at]
-    contributions = scores / sets.sizes[sets.set_of][:, None]
-    prediction = sets.predictions(sets.told, everything)
+    labels, added = sets.link.labels(sets.columns), contributions(sets)
     frame: dict[str, Any] = {"set": pa.array(sets.set_of)}
     if labels is not None:
         frame["label"] = pa.array(labels[sets.set_of])
@@ -42,24 +39,49 @@ def assemble(
     for name, column in zip(values, sets.calibrated(), strict=True):
         frame[name + CALIBRATED] = lists(column)
     frame |= further
-    frame |= {"score": lists(scores), "contribution": lists(contributions)}
-    frame |= {"share": pa.array(_shares(sets, contributions)), "without": numbers(sets.without())}
+    frame |= {"score": lists(added.scores), "contribution": pa.array(added.tokens)}
+    frame |= {"share": pa.array(_shares(sets, added.tokens)), "without": numbers(sets.without())}
+    everything = np.arange(len(sets.sizes))
+    means = sets.support.drawn(sets.means, sets.counts) - sets.support.base
     return Explanation(
-        prediction,
+        sets.prediction,
+        sets.base,
         labels,
         sets.told[everything, sets.columns],
-        sets.total(contributions),
+        means[everything, sets.columns],
         pa.table(frame),
+        _of_sets(sets, added, values),
         tuple(values),
         _curves(sets, labels),
-        sets.effects(prediction, list(values.values())) if effects else None,
+        sets.effects(list(values.values())) if effects else None,
         frames,
+    )
+
+
+def _of_sets(sets: ScoredSets, added: Contributions, values: Mapping[str, pa.Array]) -> pa.Table:
+    """Return a row for each feature of each whole set, set after set."""
+    n_sets, width = len(sets.sizes), added.scores.shape[1]
+    columns = dict(zip((feature.name for feature in sets.binning.features), values.items(), strict=True))
+    firsts, none = pa.array(sets.offsets[:-1]), pa.nulls(n_sets, pa.string())
+    named = [columns.get(name, (name, none)) for name in added.of_sets]
+    texts = [none if value is none else value.take(firsts).cast(pa.string()) for _, value in named]
+    scores, parts = zip(*added.of_sets.values(), strict=True) if named else ((), ())
+    by_set = np.arange(len(named) * n_sets).reshape(len(named), n_sets).T.ravel()
+    score = np.concatenate([np.empty((0, width)), *scores])[by_set]
+    return pa.table(
+        {
+            "set": by_set % max(n_sets, 1),
+            "feature": pa.array([name for name, _ in named], pa.string()).take(pa.array(by_set // max(n_sets, 1))),
+            "value": pa.concat_arrays([none.slice(0, 0), *texts]).take(pa.array(by_set)),
+            "score": lists(score),
+            "contribution": np.concatenate([np.empty(0), *parts])[by_set],
+        }
     )
 
 
 def _shares(sets: ScoredSets, contributions: FloatArray) -> FloatArray:
     """Return the share of each token in the absolute size of all contributions; of nothing, all have the same."""
-    sizes = np.abs(contributions).sum(axis=1)
+    sizes = np.abs(contributions)
     totals = sets.total(sizes)[sets.set_of]
     return np.where(totals > 0, sizes / np.where(totals > 0, totals, 1.0), 1.0 / sets.sizes[sets.set_of])
 
@@ -73,7 +95,8 @@ def _curves(sets: ScoredSets, labels: npt.NDArray[Any] | None) -> dict[Any, Floa
     outputs = sets.outputs(np.repeat(points, n_outputs).reshape(-1, n_outputs, 1))
     chosen, first = np.unique(sets.columns, return_index=True)
     names = [None] * len(chosen) if labels is None else labels[first].tolist()
+    base = sets.support.base[:, 0]
     return {
-        name: np.stack([points, outputs[:, column]], axis=1)
+        name: np.stack([points - base[column], outputs[:, column]], axis=1)
         for name, column in zip(names, chosen.tolist(), strict=True)
     }

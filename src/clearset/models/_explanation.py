@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +11,21 @@ import pyarrow as pa
 
 from clearset import display
 from clearset.models._arrays import FloatArray, IntArray
-from clearset.models._explanation_columns import renumbered, rows_of_sets
+from clearset.models._explanation_columns import in_library, renumbered, rows_of_sets, with_rows_of_sets
 from clearset.models._explanation_sequence import ExplanationSequence
 
 # The fields of an explanation that tell of each set.
-_OF_SETS = ("prediction", "label", "output", "aggregate", "tokens", "effects")
+_OF_SETS = ("prediction", "base", "label", "output", "aggregate", "tokens", "of_sets", "effects")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(ExplanationSequence):
-    """Predictions for B sets taken apart: f(x) = rho(sum of the tokens' contributions).
+    """Predictions for B sets taken apart: from the base rate to the prediction, token by token.
+
+    The base rate is the average prediction for the training sets. The contributions of a set's tokens (`tokens`) and of
+    its features (`of_sets`) are in the unit of the prediction, and add up to the prediction less the base rate. They
+    are Shapley values of the mean scores that the prediction is made of; within one mean, tokens count by the distances
+    of their scores from that of the base rate. So a token that scores above the base rate never lowers the prediction.
 
     ``len`` is the number of sets, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
     several.
@@ -31,20 +35,26 @@ class Explanation(ExplanationSequence):
     prediction : ndarray of shape (B,)
         The predicted number, or the probability of the class that is explained (with the hinge loss, which
         knows no probabilities, the output).
+    base : ndarray of shape (B,)
+        The base rate: the average prediction, of the class that is explained.
     label : ndarray of shape (B,), or None
         The class that is explained; None where labels are numbers.
     output : ndarray of shape (B,)
         The output of rho, before it becomes a probability or a mean. Of a set without a known token it is what is
         usual, whatever rho makes of it.
     aggregate : ndarray of shape (B, width)
-        The input of rho: the sum of the contributions of a set's tokens.
+        The mean score, as distance from that of the base rate.
     tokens : pyarrow.Table
         One row for each token, an Arrow table with the columns that `to_frame` names.
+    of_sets : pyarrow.Table
+        One row for each feature of each whole set: ``set``, ``feature``, its ``value`` as text, what it adds to the
+        mean ``score``, and its ``contribution``. Of several classes, ``other classes`` is what their scores make of the
+        prediction.
     features : tuple of str
         The names of the columns of `tokens` that are features.
     rho : mapping of object to ndarray
         Rho's curve if the width is 1, for each label that is explained (None where labels are numbers): ``(n, 2)``
-        points, a mean score and the output it gives. Empty for larger widths.
+        points, a mean score, as distance from that of the base rate, and the output it gives. Empty for larger widths.
     effects : pyarrow.Table, optional
         What a change of one feature would do, or None if it was not asked for: a row for each token of each set and
         feature. ``worst`` and ``best`` are the values, among the present one and the feature's keypoints, with the
@@ -52,8 +62,8 @@ class Explanation(ExplanationSequence):
         features see ``worst_category`` and ``best_category``. ``token`` counts the tokens of a set from 0. A feature
         of whole sets is changed for all tokens at once, in a row whose token is null. Of several classes, the value
         that a token table knows is changed only for the class that is explained.
-    frames : {"pandas", "polars", "pyarrow"}, default="pyarrow"
-        The library of the frames that `to_frame` returns: that of X.
+    frames : {"pandas", "polars", "pyarrow"}, optional
+        The library of the frames that `to_frame` returns: that of X. By default pandas, if it is installed.
 
     Examples
     --------
@@ -75,14 +85,16 @@ class Explanation(ExplanationSequence):
     _counted: ClassVar[str] = "set"
 
     prediction: FloatArray
+    base: FloatArray
     label: npt.NDArray[Any] | None
     output: FloatArray
     aggregate: FloatArray
     tokens: pa.Table
+    of_sets: pa.Table
     features: tuple[str, ...]
     rho: Mapping[Any, FloatArray]
     effects: pa.Table | None = None
-    frames: str = "pyarrow"
+    frames: str | None = None
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -106,33 +118,43 @@ class Explanation(ExplanationSequence):
     def _repr_html_(self) -> str:
         return display.explanation_html(self)
 
-    def to_frame(self) -> Any:
-        """Return one row for each token, in a frame as X was: of pandas or polars; an Arrow table otherwise.
+    def to_frame(self, *, details: bool = False) -> Any:
+        """Return a row for each token and for each feature of a whole set.
+
+        The frame is of pandas or polars, as X was; where X was neither, of pandas if it is installed, and otherwise an
+        Arrow table.
 
         ``set`` is the number of the set. ``token`` is the number of the token in it or, where tokens are made of items,
-        the list of these; a set without tokens has one row, whose token is null. Where labels are classes,
-        ``label`` is the one that the row speaks of.
+        the list of these. Where labels are classes, ``label`` is the one that the row speaks of. ``score`` is phi of
+        the token, as distance from the score of the base rate, features of the set taken as they are on average.
+        ``contribution`` is what the token adds to the prediction, in its unit; with the base rate, the contributions of
+        a set add up to its prediction. A row whose token is null is of a ``feature`` of the whole set; one without
+        either stands for a set without tokens. With a width above 1, scores are lists.
 
-        The features follow as phi reads them, null where missing, and each once more as ``... (calibrated)``: what its
-        calibrator makes of it. Where tokens are made of items, ``estimate`` is the value that the table has counted for
-        the token, and ``refined`` the same with the learned correction; ``statistics`` is what the table knows of the
-        label where the token occurs, and ``covers`` lists the places, from 0, of the items that it covers.
-
-        ``score`` is phi of the token, ``contribution`` the score divided by the set's number of tokens, and ``share``
-        its absolute size among those of the set. ``without`` is the prediction for the set without the token, null for
-        the only one; a token that is made of items goes alone, the items of the set stay. With a width above 1, scores,
-        contributions and calibrated values are lists.
+        Parameters
+        ----------
+        details : bool, default=False
+            Whether to add all other columns. The features of tokens, which are there anyway unless tokens are made of
+            items, come as phi reads them, null where missing, and each once more as ``... (calibrated)``: what its
+            calibrator makes of it. Where tokens are made of items, ``estimate`` is the value that the table has counted
+            for the token, and ``refined`` the same with the learned correction; ``statistics`` is what the table knows
+            of the label where the token occurs, and ``covers`` lists the places, from 0, of the items that it covers.
+            ``share`` is the absolute size of a contribution among those of the set's tokens. ``without`` is the
+            prediction for the set without the token, null for the only one; a token that is made of items goes alone,
+            the items of the set stay.
 
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The rows.
         """
-        if self.frames == "pandas":
-            return self.tokens.to_pandas()
-        if self.frames == "polars":
-            return import_module("polars").from_arrow(self.tokens)  # there, for X came from it
-        return self.tokens
+        table = with_rows_of_sets(self.tokens, self.of_sets)
+        if not details:
+            of_items = pa.types.is_list(table["token"].type) or pa.types.is_large_list(table["token"].type)
+            own = () if of_items else self.features
+            names = ["set", "label", "token", "feature", *own, "score", "contribution"]
+            table = table.select([name for name in names if name in table.column_names])
+        return in_library(table, self.frames)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold; what is missing or not finite is None.
@@ -140,17 +162,22 @@ class Explanation(ExplanationSequence):
         Returns
         -------
         dict
-            ``features``, ``rho``, and ``sets`` with their tokens and effects.
+            ``features``, ``rho``, and ``sets`` with their tokens, features of the set (``of_set``) and effects.
         """
         labels = np.full(len(self), None) if self.label is None else self.label
         columns = {
-            "label": labels, "prediction": self.prediction, "output": self.output, "aggregate": self.aggregate
+            "label": labels, "prediction": self.prediction, "base": self.base, "output": self.output,
+            "aggregate": self.aggregate,
         }  # fmt: skip
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        sets: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) | {"tokens": []} for row in rows]
+        sets: list[dict[str, Any]] = [
+            dict(zip(columns, row, strict=True)) | {"tokens": [], "of_set": []} for row in rows
+        ]
         for row in self.tokens.to_pylist():
             row.pop("label", None)
             sets[row.pop("set")]["tokens"].append(row)
+        for row in self.of_sets.to_pylist():
+            sets[row.pop("set")]["of_set"].append(row)
         if self.effects is not None:
             for one in sets:
                 one["effects"] = []

@@ -1,6 +1,9 @@
 """Columns of the tables that explanations hold: what they are called, and the rows of single sets."""
 
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +13,8 @@ from clearset.models._arrays import FloatArray, IntArray
 
 # Further columns of an explanation's frame, which features have to give way to.
 RESERVED = (
-    "set", "label", "token", "estimate", "refined", "statistics", "covers", "score", "contribution", "share", "without"
+    "set", "label", "token", "feature", "value", "estimate", "refined", "statistics", "covers", "score", "contribution",
+    "share", "without",
 )  # fmt: skip
 CALIBRATED = " (calibrated)"
 
@@ -49,6 +53,26 @@ def rows_of_sets(table: pa.Table, places: IntArray) -> pa.Table:
     rows = np.arange(sizes.sum()) + np.repeat(starts - firsts, sizes)
     chosen = table.take(pa.array(rows))
     return chosen.set_column(0, "set", pa.array(np.repeat(np.arange(len(places)), sizes)))
+
+
+def with_rows_of_sets(tokens: pa.Table, of_sets: pa.Table) -> pa.Table:
+    """Return the rows of tokens, and after those of each set the rows of its features."""
+    if not len(of_sets):
+        return tokens
+    if "label" in tokens.column_names:
+        firsts = np.searchsorted(tokens["set"].to_numpy(), of_sets["set"].to_numpy())
+        of_sets = of_sets.append_column("label", tokens["label"].take(pa.array(firsts)))
+    both = pa.concat_tables([tokens, of_sets], promote_options="default")
+    return both.take(pa.array(np.argsort(both["set"].to_numpy(), kind="stable"))).combine_chunks()
+
+
+def in_library(table: pa.Table, library: str | None) -> Any:
+    """Return a table as a frame of a library; None is pandas, if it is installed."""
+    if library == "pandas" or (library is None and find_spec("pandas") is not None):
+        return table.to_pandas()
+    if library == "polars":
+        return import_module("polars").from_arrow(table)  # there, for X came from it
+    return table
 
 
 def renumbered(table: pa.Table, shift: int) -> pa.Table:

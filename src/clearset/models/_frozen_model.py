@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from clearset.engines import engine
-from clearset.functions import Link, Rho
+from clearset.functions import Link, Rho, Support
 from clearset.models import _frozen_storage
 from clearset.models._arrays import FloatArray
 from clearset.models._predicting import Estimates, PredictsLabels
@@ -41,6 +41,8 @@ class FrozenModel(PredictsLabels, Estimates):
         Whether larger tokens shadow the smaller ones whose items they hold.
     link : Link
         From outputs to predictions.
+    support : Support, optional
+        What training has shown, without the counts of values.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class FrozenModel(PredictsLabels, Estimates):
     rho: Rho
     cover: bool
     link: Link
+    support: Support | None = None
 
     @property
     def loss(self) -> str:
@@ -109,7 +112,9 @@ class FrozenModel(PredictsLabels, Estimates):
         )
         sums = members @ self.scores.reshape(n_tokens, n_classes * width)
         sums[sizes == 0] = self.missing.ravel()
-        means = sums / np.maximum(sizes, 1)[:, None]
+        means = (sums / np.maximum(sizes, 1)[:, None]).reshape(-1, n_classes, width)
+        if self.support is not None:
+            means = self.support.drawn(means, sizes)
         outputs = engine().rho(self.rho, means.reshape(-1, 1, width)).reshape(len(sizes), n_classes)
         return self.link.with_nothing(outputs, sizes == 0)
 
@@ -176,4 +181,5 @@ def freeze(model: SemanticModel) -> FrozenModel:
         rho=model.function.rho,
         cover=model.setting.cover,
         link=model.link,
+        support=replace(model.support, counts=np.empty(0)),
     )

@@ -15,7 +15,7 @@ import pyarrow.parquet
 from clearset.artifact import check_target, write_file
 from clearset.functions import Rho
 from clearset.models._semantic_storage import with_usual_nothing
-from clearset.models._set_storage import plain, read_link
+from clearset.models._set_storage import plain, read_link, read_support, support_to_json
 from clearset.tokens import TokenTable
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
         "classes": None if classes is None else classes.tolist(),
         "class_type": None if classes is None else classes.dtype.str,
         "missing": model.missing.tolist(),
+        "support": support_to_json(model.support),
         "rho": [rho.calibrators.tolist(), rho.vertices[0].tolist(), rho.output[0].tolist()],
     }
     scores = pa.FixedSizeListArray.from_arrays(pa.array(model.scores.ravel()), model.missing.size)
@@ -84,4 +85,5 @@ def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
         "rho": Rho(calibrators, vertices[None], output[None]),
         "cover": document["cover"],
         "link": with_usual_nothing(link, table),
+        "support": read_support(document, missing.shape, 0),
     }

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from clearset import display
 from clearset.engines import engine
-from clearset.functions import Certificate, Link, SetFunction
+from clearset.functions import Certificate, Link, SetFunction, Support
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record
@@ -72,7 +72,7 @@ class Reading(ABC):
         return (self._scored(piece, label) for piece in self._pieces())
 
     @abstractmethod
-    def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
+    def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         """Return what each token adds to the prediction."""
 
 
@@ -175,6 +175,14 @@ class Model(FittedModel, PredictsLabels, Estimates):
     @abstractmethod
     def scope(self, feature: Feature) -> str:
         """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
+
+    @property
+    def support(self) -> Support:
+        """What training has shown; files of the first version do not tell it."""
+        function = self.function
+        if function.support is not None:
+            return function.support
+        return Support.unknown(self.link.n_outputs, function.width, self.binning.n_slots)
 
     @property
     def refined_function(self) -> SetFunction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,17 +31,19 @@ class ScoredSets(ABC):
     C outputs of width K belong to each set, of which one is looked at: that of the class explained, by default the
     predicted one. `told` are the outputs ``(B, C)`` with nothing changed. Each set has at least one token; where
     `counts` is 0, one that is not `present` stands in. `per_set` says of each feature whether it belongs to whole sets.
+    Sets of fewer tokens than the model's `support` has count as if tokens of the base rate filled them up.
     """
 
     positions: Positions | CrossedPositions
 
     def __init__(self, model: Model, positions: Any, counts: IntArray, per_set: Sequence[bool], label: Any) -> None:
         self.positions = positions
-        self.model, self.binning, self.link = model, model.binning, model.link
+        self.model, self.binning, self.link, self.support = model, model.binning, model.link, model.support
         self.function, self.per_set = model.refined_function, per_set
         self.offsets, self.counts = self.positions.offsets, counts
         self.present = np.repeat(counts > 0, self.sizes)
-        self.told = self._with_nothing(self.outputs(self.means), np.arange(len(counts)))
+        everything = np.arange(len(counts))
+        self.told = self._outputs(self.support.drawn(self.means, counts), everything)
         self.columns = self.link.columns(self.told, label)
 
     @abstractmethod
@@ -51,19 +54,51 @@ class ScoredSets(ABC):
     def calibrated(self) -> FloatArray:
         """Return the calibrated values of all features, ``(D, T, K)``, for the class explained."""
 
+    @abstractmethod
+    def usual_scores(self, place: int) -> FloatArray:
+        """Score all tokens, ``(T, C, K)``, the calibrated feature at a place as it is on average."""
+
     def outputs(self, means: FloatArray) -> FloatArray:
         """Apply rho to ``(N, C, K)`` mean scores: ``(N, C)``."""
         return engine().rho(self.function.rho, means)
 
-    def predictions(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
-        """Turn ``(N, C)`` outputs of the given sets into predictions of the class explained, ``(N,)``."""
-        estimates = self.link.estimates(self._with_nothing(outputs, sets))
-        return np.asarray(estimates[np.arange(len(sets)), self.columns[sets]])
+    def _outputs(self, means: FloatArray, sets: IntArray) -> FloatArray:
+        outputs = self.outputs(means)
+        return outputs if self.link.nothing is None else self.link.with_nothing(outputs, self.counts[sets] == 0)
 
-    def _with_nothing(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
-        if self.link.nothing is None:
-            return outputs
-        return self.link.with_nothing(outputs.copy(), self.counts[sets] == 0)
+    def _estimates(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
+        return np.asarray(self.link.estimates(outputs)[np.arange(len(sets)), self.columns[sets]])
+
+    def given(self, means: FloatArray, sets: IntArray) -> FloatArray:
+        """Predict the class explained, ``(N,)``, of given sets, from ``(N, C, K)`` means that count in full."""
+        return self._estimates(self._outputs(means, sets), sets)
+
+    def predictions(self, means: FloatArray, sets: IntArray, fewer: int = 0) -> FloatArray:
+        """Predict the same from the means of the scores of their tokens, of which there may be `fewer`."""
+        return self.given(self.support.drawn(means, self.counts[sets] - fewer), sets)
+
+    @cached_property
+    def prediction(self) -> FloatArray:
+        """``(B,)``: the predictions with nothing changed."""
+        return self._estimates(self.told, np.arange(len(self.counts)))
+
+    @cached_property
+    def base(self) -> FloatArray:
+        """``(B,)``: the base rate of the class explained."""
+        outputs = np.repeat(self.outputs(self.support.base[None]), len(self.counts), axis=0)
+        return self._estimates(outputs, np.arange(len(self.counts)))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """``(B,)``: what the score of one token counts in the mean score of its set."""
+        shares = np.where(self.counts > 0, np.minimum(1.0, self.counts / self.support.tokens), 1.0)
+        return np.asarray(shares / self.sizes)
+
+    def _with_usual(self, place: int) -> SetFunction:
+        """Return the function that takes a missing value of a feature for what the feature is on average."""
+        calibration, slots = self.function.calibration.copy(), self.binning.slots_of(self.binning.features[place].name)
+        calibration[:, slots.stop] = self.support.usual(calibration, slots)
+        return replace(self.function, calibration=calibration)
 
     def _scored(self, positions: Positions | CrossedPositions, function: SetFunction) -> FloatArray:
         return engine().scores(function, positions, self.model.threads)
@@ -110,7 +145,7 @@ class ScoredSets(ABC):
         sets = self.set_of[several]
         means = (self.total(scores)[sets] - scores[several]) / (sizes[sets] - 1).reshape(-1, 1, 1)
         predictions = np.full(len(scores), np.nan)
-        predictions[several] = self.predictions(self.outputs(means), sets)
+        predictions[several] = self.predictions(means, sets, fewer=1)
         return predictions
 
     def changed(self, place: int, slot: int, fraction: float = 0.0) -> FloatArray:
@@ -121,7 +156,7 @@ class ScoredSets(ABC):
         else:
             sets = self.set_of
             means = self.means[sets] + (scores - self.as_they_are) / self.sizes[sets].reshape(-1, 1, 1)
-        return self.predictions(self.outputs(means), sets)
+        return self.predictions(means, sets)
 
     def dependence(self, place: int, slots: npt.NDArray[Any], fractions: npt.NDArray[Any]) -> FloatArray:
         """Predict with a feature moved to each of n positions, ``(B, n)``: the mean over a set's tokens."""
@@ -133,12 +168,12 @@ class ScoredSets(ABC):
         for n, (slot, fraction) in enumerate(zip(slots.tolist(), fractions.tolist(), strict=True)):
             predictions = self.changed(place, slot, fraction)
             curves[:, n] = predictions if self.per_set[place] else self.total(predictions) / self.sizes
-        curves[fixed] = self.predictions(self.outputs(self.means), np.arange(len(self.sizes)))[fixed, None]
+        curves[fixed] = self.prediction[fixed, None]
         return curves
 
-    def effects(self, prediction: FloatArray, values: Sequence[pa.Array]) -> pa.Table:
+    def effects(self, values: Sequence[pa.Array]) -> pa.Table:
         """Find the best and the worst that each feature of each token could be, as `Explanation.effects` tells."""
-        # The predictions ``(B,)`` are those with nothing changed; the values ``(T,)`` are what each feature is now.
+        # The values ``(T,)`` are what each feature is now.
         features, tables = self.binning.features, []
         categorical = any(feature.kind == "categorical" for feature in features)
         for place in range(len(features)):
@@ -151,7 +186,7 @@ class ScoredSets(ABC):
                 "feature": pa.array(np.full(len(rows), place)),
             }
             now = values[place].take(pa.array(rows))
-            ends = dict(zip(("worst", "best"), self._extremes(place, rows, prediction[sets]), strict=True))
+            ends = dict(zip(("worst", "best"), self._extremes(place, rows, self.prediction[sets]), strict=True))
             for end, (chosen, _) in ends.items():
                 numbers, names = self._named(place, chosen, now)
                 columns[end] = numbers
@@ -202,6 +237,12 @@ class ScoredPlainSets(ScoredSets):
             positions = Positions(positions.slots.copy(), positions.fractions.copy(), positions.offsets)
             positions.slots[place], positions.fractions[place] = slots, fractions
         return self._scored(positions, self.function)
+
+    def usual_scores(self, place: int) -> FloatArray:
+        positions = self.positions
+        slots, fractions = positions.slots.copy(), positions.fractions.copy()
+        slots[place], fractions[place] = self.binning.slot_offsets[place + 1] - 1, 0.0
+        return self._scored(Positions(slots, fractions, positions.offsets), self._with_usual(place))
 
     def calibrated(self) -> FloatArray:
         function, positions = self.function, self.positions

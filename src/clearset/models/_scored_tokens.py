@@ -54,6 +54,16 @@ class ScoredTokens(ScoredSets):
             positions.slots[place - 1], positions.fractions[place - 1] = slots, fractions
         return self._scored(positions, self.function)
 
+    def usual_scores(self, place: int) -> FloatArray:
+        positions, missing = self.positions, int(self.binning.slot_offsets[place + 1]) - 1
+        if place == 0:
+            none = np.full(len(positions.rows), -1, np.int32)
+            moved = replace(positions, rows=none, corrected=none)
+        else:
+            moved = replace(positions, slots=positions.slots.copy(), fractions=positions.fractions.copy())
+            moved.slots[place - 1], moved.fractions[place - 1] = missing, 0.0
+        return self._scored(moved, self._with_usual(place))
+
     def _scores_at(self, places: Any) -> FloatArray:
         """Score tokens whose value stands at places between keypoints, ``(T, K)``; other classes are not looked at."""
         keypoints, n_tokens = self.positions.keypoints, len(self.set_of)

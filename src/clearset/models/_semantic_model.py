@@ -154,7 +154,8 @@ class SemanticModel(SemanticMethods, Model):
         rows, corrected = np.arange(DRAWN, dtype=np.int32), np.full(DRAWN, -1, np.int32)
         fractions, offsets = np.zeros(slots[1:].shape), np.arange(DRAWN + 1)
         positions = CrossedPositions(slots[1:], fractions, offsets, rows, corrected, values, keypoints)
-        return ScoredTokens(self, positions, np.ones(DRAWN, np.int64), values + first, label)
+        counts = np.full(DRAWN, self.support.tokens)  # each stands for as many alike, so that it counts in full
+        return ScoredTokens(self, positions, counts, values + first, label)
 
     def scope(self, feature: Feature) -> str:
         return "set" if feature.name in PER_SET else "token"

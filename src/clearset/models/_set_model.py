@@ -122,7 +122,8 @@ class SetModel(Model):
     def drawn(self, label: Any) -> ScoredPlainSets:
         slots = drawn_slots(self.binning)
         positions = Positions(slots, np.zeros(slots.shape), np.arange(DRAWN + 1))
-        return ScoredPlainSets(self, positions, np.ones(DRAWN, np.int64), [True] * len(slots), label)
+        counts = np.full(DRAWN, self.support.tokens)  # each stands for as many alike, so that it counts in full
+        return ScoredPlainSets(self, positions, counts, [True] * len(slots), label)
 
     def probed(self, X: Any) -> Positions | None:
         return None if X is None else self.binning.positions(self.read(X).sets, np.float64)
@@ -153,7 +154,8 @@ class SetReading(Reading):
 
     def outputs(self) -> FloatArray:
         model = self.model
-        return engine().outputs_of_sets(model.function, model.binning, self.sets, model.threads)
+        outputs = engine().outputs_of_sets(model.function, model.binning, self.sets, model.threads)
+        return model.link.with_nothing(outputs, self.sets.sizes == 0)
 
     def scores(self) -> tuple[FloatArray, IntArray]:
         model, sizes, scores = self.model, [np.zeros(1, np.int64)], []
@@ -174,11 +176,11 @@ class SetReading(Reading):
         positions = binning.positions(piece, np.float64)
         return ScoredPlainSets(self.model, positions, piece.sizes, per_set, label)
 
-    def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
+    def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         parts = [self._explained(piece, label, effects, frames) for piece in self._pieces()]
         return joined(parts)
 
-    def _explained(self, data: SetData, label: Any, effects: bool, frames: str) -> Explanation:
+    def _explained(self, data: SetData, label: Any, effects: bool, frames: str | None) -> Explanation:
         sets = self._scored(data, label)
         tokens = pa.array(np.arange(len(sets.set_of)) - sets.offsets[sets.set_of], mask=~sets.present)
         features = [feature.name for feature in sets.binning.features]

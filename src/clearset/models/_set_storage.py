@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.artifact import Artifact, write_artifact
-from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction
+from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction, Support
 from clearset.models._fitted import Record
 from clearset.sets import Binning, Feature, Trust, check_threads, check_trusts
 
@@ -60,6 +60,7 @@ def common_to_json(model: Model) -> dict[str, Any]:
         "classes": labels,
         "loss": model.link.loss,
         "nothing": plain(model.link.nothing),
+        "support": support_to_json(model.function.support),
         "certificate": model.certificate.to_json(),
         "history": plain(record.history),
         "best_epoch": record.best_epoch,
@@ -109,6 +110,26 @@ def read_link(document: Mapping[str, Any], classes: npt.NDArray[Any] | None) -> 
     return replace(link, nothing=outputs)
 
 
+def support_to_json(support: Support | None) -> dict[str, Any] | None:
+    """Describe what training has shown."""
+    return None if support is None else plain(asdict(support))
+
+
+def read_support(document: Mapping[str, Any], shape: tuple[int, int], n_slots: int) -> Support | None:
+    """Make what training has shown; files of the first version do not tell it."""
+    if (described := document.get("support")) is None:
+        return None
+    support = Support(
+        np.array(described["base"], dtype=np.float64),
+        index(described["tokens"]),
+        np.array(described["counts"], dtype=np.float64),
+    )
+    numbers_hold = np.isfinite(support.base).all() and np.isfinite(support.counts).all() and (support.counts >= 0).all()
+    if support.base.shape != shape or support.counts.shape != (n_slots,) or support.tokens < 1 or not numbers_hold:
+        raise ValueError("what training has shown does not fit the set function")
+    return support
+
+
 def parameters_from_json(document: dict[str, Any]) -> dict[str, Any]:
     """Make the parameters of an estimator that are made of declarations; the others are as they are."""
     parameters = dict(document)
@@ -128,12 +149,15 @@ def common_from_json(artifact: Artifact) -> dict[str, Any]:
     trusts = tuple(Trust(**trust) for trust in document["trusts"])
     check_trusts(trusts, binning.features)
     names, classes = document["feature_names_in"], document["classes"]
+    link = read_link(document, None if classes is None else _classes(classes))
+    function = _set_function(artifact, binning)
+    shape = (link.n_outputs, function.width)
     return {
         "estimator": document["estimator"],
-        "function": _set_function(artifact, binning),
+        "function": replace(function, support=read_support(document, shape, binning.n_slots)),
         "binning": binning,
         "trusts": trusts,
-        "link": read_link(document, None if classes is None else _classes(classes)),
+        "link": link,
         "certificate": Certificate.from_json(document["certificate"]),
         "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
         "feature_names_in": None if names is None else tuple(names),

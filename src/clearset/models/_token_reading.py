@@ -59,7 +59,7 @@ class TokenReading(Reading):
         positions = model.placer.place(piece)
         return ScoredTokens(model, positions, piece.counts, model.reader.rows.values, label)
 
-    def explain(self, label: Any, *, effects: bool, frames: str) -> Explanation:
+    def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         if not len(self):
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
         model, found = self.model, self.found

@@ -1,6 +1,7 @@
 """Verification: the constraints looked up in the parameters, and tried out on sets."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,6 +51,9 @@ def certify(
     rng = np.random.default_rng(0)
     if positions is None:
         positions = _random_positions(binning, rng)
+    if function.support is not None and len(function.support.base) != function.outputs:
+        # One function serves all classes, and is probed with the values of one of them, which has no base of its own.
+        function = replace(function, support=None)
     probe = _Probe(function, binning, positions, rng)
     checks += [probe.monotonic(d) for d, feature in enumerate(binning.features) if feature.monotonic is not None]
     checks += [probe.trust(trust) for trust in trusts]

@@ -64,18 +64,20 @@ def is_frame(X: object) -> bool:
     return isinstance(frame, nw.LazyFrame)
 
 
-def library_of(X: object) -> str:
-    """Return the library of a frame or column: pandas or polars; pyarrow for everything else.
+def library_of(X: object) -> str | None:
+    """Return the library of a frame or column: pandas, polars or pyarrow; None for everything else.
 
     Examples
     --------
     >>> from clearset.sets import library_of
-    >>> library_of([[5, 4], [1]])
+    >>> library_of(pa.array([[5, 4], [1]]))
     'pyarrow'
     """
+    if isinstance(X, pa.Array | pa.RecordBatch):
+        return "pyarrow"
     native = nw.from_native(X, allow_series=True, pass_through=True)
     if not isinstance(native, nw.DataFrame | nw.Series):
-        return "pyarrow"
+        return None
     known = native.implementation
     return "pandas" if known.is_pandas() else "polars" if known.is_polars() else "pyarrow"
 

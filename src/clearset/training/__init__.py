@@ -14,6 +14,7 @@ from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
+from clearset.training._support import base_means
 from clearset.training._try_setting import Plan, Trial, build_table
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Sources",
     "Trial",
     "Unit",
+    "base_means",
     "build_table",
     "choose",
     "choose_batch_size",

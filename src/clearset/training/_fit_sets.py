@@ -1,7 +1,7 @@
 """From labelled sets to a trained set function."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +9,15 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.functions import Loss, SetFunction
-from clearset.sets import Binning, Feature, Positions, SetData, Trust
+from clearset.sets import SIZE, Binning, Feature, Positions, SetData, Trust
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
 from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing
+from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
+from clearset.training._support import enough, find_support, smallest_supported
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -69,11 +71,12 @@ class SetTask:
 
 
 class FittedSets(NamedTuple):
-    """A fitted set function: its binning, the function in the labels' own unit, and how training went."""
+    """A fitted set function."""
 
     binning: Binning
-    function: SetFunction
-    progress: Progress[SetFunction]
+    function: SetFunction  # in the labels' own unit
+    progress: Progress[SetFunction]  # how training went
+    nothing: FloatArray | None = None  # the expected label of an empty set; None: what the function says of it
 
 
 def fit_set_function(
@@ -124,7 +127,20 @@ def fit_set_function(
     if best.interrupted and not best.history:
         raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
     fill_missing(best.best, binning, positions, data.chosen)
-    return FittedSets(binning, fitting.finished(best.best), best)
+    function = fitting.finished(best.best)
+    sizes, weights = data.sets.sizes, data.all_weights
+    tokens = smallest_supported(sizes[weights > 0], enough(len(data)), task.features, (SIZE,))
+    support = find_support(function, binning, task.loss, positions, sizes, weights, tokens, options.threads)
+    return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
+
+
+def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
+    """Return what is expected of an empty set, unless enough of them were trained on, or a promise speaks of them."""
+    empty = data.sets.sizes[slice(None) if data.chosen is None else data.chosen] == 0
+    promised = any(feature.name == SIZE and feature.monotonic is not None for feature in task.features)
+    if promised or np.count_nonzero(empty) >= enough(len(data)):
+        return None
+    return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
 
 
 def _leanings(binning: Binning, positions: Positions, training: TrainingSets, outputs: int) -> FloatArray:

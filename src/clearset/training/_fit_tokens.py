@@ -10,13 +10,14 @@ from scipy.optimize import minimize_scalar
 from clearset.engines import Refinement, Schedule, TrainingSets, engine
 from clearset.functions import Layout, Loss, SetFunction
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
-from clearset.tokens import Occurrences, TokenPlacer, TokenRows, fit_token_binning
+from clearset.tokens import PER_SET, Occurrences, TokenPlacer, TokenRows, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
+from clearset.training._support import find_support, smallest_supported
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,6 +35,9 @@ MORE_CORRECTIONS = 1.1
 TOLERANCE = 5e-4
 # Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
 REFINING_SLACK = 0.01
+# The share of the examples, those with the fewest tokens, that are drawn to the base rate: what is known of a token is
+# uncertain, and the mean of a few is more extreme than that of many.
+SMALL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +148,16 @@ def fit_tokens(
         best = _levelled(best, fitting)
     function = _finished(best, fitting, crossed)
     first = function if best is plain else _finished(plain, fitting, crossed)
+    counts, weights = examples.occurrences.counts, np.zeros(len(examples.labels))
+    weights[examples.training] = examples.weights[examples.training]
+    known = counts[(weights > 0) & (counts > 0)]
+    tokens = smallest_supported(known, SMALL * len(known), task.features, PER_SET)
+    support = find_support(function, fitting.binning, task.loss, crossed, counts, weights, tokens, options.threads)
+    function = replace(function, support=support)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
-    empty = examples.occurrences.counts[examples.training] == 0
-    labels, weights = examples.labels[examples.training], examples.weights[examples.training]
-    nothing = expected_of_nothing(task.loss, labels, weights, empty, crossed.n_classes)
+    trained, labels = examples.training, examples.labels
+    nothing = expected_of_nothing(task.loss, labels[trained], weights[trained], counts[trained] == 0, crossed.n_classes)
     return FittedTokens(
         fitting.binning,
         function,

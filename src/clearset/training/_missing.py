@@ -1,10 +1,11 @@
-"""The outputs of calibrators for missing values where training had none."""
+"""The outputs of calibrators for missing values where training had few or none."""
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import SetFunction
 from clearset.sets import Binning, CrossedPositions, Positions
+from clearset.training._support import enough
 
 # Up to this many tokens say what a feature usually is.
 _SAMPLE = 200_000
@@ -13,10 +14,10 @@ _SAMPLE = 200_000
 def fill_missing(
     function: SetFunction, binning: Binning, positions: Positions, chosen: npt.NDArray[np.int64] | None = None
 ) -> None:
-    """Make values that were never missing in training count as average when they are.
+    """Make values that were rarely or never missing in training count as average when they are.
 
-    The output for "missing" was not trained then; it becomes the calibrator's mean output over the training tokens.
-    Where only some of the sets were trained on, `chosen` says which.
+    The output for "missing" was not trained then, or by a few tokens; it is drawn to the calibrator's mean output over
+    the training tokens. Where only some of the sets were trained on, `chosen` says which.
     """
     tokens: slice | np.ndarray = slice(None)
     if chosen is not None:
@@ -35,11 +36,13 @@ def fill_missing_crossed(function: SetFunction, binning: Binning, crossed: Cross
 
 def _fill(function: SetFunction, binning: Binning, d: int, slots: np.ndarray, fractions: np.ndarray) -> None:
     start, missing = int(binning.slot_offsets[d]), int(binning.slot_offsets[d + 1]) - 1
-    if (slots == missing).any() or not len(slots):
+    learned = min(1.0, np.count_nonzero(slots == missing) / enough(len(slots)))
+    if learned == 1.0 or not (slots != missing).any():
         return
     every = -(-len(slots) // _SAMPLE)
     slots, fractions = slots[::every] - start, fractions[::every].astype(np.float64)
     shares = np.bincount(slots, 1.0 - fractions, minlength=missing - start + 1)
     shares[1:] += np.bincount(slots, fractions, minlength=missing - start + 1)[:-1]
     known = shares[: missing - start] / shares[: missing - start].sum()
-    function.calibration[:, missing] = function.calibration[:, start:missing] @ known
+    usual = function.calibration[:, start:missing] @ known
+    function.calibration[:, missing] = usual + learned * (function.calibration[:, missing] - usual)

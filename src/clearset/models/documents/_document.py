@@ -88,6 +88,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "loss": model.link.loss,
         "link": model.link.name,
         "nothing": None if model.link.nothing is None else model.link.nothing.tolist(),
+        "support": _support(model),
         "classes": None if classes is None else [str(label) for label in classes.tolist()],
         "trusts": [asdict(trust) for trust in model.trusts],
         "certificate": [
@@ -138,6 +139,17 @@ def _function(model: Model) -> dict[str, Any]:
             "vertices": tables["rho.vertices"],
             "output": tables["rho.output"],
         },
+    }
+
+
+def _support(model: Model) -> dict[str, Any]:
+    support = model.support
+    slots = [model.binning.slots_of(feature.name) for feature in model.binning.features]
+    return {
+        "base": support.base.tolist(),
+        "tokens": support.tokens,
+        "counts": numbers(support.counts),
+        "usual": [numbers(support.usual(model.function.calibration, each), 15) for each in slots],
     }
 
 

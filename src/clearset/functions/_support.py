@@ -1,0 +1,62 @@
+"""What training has shown: where its data lie, and what the set function says of them on average."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Support:
+    """Where the training data lie, and so how far a prediction may leave the base rate.
+
+    Parameters
+    ----------
+    base : ndarray of shape (C, K)
+        The mean scores that stand for the base rate, which is the average prediction for the training sets. Scores are
+        shown as distances from it.
+    tokens : int
+        The smallest number of tokens that enough training sets had. A smaller set counts as if tokens that score the
+        base rate filled it up to this number.
+    counts : ndarray of shape (S,)
+        How many training sets have their values at each slot of the calibrators; a set with several tokens, and a value
+        between two keypoints, count in parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearset.functions import Support
+    >>> support = Support(np.array([[0.1]]), 4, np.zeros(3))
+    >>> support.drawn(np.array([[[0.5]], [[0.5]]]), np.array([1, 4])).ravel()
+    array([0.2, 0.5])
+    """
+
+    base: FloatArray
+    tokens: int
+    counts: FloatArray
+
+    def __repr__(self) -> str:
+        base = np.array2string(self.base.ravel(), precision=3, threshold=5)
+        return f"Support(base {base}, from {self.tokens} tokens on)"
+
+    @classmethod
+    def unknown(cls, n_outputs: int, width: int, n_slots: int) -> "Support":
+        """Return what is assumed of a function of which nothing is known: a score of 0 is the base rate."""
+        return cls(np.zeros((n_outputs, width)), 1, np.zeros(n_slots))
+
+    def drawn(self, means: FloatArray, sizes: npt.NDArray[np.integer]) -> FloatArray:
+        """Draw the mean scores ``(B, C, K)`` of sets that are smaller than supported to the base."""
+        if self.tokens < 2 or not (small := sizes < self.tokens).any():
+            return means
+        means = means.copy()
+        shares = (sizes[small] / self.tokens).reshape(-1, 1, 1)
+        means[small] = self.base + shares * (means[small] - self.base)
+        return means
+
+    def usual(self, calibration: FloatArray, slots: slice) -> FloatArray:
+        """Return what calibrators make of a feature on average, ``(C * K,)``; the slots are those of the feature."""
+        counts = self.counts[slots]
+        shares = counts / counts.sum() if counts.sum() > 0 else np.full(len(counts), 1.0 / max(len(counts), 1))
+        return np.asarray(calibration[:, slots] @ shares)

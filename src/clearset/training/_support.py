@@ -1,0 +1,177 @@
+"""What training data show: where they lie, how large their sets are, and what is predicted of them on average."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines import engine
+from clearset.functions import REGRESSION_LOSSES, Link, Loss, SetFunction, Support
+from clearset.sets import Binning, CrossedPositions, Feature, Positions
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+# One in so many of the training sets is enough to learn from, and so is this number of them.
+ENOUGH = 50
+# Tokens, drawn at even distances, by which values are counted.
+SAMPLE = 200_000
+# The base is found to within 2 ** -this.
+HALVINGS = 60
+
+
+def enough(n: int) -> float:
+    """Return how many of n cases have to show something, for it to be learned from them.
+
+    Parameters
+    ----------
+    n : int
+        The number of cases in all.
+
+    Returns
+    -------
+    float
+        One in 50 of them, but at least 1 and at most 50.
+    """
+    return min(max(n / ENOUGH, 1.0), float(ENOUGH))
+
+
+def find_support(
+    function: SetFunction,
+    binning: Binning,
+    loss: Loss,
+    positions: Positions | CrossedPositions,
+    sizes: IntArray,
+    weights: FloatArray,
+    tokens: int,
+    threads: int,
+) -> Support:
+    """Return what the sets of positive weight show.
+
+    Parameters
+    ----------
+    function : SetFunction
+        The trained function, in the labels' own unit.
+    binning : Binning
+        Its features.
+    loss : Loss
+        What it was trained for.
+    positions : Positions or CrossedPositions
+        Where the tokens of all sets stand.
+    sizes : ndarray of shape (B,)
+        The number of tokens of each set.
+    weights : ndarray of shape (B,)
+        Their weights, 0 for those that were not trained on.
+    tokens : int
+        The smallest supported number of tokens.
+    threads : int
+        Threads of the engine.
+
+    Returns
+    -------
+    Support
+        The base, that number, and the counts of values.
+    """
+    crossed = isinstance(positions, CrossedPositions)
+    trained = weights > 0
+    known = trained & (sizes > 0) if crossed and (trained & (sizes > 0)).any() else trained
+    means = engine().means(_phi_as(function, positions.fractions.dtype), positions, threads)[known].astype(np.float64)
+    n_classes = means.shape[1] if crossed else function.outputs
+    classes = None if loss.name in REGRESSION_LOSSES else np.arange(max(n_classes, 2))
+    base = base_means(function, Link(loss.name, classes), means, weights[known])
+    return Support(base, tokens, _counts(function, binning, positions, trained))
+
+
+def _phi_as(function: SetFunction, dtype: npt.DTypeLike) -> SetFunction:
+    """Return the function with phi in another data type; outputs may be too large for it, and are not needed."""
+    corrections = None if function.corrections is None else function.corrections.astype(dtype)
+    calibration, vertices = function.calibration.astype(dtype), function.vertices.astype(dtype)
+    return replace(function, calibration=calibration, vertices=vertices, corrections=corrections)
+
+
+def smallest_supported(sizes: IntArray, needed: float, features: Sequence[Feature], counters: Sequence[str]) -> int:
+    """Return the smallest number of tokens that enough sets have, these and smaller ones together; at least 1.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n,)
+        The number of tokens of each set.
+    needed : float
+        How many sets are enough.
+    features : sequence of Feature
+        The features of the set function.
+    counters : sequence of str
+        The names of those that count tokens. Where one of them is declared monotonic, no set is too small: to draw
+        small sets to the base rate would break the promise.
+
+    Returns
+    -------
+    int
+        The number.
+    """
+    promised = any(feature.monotonic is not None for feature in features if feature.name in counters)
+    if promised or not len(sizes):
+        return 1
+    place = max(int(np.ceil(needed)) - 1, 0)
+    return max(int(np.partition(sizes, place)[place]), 1)
+
+
+def base_means(function: SetFunction, link: Link, means: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the mean scores, ``(C, K)``, at which the average prediction for some sets is predicted.
+
+    They are the average ``(C, K)`` of the sets' mean scores ``(B, C, K)``, all scores of an output moved by the same
+    amount. Rho rises, so that the amount is found by halving.
+    """
+
+    def outputs_at(mean: FloatArray) -> FloatArray:
+        return np.asarray(engine().rho(function.rho, mean[None])[0])
+
+    wanted = link.outputs_of(np.average(link.estimates(engine().rho(function.rho, means)), axis=0, weights=weights))
+    centre = np.average(means, axis=0, weights=weights)
+    if link.name == "softmax":
+        # Outputs that all move by the same amount say the same.
+        wanted = wanted + np.average(outputs_at(centre) - wanted, weights=np.exp(wanted))
+    low, high = np.full(len(centre), -2.0), np.full(len(centre), 2.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        below = outputs_at(np.clip(centre + middle[:, None], -1.0, 1.0)) < wanted
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(np.clip(centre + high[:, None], -1.0, 1.0))
+
+
+def _counts(
+    function: SetFunction, binning: Binning, positions: Positions | CrossedPositions, trained: npt.NDArray[np.bool_]
+) -> FloatArray:
+    """Count the sets at every slot, by a sample of their tokens; each set counts once."""
+    sizes = np.diff(positions.offsets)
+    tokens = np.flatnonzero(np.repeat(trained, sizes))
+    every = max(1, -(-len(tokens) // SAMPLE))
+    tokens = tokens[::every]
+    weights = every / np.repeat(sizes, sizes)[tokens]
+    counts = np.zeros(binning.n_slots + 1)
+
+    def count(slots: npt.NDArray[Any], fractions: npt.NDArray[Any], weights: FloatArray) -> None:
+        nonlocal counts
+        counts += np.bincount(slots, weights * (1.0 - fractions), minlength=len(counts))
+        counts += np.bincount(slots + 1, weights * fractions, minlength=len(counts))[: len(counts)]
+
+    if isinstance(positions, CrossedPositions):
+        known = positions.rows[tokens] >= 0
+        places = _value_places(function, positions, tokens[known])
+        for column in places.T:
+            count(column.astype(np.int64), column % 1, weights[known] / len(places.T))
+    for slots, fractions in zip(positions.slots, positions.fractions, strict=True):
+        count(slots[tokens], fractions[tokens], weights)
+    return counts[:-1]
+
+
+def _value_places(function: SetFunction, crossed: CrossedPositions, known: IntArray) -> FloatArray:
+    """Return where the values of some tokens stand between keypoints, ``(n, C)``."""
+    values = crossed.values[crossed.rows[known]].astype(np.float64)
+    if function.corrections is not None:
+        corrected = crossed.corrected[known]
+        values[corrected >= 0] += function.corrections[corrected[corrected >= 0]]
+    keypoints = crossed.keypoints.astype(np.float64)
+    return np.interp(values, keypoints, np.arange(len(keypoints), dtype=np.float64))
