@@ -11,10 +11,11 @@ from clearset.display._notebook import (
 )
 from clearset.display._notebook_explanations import dependence_html, explanation_html, joint_explanation_html
 from clearset.display._report_page import render_report, write_report
-from clearset.display._short_text import counted, token_texts
+from clearset.display._short_text import counted, token_texts, with_order
 from clearset.display.plots._calibrators import plot_calibrators
 from clearset.display.plots._dependence import plot_partial_dependence
 from clearset.display.plots._history import plot_history
+from clearset.display.plots._importance import plot_importance
 from clearset.display.plots._lattice import plot_lattice
 from clearset.display.plots._quality import plot_quality, reliability
 from clearset.display.plots._rho import plot_rho
@@ -31,6 +32,7 @@ __all__ = [
     "model_html",
     "plot_calibrators",
     "plot_history",
+    "plot_importance",
     "plot_lattice",
     "plot_partial_dependence",
     "plot_quality",
@@ -41,6 +43,7 @@ __all__ = [
     "token_table_html",
     "token_texts",
     "tuning_html",
+    "with_order",
     "write_page",
     "write_report",
 ]

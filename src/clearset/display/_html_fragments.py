@@ -24,7 +24,7 @@ _STYLE = """<style>
 .clearset svg{display:block;overflow:visible}
 .clearset .bad{color:#d55e00;font-weight:bold}
 </style>"""
-UP, DOWN = "#3a8fc7", "#d9722e"
+RAISES, LOWERS = "#3a8fc7", "#98a1ab"
 
 
 def name_html(name: Any, most: int = 40) -> str:
@@ -84,31 +84,36 @@ def write_page(title: str, block: str, path: str | PathLike[str]) -> None:
 
 
 def bar_svg(shares: Any) -> str:
-    """Return contributions, from -1 to 1, as bars to the left and right of a middle line."""
+    """Return scores, from -1 to 1, as bars to the left and right of a middle line; NaN has none."""
     height = 12 / len(shares)
     bars = "".join(
         f'<rect x="{40 if share >= 0 else 40 + 40 * share:.1f}" y="{place * height:.1f}" '
-        f'width="{40 * abs(share):.1f}" height="{max(height - 1, 1):.1f}" fill="{UP if share >= 0 else DOWN}"/>'
+        f'width="{40 * abs(share):.1f}" height="{max(height - 1, 1):.1f}" fill="{RAISES if share >= 0 else LOWERS}"/>'
         for place, share in enumerate(shares)
+        if share == share
     )
     line = '<line x1="40" x2="40" y1="-1" y2="13" stroke="#888"/>'
     return f'<svg width="80" height="12" aria-hidden="true">{bars}{line}</svg>'
 
 
-def sparkline_svg(curve: ShownCurve, width: int) -> str:
-    """Return a calibrator in the size of a line of text: curves of numbers, points of categories."""
+def sparkline_svg(curve: ShownCurve, width: int, largest: float) -> str:
+    """Return the effects of a feature in the size of a line of text: curves of numbers, bars of categories.
+
+    The line in the middle is the base rate, and `largest` the effect at the upper or lower edge.
+    """
+    rows = 11 - 10 * curve.effects[:width] / (largest or 1.0)
     if curve.keypoints is None:
-        x = np.linspace(4, 86, max(curve.values.shape[1], 1))
+        x = np.linspace(4, 86, max(rows.shape[1], 1))
     else:
         places = Scale.of(curve.keypoints).apart(curve.keypoints)
         x = 1 + 88 * (places - places[0]) / (places[-1] - places[0])
-    drawn = []
-    for row, opacity in zip(curve.values[:width], (1.0, 0.75, 0.55, 0.4), strict=False):
-        points = [f"{a:.1f},{b:.1f}" for a, b in zip(x, 21 - 20 * np.clip(row, 0, 1), strict=False)]
+    drawn = ['<path d="M1,11H89" stroke="#888" stroke-opacity="0.5"/>']
+    for row, opacity in zip(rows, (1.0, 0.75, 0.55, 0.4), strict=False):
         if curve.keypoints is None:
-            path = " ".join(f"M{point}h0" for point in points)
-            style = 'stroke-width="5" stroke-linecap="round"'
+            path = " ".join(f"M{a:.1f},11V{b:.1f}" for a, b in zip(x, row, strict=False))
+            style = f'stroke-width="{min(5.0, 60 / len(x)):.1f}"'
         else:
-            path, style = f"M{' L'.join(points)}", 'stroke-width="1.6"'
-        drawn.append(f'<path d="{path}" fill="none" stroke="{UP}" {style} stroke-opacity="{opacity}"/>')
-    return f'<svg width="90" height="22" role="img" aria-label="calibrator">{"".join(drawn)}</svg>'
+            path = f"M{' L'.join(f'{a:.1f},{b:.1f}' for a, b in zip(x, row, strict=False))}"
+            style = 'stroke-width="1.6"'
+        drawn.append(f'<path d="{path}" fill="none" stroke="{RAISES}" {style} stroke-opacity="{opacity}"/>')
+    return f'<svg width="90" height="22" role="img" aria-label="effect on the score">{"".join(drawn)}</svg>'

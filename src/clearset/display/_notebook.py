@@ -97,9 +97,10 @@ def token_table_html(table: ShownTokenTable) -> str:
         for row in rows:
             place = max(range(len(row["mean"])), key=row["mean"].__getitem__)
             row |= {"share": row["mean"][place], "most often": str(table.classes[place])}
+    between = " " if table.tokenizer.in_order else " + "
     cells = [
         [
-            " + ".join(name_html(item) for item in row["token"]),
+            between.join(name_html(item) for item in row["token"]),
             *(name_html(row[name]) if isinstance(row[name], str) else said(row[name]) for name in names),
         ]
         for row in rows
@@ -177,16 +178,20 @@ def tuning_html(tuning: Any) -> str:
 def _features(model: ShownModel) -> str:
     """Return the features of a set function with their curves."""
     function, curves = model.function, model.calibrators()
+    # Effects of all features are on the same scale, so that they can be compared.
+    largest = max(
+        (float(abs(curve.effects[: function.width]).max(initial=0.0)) for curve in curves.values()), default=0
+    )
     rows = [
         [
             name_html(feature.name),
             html.escape(_declared(feature)),
             html.escape(_range(curves[feature.name])),
-            sparkline_svg(curves[feature.name], function.width),
+            sparkline_svg(curves[feature.name], function.width, largest),
         ]
         for feature in model.binning.features[:_MOST_FEATURES]
     ]
-    table = table_html(["feature", "declared", "values", "calibrator"], rows)
+    table = table_html(["feature", "declared", "values", "effect on the score"], rows)
     return facts_html(_facts(model)) + table + more_html(len(model.binning.features) - len(rows), "feature")
 
 

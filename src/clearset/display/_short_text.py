@@ -1,13 +1,18 @@
 """Names, numbers and tokens as short text."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from clearset.display._protocols import ShownExplanation
 from clearset.sets import SIZE
 
 _MOST_FEATURES = 3
+# What features of whole sets count where tokens are made of items.
+_COUNTED = {"items": "number of items", "tokens": "number of tokens"}
+_IN_ORDER = b"in_order"
 
 
 def shown(name: Any, most: int = 28) -> str:
@@ -33,6 +38,31 @@ def shortened(text: str, most: int) -> str:
 def said(number: Any) -> str:
     """Return a number in a few digits."""
     return f"{number:,.0f}" if 10_000 <= abs(number) < 1e9 else f"{number:.4g}"
+
+
+def said_alike(numbers: Sequence[float], *, signs: bool = False) -> list[str]:
+    """Return numbers that are to be compared or added up: as many decimals as the largest needs for four digits."""
+    sizes = [abs(number) for number in numbers if number == number]
+    largest, sign = max(sizes, default=0.0), "+" if signs else ""
+    if largest and not 1e-6 < largest < 1e9:
+        return [f"{number:{sign}.4g}" for number in numbers]
+    decimals = max(3 - int(np.floor(np.log10(largest))), 0) if largest else 0
+    return [f"{number:{sign},.{decimals}f}" for number in numbers]
+
+
+def what_is_predicted(label: Any, *, probability: bool) -> str:
+    """Return what a prediction is, and so its unit: a number, the probability of a class, or an output for it."""
+    if label is None:
+        return "prediction"
+    return f"probability of {shown(label)}" if probability else f"output for class {shown(label)}"
+
+
+def unit_of(explanation: ShownExplanation) -> str:
+    """Return what the predictions of one explanation are, and so the unit of its contributions."""
+    # Only with the hinge loss is the output of a class the prediction itself.
+    probability = not np.array_equal(explanation.prediction, explanation.output)
+    label = None if explanation.label is None else explanation.label[0]
+    return what_is_predicted(label, probability=probability)
 
 
 def counted(n: int, what: str) -> str:
@@ -68,23 +98,72 @@ def token_texts(explanation: ShownExplanation, most: int) -> list[str]:
     list of str
         A text for each token.
     """
-    tokens = explanation.tokens["token"].to_pylist()
-    if not pa.types.is_integer(explanation.tokens["token"].type):
-        return ["no known token" if token is None else _items(token, most) for token in tokens]
     table = explanation.tokens
-    names = [name for name in explanation.features if name != SIZE] or [SIZE]
+    tokens = table["token"].to_pylist()
+    if not pa.types.is_integer(table["token"].type):
+        return item_texts(table, most)
+    of_set = {*explanation.of_sets["feature"].to_pylist(), SIZE}
+    names = [name for name in explanation.features if name not in of_set]
     if len(names) > _MOST_FEATURES and len(tokens) > 1:
         # What all tokens of the set share does not tell them apart.
         names = [name for name in names if len(set(table[name].to_pylist())) > 1] or names
     columns = [table[name].to_pylist() for name in names]
+    rows = zip(*columns, strict=True) if names else [()] * len(tokens)
     return [
-        "no token" if token is None else shortened(", ".join(map(_said, names, row)), most)
-        for token, row in zip(tokens, zip(*columns, strict=True), strict=True)
+        "no token" if token is None else shortened(", ".join(map(_said, names, row)), most) or f"token {token + 1}"
+        for token, row in zip(tokens, rows, strict=True)
     ]
 
 
-def _items(token: list[str], most: int) -> str:
-    return shortened(" + ".join(shown(item, max(most // len(token) - 3, 12)) for item in token), most)
+def item_texts(table: pa.Table, most: int) -> list[str]:
+    """Return the tokens of a table, which are lists of items: those of n-grams as text, others with a plus between."""
+    between = " " if in_order(table) else " + "
+    return ["no known token" if token is None else _items(token, most, between) for token in table["token"].to_pylist()]
+
+
+def in_order(table: pa.Table) -> bool:
+    """Return whether the items of a table's tokens are words in their order; the schema's metadata tell."""
+    return (table.schema.metadata or {}).get(_IN_ORDER) == b"true"
+
+
+def with_order(table: pa.Table) -> pa.Table:
+    """Return a table of tokens whose items are words in their order, as n-grams have them.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table, in whose schema it is noted.
+    """
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _IN_ORDER: b"true"})
+
+
+def set_feature_texts(explanation: ShownExplanation, most: int) -> list[str]:
+    """Return each feature of one whole set by name and value, such as "price 9.5" or "number of tokens 3"."""
+    of_items = not pa.types.is_integer(explanation.tokens["token"].type)
+    texts = []
+    for row in explanation.of_sets.to_pylist():
+        name = _COUNTED.get(row["feature"], row["feature"]) if of_items else row["feature"]
+        # What other classes make of it has no value.
+        alone = row["feature"] not in explanation.features
+        texts.append(shown(name, most) if alone else shortened(_said(name, _number(row["value"])), most))
+    return texts
+
+
+def _items(token: list[str], most: int, between: str) -> str:
+    return shortened(between.join(shown(item, max(most // len(token) - 3, 12)) for item in token), most)
+
+
+def _number(text: str | None) -> Any:
+    """Return the number that a text is, if it is one."""
+    try:
+        return text if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def _said(name: str, value: Any) -> str:

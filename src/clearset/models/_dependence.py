@@ -39,6 +39,10 @@ class PartialDependence:
         The mean prediction over the sets.
     sets : ndarray of shape (B, n)
         The prediction for each set.
+    base : float
+        The base rate: the average prediction for the training sets.
+    probability : bool, default=False
+        Whether predictions are probabilities; with the hinge loss, which knows none, they are outputs.
     made_up : bool, default=False
         Whether the sets are not given ones, but sets of one token whose features were drawn each by itself.
 
@@ -61,6 +65,8 @@ class PartialDependence:
     values: npt.NDArray[Any]
     prediction: FloatArray
     sets: FloatArray
+    base: float
+    probability: bool = False
     made_up: bool = False
 
     def __repr__(self) -> str:
@@ -97,10 +103,15 @@ def dependence_of(model: Model, feature: str, X: Any, n: int, label: Any) -> Par
         values = np.interp(steps, np.arange(len(keypoints)), keypoints)
         places, fractions = binning.place(feature, values, np.float64)
     pieces = [model.drawn(label)] if X is None else model.read(X).scored(label)
-    curves = np.concatenate([piece.dependence(place, places, fractions) for piece in pieces])
+    parts, base = [], float("nan")
+    for piece in pieces:
+        parts.append(piece.dependence(place, places, fractions))
+        base = float(piece.base[0]) if len(piece.base) else base
+    curves = np.concatenate(parts)
     if not len(curves):
         raise ValueError("X holds no sets, and there is no mean of nothing. Give at least one, or leave X out.")
-    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, X is None)
+    known = model.link.has_probabilities
+    return PartialDependence(feature, label, values, curves.mean(axis=0), curves, base, known, X is None)
 
 
 def _chosen_label(classes: npt.NDArray[Any] | None, label: Any) -> Any:

@@ -183,15 +183,14 @@ class FittedModel(GivesOutputs):
         return dependence_of(self.as_model(), feature, self._input_if_any(X), n, label)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
-        """Return the curves of phi's calibrators, by feature.
+        """Return the curves of phi's calibrators and their effects on scores, by feature.
 
         Returns
         -------
         dict of CalibratorCurve
             The curve of each feature, by its name.
         """
-        model = self.as_model()
-        return calibrator_curves(model.binning, model.function)
+        return calibrator_curves(self.as_model())
 
     def verify(self, X: Any = None) -> Certificate:
         """Check every declared constraint, in the parameters and by probing.

@@ -1,6 +1,7 @@
 """Examples of strings and texts that a model has read: their tokens, and what is known of each."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset import display
 from clearset.engines import engine
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explain import assemble
@@ -82,7 +84,10 @@ class TokenReading(Reading):
             values = self._features(piece, sets)
             parts.append(assemble(sets, tokens, values, further, effects=effects, frames=frames))
             start += n_tokens
-        return joined(parts)
+        explanation = joined(parts)
+        if not model.table.tokenizer.in_order:
+            return explanation
+        return replace(explanation, tokens=display.with_order(explanation.tokens))
 
     def _features(self, piece: Occurrences, sets: ScoredTokens) -> dict[str, pa.Array]:
         """Return the features of every token by name; details that are called as a column of the frame are marked."""

@@ -120,12 +120,33 @@ def draw_numbers(axes: "Axes", values: FloatArray, keypoints: FloatArray, scale:
         axes.bar(MISSING, unit * absent, 0.04, color=DATA, transform=axes.transAxes, clip_on=False, zorder=0)
 
 
-def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
-    """Mark the calibrated values of missing values of a numeric feature, beside its axis."""
+def draw_counts(axes: "Axes", counts: FloatArray, keypoints: FloatArray, scale: Scale, height: float) -> None:
+    """Draw the distribution of a numeric feature from the counts at its keypoints, and last of missing values."""
+    places, present, absent = scale.apart(keypoints), counts[:-1], float(counts[-1])
+    steps = np.diff(places)
+    if scale.kind == "linear" and len(steps) < _BINS and steps.max() < 1.5 * steps.min():
+        width = 0.8 * float(steps.min())
+        left, widths, heights = places - width / 2, np.full(len(places), width), present
+        axes.set_xlim(left[0] - 0.1 * width, left[-1] + 1.1 * width)
+    else:
+        # What is counted at a keypoint lies about it, as far as the middles between it and its neighbours.
+        cells = np.concatenate([places[:1], (places[1:] + places[:-1]) / 2, places[-1:]])
+        edges = np.linspace(places[0], places[-1], _BINS + 1)
+        heights = np.diff(np.interp(edges, cells, np.concatenate([[0.0], np.cumsum(present)])))
+        values = scale.between(float(keypoints[0]), float(keypoints[-1]), _BINS + 1)
+        left, widths = values[:-1], np.diff(values)
+    unit = height / max(float(heights.max(initial=0.0)), absent, 1e-300)
+    draw_bars(axes, left, unit * heights, widths)
+    if absent:
+        axes.bar(MISSING, unit * absent, 0.04, color=DATA, transform=axes.transAxes, clip_on=False, zorder=0)
+
+
+def mark_missing(axes: "Axes", values: FloatArray, colours: list[str], alpha: float = 1.0) -> None:
+    """Mark what is made of missing values of a numeric feature, beside its axis."""
     transform = axes.get_yaxis_transform()
     axes.plot([MISSING - 0.05] * 2, [0, 1], color=LINE, lw=0.8, ls=":", transform=axes.transAxes, clip_on=False)
     for value, colour in zip(values.tolist(), colours, strict=True):
-        mark_missing_value(axes, MISSING, value, colour, transform=transform, clip_on=False)
+        mark_missing_value(axes, MISSING, value, colour, transform=transform, clip_on=False, alpha=alpha)
     axes.text(
         MISSING, -0.03, "missing", rotation=90, ha="center", va="top", fontsize=7.5, color=MUTED,
         transform=axes.transAxes,
@@ -133,12 +154,12 @@ def mark_missing(axes: "Axes", values: FloatArray, colours: list[str]) -> None:
 
 
 def mark_missing_value(axes: "Axes", x: float, y: float, colour: str, **options: Any) -> None:
-    """Mark the calibrated value of a missing value by a circle."""
+    """Mark what is made of a missing value by a circle."""
     axes.plot([x], [y], "o", ms=5, mfc="white", mec=colour, mew=1.4, gid="missing", **options)
 
 
 def choose_categories(
-    categories: tuple[Any, ...], counts: npt.NDArray[np.int64] | None, heights: FloatArray
+    categories: tuple[Any, ...], counts: npt.NDArray[Any] | None, heights: FloatArray
 ) -> npt.NDArray[np.intp]:
     """Return the places of the categories to draw: the most frequent ones, or the lowest and the highest."""
     if len(categories) <= MOST_CATEGORIES:

@@ -5,16 +5,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearset.display._protocols import ShownDependence
-from clearset.display._short_text import shown
+from clearset.display._short_text import shown, what_is_predicted
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
-from clearset.display.plots._figure import ACCENT, LINE, MUTED, add_grid, name_axes, need_matplotlib, new_panels, title
+from clearset.display.plots._figure import (
+    ACCENT,
+    LINE,
+    MUTED,
+    add_grid,
+    mark_base,
+    name_axes,
+    need_matplotlib,
+    new_panels,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def plot_partial_dependence(dependence: ShownDependence, *, sets: int = 50) -> "Figure":
-    """Draw how predictions depend on one feature of one token.
+    """Draw how predictions depend on one feature of one token; a thin line is the base rate.
 
     Parameters
     ----------
@@ -50,8 +60,8 @@ def plot_partial_dependence(dependence: ShownDependence, *, sets: int = 50) -> "
         axes.plot(dependence.values, dependence.sets[chosen].T, color=LINE, lw=0.7, alpha=0.6, zorder=1)
         axes.plot(dependence.values, dependence.prediction, color=ACCENT, lw=2.4, zorder=3)
     add_grid(axes, "y")
-    said = "prediction" if dependence.label is None else f"probability of {shown(dependence.label)}"
-    name_axes(axes, feature, said)
+    mark_base(axes, dependence.base)
+    name_axes(axes, feature, what_is_predicted(dependence.label, probability=dependence.probability))
     drawn = ""
     if len(chosen):
         drawn = f", and {len(chosen) if len(chosen) < n_sets else 'each'} of them"

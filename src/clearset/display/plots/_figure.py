@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 ACCENT, OPPOSITE = "#0072B2", "#D55E00"
 PALETTE = (ACCENT, OPPOSITE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564B", "#333333")
 DATA, INK, MUTED, LINE = "#D9DEE4", "#24292F", "#6A737D", "#B8C0C8"
+RAISES, LOWERS = ACCENT, "#98A1AB"
+"""The colours of what raises a prediction above the base rate, and of what lowers it."""
 
 
 def need_matplotlib() -> None:
@@ -61,6 +63,15 @@ def clean(axes: "Axes") -> "Axes":
 def add_grid(axes: "Axes", axis: Literal["both", "y"] = "both") -> None:
     """Draw faint lines behind a panel."""
     axes.grid(axis=axis, color=LINE, lw=0.5, alpha=0.5)
+
+
+def mark_base(axes: "Axes", base: float) -> None:
+    """Draw the base rate as a thin line across a panel, named at its right end."""
+    axes.axhline(base, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=2, gid="base")
+    axes.annotate(
+        "base rate", (1.0, base), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
+        va="bottom", fontsize=7.5, color=MUTED, annotation_clip=False,
+    )  # fmt: skip
 
 
 def title(axes: "Axes", text: str) -> None:

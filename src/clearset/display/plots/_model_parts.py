@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.display._protocols import FloatArray, ShownExplanation, ShownModel
-from clearset.display._short_text import shown
+from clearset.display._short_text import shown, what_is_predicted
 
 
 def named_scores(model: ShownModel, label: Any) -> dict[int, str]:
@@ -48,15 +48,28 @@ def predictions_of_means(model: ShownModel, means: FloatArray, output: int) -> F
     return model.link.of_one_output(np.asarray(model.rho_outputs(rows)[:, output]))
 
 
-def what_is_predicted(model: ShownModel, label: Any = None) -> str:
-    """Return the name of what a model predicts, for an axis."""
-    link = model.link
-    if link.classes is None:
-        return "prediction"
-    if link.name in ("margin", "softmax"):
-        return "output" if label is None else f"output for class {shown(label)}"
-    name = link.classes[1] if len(link.classes) == 2 else label
-    return "probability of the class" if name is None else f"probability of {shown(name)}"
+def base_of(model: ShownModel, label: Any) -> FloatArray:
+    """Return the mean scores ``(K,)`` of the base rate of a class; of None, those of the first."""
+    classes, base = model.link.classes, model.support.base
+    place = 0 if label is None or classes is None or len(base) == 1 else classes.tolist().index(label)
+    return np.asarray(base[place])
+
+
+def effect_shift(model: ShownModel, label: Any) -> FloatArray:
+    """Return what effects ``(K,)`` of a class lack where classes share one set function: they tell of the mean base."""
+    base = model.support.base
+    if label is None or len(base) == model.function.outputs:
+        return np.zeros(1)
+    return np.asarray(base.mean(axis=0) - base_of(model, label))
+
+
+def unit_of_one(model: ShownModel, label: Any) -> str:
+    """Return what the predictions of one output are, for an axis."""
+    classes, name = model.link.classes, model.link.name
+    if classes is not None and len(classes) == 2:
+        label = classes[1]
+    # A probability by softmax needs the other outputs too.
+    return what_is_predicted(None if classes is None else label, probability=name in ("sigmoid", "shares"))
 
 
 def columns_of(model: ShownModel, explanation: ShownExplanation) -> dict[str, pa.ChunkedArray]:

@@ -1,17 +1,19 @@
-"""Waterfall plots: what each token of one set adds to the mean score, and the prediction that follows from it."""
+"""Waterfall plots: from the base rate to the prediction for one set, token by token."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clearset.display._explained_parts import ExplainedParts
 from clearset.display._protocols import FloatArray, ShownExplanation
-from clearset.display._short_text import said, shown, token_texts
+from clearset.display._short_text import said, said_alike, unit_of
 from clearset.display.plots._figure import (
     ACCENT,
     INK,
     LINE,
+    LOWERS,
     MUTED,
-    OPPOSITE,
+    RAISES,
     clean,
     fit,
     inches_of,
@@ -27,119 +29,108 @@ if TYPE_CHECKING:
 
 _MOST_CHARACTERS = 58
 _SMALL = 8.5
-# In inches: the widest name of a token, and a number beside a bar.
-_WIDEST_NAME, _NUMBER = 4.0, 0.62
+_BASE = "base rate"
+# In inches: the widest name of a token, a number beside a bar, the bars, and the curve of rho.
+_WIDEST_NAME, _NUMBER, _BARS, _CURVE = 4.0, 0.72, 4.2, 2.2
 
 
-def plot_waterfall(explanation: ShownExplanation, *, tokens: int = 10) -> "Figure":
-    """Draw what each token of one set adds to its mean score, and the prediction that follows from it.
+def plot_waterfall(explanation: ShownExplanation, *, most: int = 10) -> "Figure":
+    """Draw the way from the base rate to the prediction for one set: what each token and each feature of it adds.
+
+    What raises the prediction is blue, what lowers it grey.
 
     Parameters
     ----------
     explanation : Explanation
         The explanation of one set; of several sets the first is drawn.
-    tokens : int, default=10
-        The largest number of tokens to name: those with the largest contributions. One bar sums up the others.
+    most : int, default=10
+        The largest number of tokens and features to name: those with the largest contributions. One bar sums up the
+        others.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each score; beside a single one, the curve of rho.
+        One panel; if tokens have one score, with the curve of rho beside it.
     """
     need_matplotlib()
-    if isinstance(tokens, bool) or not isinstance(tokens, int | np.integer) or tokens < 1:
-        raise ValueError(f"tokens is {tokens!r}; name at least 1 token.")
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+        raise ValueError(f"most is {most!r}; name at least 1 token.")
     if not len(explanation):
         raise ValueError("The explanation holds no set, so there is nothing to draw.")
     one = explanation[0]
-    parts = contributions_of(one)
-    names, bars = _most_important(token_texts(one, _MOST_CHARACTERS), parts, int(tokens))
-    width, label = parts.shape[1], None if one.label is None else one.label[0]
+    unit, label = unit_of(one), None if one.label is None else one.label[0]
+    parts = ExplainedParts.of(one, _MOST_CHARACTERS)
+    places, rest, rest_adds = parts.named(int(most))
+    names, bars = [parts.texts[place] for place in places], parts.contributions[places]
+    if rest:
+        names, bars = [*names, rest], np.append(bars, rest_adds)
+    names = [fit(name, _WIDEST_NAME, _SMALL) for name in (_BASE, *names, unit)]
     curve = one.rho.get(label, next(iter(one.rho.values()), None))
-    sizes = [3.2 if width == 1 else 2.8] * width + ([2.1] if curve is not None else [])
-    names = [fit(name, _WIDEST_NAME, _SMALL) for name in names]
-    beside = max(inches_of(name, _SMALL) for name in (*names, "mean score"))
-    figure = new_figure(beside + 0.5 + sum(sizes), 1.5 + 0.32 * (len(names) + 1))
+    sizes = [_BARS, *([] if curve is None else [_CURVE])]
+    beside = max(inches_of(name, _SMALL) for name in names)
+    figure = new_figure(beside + 0.5 + sum(sizes), 1.5 + 0.32 * len(names))
     grid = figure.add_gridspec(1, len(sizes), width_ratios=sizes)
-    for k in range(width):
-        axes = clean(figure.add_subplot(grid[k]))
-        _draw_bars(axes, bars[:, k], float(one.aggregate[0, k]), sizes[k] - 0.5)
-        _name_rows(axes, names if k == 0 else None, len(names))
-        name_axes(axes, "contribution to the mean score" if width == 1 else f"contribution to score {k + 1}")
+    axes = clean(figure.add_subplot(grid[0]))
+    _draw_bars(axes, bars, float(one.base[0]), float(one.prediction[0]))
+    _name_rows(axes, names)
+    name_axes(axes, unit if label is not None else "prediction, in the unit of the labels")
     if curve is not None:
-        _draw_rho(clean(figure.add_subplot(grid[width])), curve, one)
-    what = "Prediction:" if label is None else f"Prediction for class {shown(label)}:"
-    text = fit(f"{what} {said(float(one.prediction[0]))}", figure.get_figwidth() - 0.2, 12)
-    figure.suptitle(text, x=0.01, ha="left", fontsize=12, color=INK, parse_math=False)
+        _draw_rho(clean(figure.add_subplot(grid[1])), curve, one)
+    text = fit(f"{unit}: {said(float(one.prediction[0]))}", figure.get_figwidth() - 0.2, 12)
+    figure.suptitle(text[0].upper() + text[1:], x=0.01, ha="left", fontsize=12, color=INK, parse_math=False)
     return figure
 
 
-def contributions_of(explanation: ShownExplanation) -> FloatArray:
-    """Return the contributions of all tokens, ``(T, K)``."""
-    column = explanation.tokens["contribution"].to_pylist()
-    return np.array(column, dtype=np.float64).reshape(len(column), -1)
-
-
-def _most_important(texts: list[str], parts: FloatArray, most: int) -> tuple[list[str], FloatArray]:
-    """Sort tokens by the size of their contributions, and sum up those that are not named."""
-    order = np.argsort(-np.abs(parts).sum(axis=1), kind="stable")
-    if len(order) <= most + 1:
-        return [texts[place] for place in order], parts[order]
-    named, rest = order[:most], order[most:]
-    names = [*(texts[place] for place in named), f"{len(rest):,} other tokens"]
-    return names, np.vstack([parts[named], parts[rest].sum(axis=0)])
-
-
-def _draw_bars(axes: "Axes", bars: FloatArray, aggregate: float, inches: float) -> None:
-    """Draw bars from left to right, and their numbers beside them, on an axis that is about `inches` wide."""
-    ends = np.cumsum(bars)
-    starts = ends - bars
-    n = len(bars)
-    colours = [ACCENT if bar >= 0 else OPPOSITE for bar in bars]
-    axes.barh(np.arange(n), bars, left=starts, height=0.66, color=colours, zorder=2)
-    axes.barh(n, aggregate, height=0.66, color=MUTED, zorder=2)
-    for row in range(n):
-        axes.plot([ends[row]] * 2, [row - 0.33, row + 1.33], color=LINE, lw=0.8, zorder=1)
-    low, high = min(0.0, ends.min()), max(0.0, ends.max())
+def _draw_bars(axes: "Axes", bars: FloatArray, base: float, prediction: float) -> None:
+    """Draw the base rate, bars from there, the prediction below them, and the numbers beside all."""
+    ends = base + np.cumsum(bars)
+    starts, n = ends - bars, len(bars)
+    rows = np.arange(1, n + 1)
+    axes.barh(rows, bars, left=starts, height=0.66, color=[RAISES if bar >= 0 else LOWERS for bar in bars], zorder=2)
+    for row, end in enumerate([base, *ends]):
+        axes.plot([end] * 2, [row - 0.33 * (row > 0), row + 1.33], color=LINE, lw=0.8, zorder=1)
+    axes.plot([base, prediction], [0, n + 1], "D", ls="", ms=6, color=INK, zorder=3, gid="ends")
+    low, high = min(base, ends.min(initial=base)), max(base, ends.max(initial=base))
     # Numbers stand to the left of what is taken away, and to the right of what is added.
-    values = [*bars, aggregate]
-    left = _NUMBER if min(values) < 0 else 0.12
-    right = _NUMBER if max(values) >= 0 else 0.12
-    unit = ((high - low) or 1.0) / (inches - left - right)
-    axes.set_xlim(low - left * unit, high + right * unit)
-    axes.locator_params(axis="x", nbins=4)
-    offset = 0.04 * unit
-    for row, (bar, start, end) in enumerate(zip(values, [*starts, 0.0], [*ends, aggregate], strict=True)):
-        side = max(start, end) + offset if bar >= 0 else min(start, end) - offset
+    left = _NUMBER if bars.min(initial=0.0) < 0 else 0.12
+    length = (high - low) or max(abs(base), 1.0)
+    inch = length / (_BARS - 0.4 - left - _NUMBER)
+    axes.set_xlim(low - left * inch, high + _NUMBER * inch)
+    axes.locator_params(axis="x", nbins=5)
+    texts = [said_alike([base, *ends])[0], *said_alike(bars.tolist(), signs=True), said_alike([*ends, prediction])[-1]]
+    for row, text in enumerate(texts):
+        bar = bars[row - 1] if 0 < row <= n else 0.0
+        start, end = (starts[row - 1], ends[row - 1]) if 0 < row <= n else ([base, prediction][row > 0],) * 2
+        side = min(start, end) - 0.05 * inch if bar < 0 else max(start, end) + (0.05 if 0 < row <= n else 0.1) * inch
         axes.text(
-            side, row, f"{bar:+.3g}" if row < n else f"{bar:.3g}", va="center", fontsize=8, color=INK,
-            ha="left" if bar >= 0 else "right", fontweight="bold" if row == n else "normal", zorder=3,
+            side, row, text, va="center", fontsize=8, color=INK, ha="right" if bar < 0 else "left", zorder=3,
+            fontweight="bold" if row == n + 1 else "normal",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85},
         )  # fmt: skip
-    axes.axvline(0, color=LINE, lw=1, zorder=1)
 
 
-def _name_rows(axes: "Axes", names: list[str] | None, n: int) -> None:
-    if names is None:
-        axes.set_yticks([])
-    else:
-        texts = [*names, "mean score"]
-        axes.set_yticks(range(n + 1), texts, parse_math=False, color=INK, fontsize=_SMALL)
-    axes.set_ylim(n + 0.6, -0.6)
-    axes.axhline(n - 0.5, color=LINE, lw=0.8)
+def _name_rows(axes: "Axes", names: list[str]) -> None:
+    axes.set_yticks(range(len(names)), names, parse_math=False, color=INK, fontsize=_SMALL)
+    axes.get_yticklabels()[-1].set_fontweight("bold")
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    for row in (0.5, len(names) - 1.5):
+        axes.axhline(row, color=LINE, lw=0.8)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
 
 def _draw_rho(axes: "Axes", curve: FloatArray, one: ShownExplanation) -> None:
+    """Draw rho's curve with the set on it, and the base rate at 0."""
     score, output = float(one.aggregate[0, 0]), float(one.output[0])
-    low, high = float(curve[:, 1].min()), float(curve[:, 1].max())
+    base = float(np.interp(0.0, curve[:, 0], curve[:, 1]))
+    low, high = min(float(curve[:, 1].min()), output), max(float(curve[:, 1].max()), output)
     axes.plot(curve[:, 0], curve[:, 1], color=ACCENT, lw=1.8, zorder=2)
+    axes.axvline(0, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1, gid="base")
     axes.plot([score, score], [low, output], color=LINE, lw=1, ls=":", zorder=1)
-    axes.plot([score], [output], "o", ms=7, color=MUTED, mec="white", zorder=3)
-    axes.set_xlim(-1.05, 1.05)
+    axes.plot([0.0], [base], "o", ms=6, mfc="white", mec=MUTED, mew=1.4, zorder=3)
+    axes.plot([score], [output], "D", ms=6, color=INK, zorder=4)
     margin = 0.06 * (high - low) or 1.0
-    axes.set_ylim(min(low, output) - margin, max(high, output) + margin)
+    axes.set_ylim(low - margin, high + margin)
     title(axes, "rho")
     # Where the output is the prediction, it is called so.
-    name_axes(axes, "mean score", "prediction" if np.isclose(output, one.prediction[0]) else "output")
+    name_axes(axes, "mean score (0: base rate)", "prediction" if output == one.prediction[0] else "output")
