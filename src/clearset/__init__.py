@@ -75,6 +75,7 @@ _HOMES = {
             "Churn",
             "Explanation",
             "FrozenModel",
+            "Importance",
             "JointExplanation",
             "PartialDependence",
             "SemanticModel",

@@ -4,6 +4,7 @@ import itertools
 from math import prod
 
 import numpy as np
+from scipy.integrate import quad
 from scipy.special import expit, softmax
 
 
@@ -32,7 +33,7 @@ def rho(function, output, means):
     return np.interp(fused, keypoints, function.rho_output[output])
 
 
-def estimate(link, outputs, column):
+def prediction_of(link, outputs, column):
     if link == "softmax":
         return softmax(outputs)[column]
     if link == "sigmoid":
@@ -40,65 +41,80 @@ def estimate(link, outputs, column):
     return np.exp(outputs[0]) if link == "exp" else outputs[column]
 
 
+def shapley(function, output, base, means):
+    """Return what each mean adds to an output, averaged over all orders."""
+    parts = np.zeros(len(means))
+    orders = list(itertools.permutations(range(len(means))))
+    for order in orders:
+        mixed = base.copy()
+        for k in order:
+            before = rho(function, output, mixed)
+            mixed[k] = means[k]
+            parts[k] += (rho(function, output, mixed) - before) / len(orders)
+    return parts
+
+
+def along_the_line(starts, ends, column):
+    """Return what each class adds to the log-odds of one: the line from base to set is followed numerically."""
+    others = [j for j in range(len(starts)) if j != column]
+
+    def total(t):
+        return sum(np.exp(starts[j] + t * (ends[j] - starts[j])) for j in others)
+
+    gained = np.log(total(1)) - np.log(total(0))
+    parts = np.zeros(len(starts))
+    parts[column] = ends[column] - starts[column]
+    for j in others:
+        risen, _ = quad(lambda t, j=j: np.exp(starts[j] + t * (ends[j] - starts[j])), 0, 1, epsabs=1e-13)
+        parts[j] = -risen * (ends[j] - starts[j]) * gained / (total(1) - total(0))
+    return parts
+
+
 def contributions(function, slots, fractions, per_set, n_tokens, link, column):
-    """Return base rate, prediction, contributions of tokens and of the set's features, and of other classes.
+    """Return base rate, prediction, and the contributions and scores of tokens and of the set's features.
 
     Slots and fractions ``(D, T)`` are those of one set; all lattices are one, of two vertices along each feature.
     """
     support, width, n_outputs = function.support, function.width, function.outputs
-    starts = {}
-    place = 0
-    for d in range(len(slots)):
-        starts[d] = place
-        place = starts[d] + per_set["slots"][d]
-    rows = range(n_outputs * width)
+    starts = np.cumsum([0, *per_set["slots"]])
+    rows, tokens = range(n_outputs * width), range(slots.shape[1])
 
     def usual(row, d):
-        counts = support.counts[starts[d] : starts[d] + per_set["slots"][d] - 1]
-        values = function.calibration[row, starts[d] : starts[d] + per_set["slots"][d] - 1]
-        return sum(counts * values) / sum(counts)
+        places = slice(starts[d], starts[d + 1] - 1)
+        return sum(support.counts[places] * function.calibration[row, places]) / sum(support.counts[places])
 
-    def score(row, token, fixed=None):
-        inputs = [
-            usual(row, d) if d == fixed else calibrated(function.calibration[row], slots[d, token], fractions[d, token])
-            for d in range(len(slots))
-        ]
-        return phi(function, row, inputs)
+    def scores(fixed=None):
+        found = np.zeros((len(tokens), len(rows)))
+        for token, row in itertools.product(tokens, rows):
+            table = function.calibration[row]
+            inputs = [calibrated(table, slots[d, token], fractions[d, token]) for d in range(len(slots))]
+            if fixed is not None:
+                inputs[fixed] = usual(row, fixed)
+            found[token, row] = phi(function, row, inputs)
+        return found.reshape(-1, n_outputs, width)
 
-    tokens = range(slots.shape[1])
-    scores = np.array([[score(row, token) for row in rows] for token in tokens]).reshape(-1, n_outputs, width)
+    now = scores()
     share = min(1.0, n_tokens / support.tokens) if n_tokens else 1.0
-    means = support.base + share * (scores.mean(axis=0) - support.base)
-
-    def predict(mixed):
-        return estimate(link, np.array([rho(function, c, mixed[c]) for c in range(n_outputs)]), column)
-
-    players = [*range(width), *(["others"] if n_outputs > 1 else [])]
-    parts = dict.fromkeys(players, 0.0)
-    orders = list(itertools.permutations(players))
-    for order in orders:
-        mixed = support.base.copy()
-        for player in order:
-            before = predict(mixed)
-            if player == "others":
-                mixed[np.arange(n_outputs) != column] = means[np.arange(n_outputs) != column]
-            else:
-                mixed[column, player] = means[column, player]
-            parts[player] += (predict(mixed) - before) / len(orders)
-    slopes = np.array([parts[k] / (means[column, k] - support.base[column, k]) for k in range(width)])
-    own = scores[:, column] - support.base[column]
-    of_set = {}
+    means = support.base + share * (now.mean(axis=0) - support.base)
+    ends, begins = (np.array([rho(function, c, each[c]) for c in range(n_outputs)]) for each in (means, support.base))
+    base, prediction = (prediction_of(link, outputs, column) for outputs in (begins, ends))
+    # In outputs: what each class adds to the log-odds, and of that what each of its means adds.
+    of_classes = along_the_line(begins, ends, column) if link == "softmax" else ends - begins
+    unit = (prediction - base) / of_classes.sum()
+    worth = np.zeros((n_outputs, width))
+    for c in range(n_outputs):
+        parts = shapley(function, c, support.base[c], means[c])
+        worth[c] = parts / (means[c] - support.base[c]) * of_classes[c] / (ends[c] - begins[c])
+    own, of_set = now - support.base, {}
     for d in np.flatnonzero(per_set["flags"]):
-        change = np.array(
-            [[scores[t, column, k] - score(column * width + k, t, d) for k in range(width)] for t in tokens]
-        )
+        change = now - scores(fixed=d)
         own = own - change
-        of_set[d] = share * (change.mean(axis=0) @ slopes)
+        of_set[d] = unit * share * (change.mean(axis=0) * worth).sum()
+    spoken = (own * worth).sum(axis=(1, 2))
     return {
-        "base": predict(support.base),
-        "prediction": predict(means),
-        "tokens": share * (own @ slopes) / len(tokens),
-        "scores": own,
+        "base": base,
+        "prediction": prediction,
+        "tokens": unit * share * spoken / len(tokens),
+        "scores": own[:, 0] if n_outputs == 1 else spoken[:, None],
         "of_set": of_set,
-        "others": parts.get("others"),
     }

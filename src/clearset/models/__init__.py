@@ -6,6 +6,7 @@ from clearset.models._dependence import PartialDependence
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record, TokenScores
 from clearset.models._frozen_model import FrozenModel
+from clearset.models._importance import Importance
 from clearset.models._joint_explanation import JointExplanation, columns_of
 from clearset.models._joint_model import FittedJointModel, estimates_table, names_of, part_of, read_frame
 from clearset.models._load import load
@@ -30,6 +31,7 @@ __all__ = [
     "FittedJointModel",
     "FittedModel",
     "FrozenModel",
+    "Importance",
     "JointExplanation",
     "Model",
     "PartialDependence",

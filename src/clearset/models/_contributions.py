@@ -1,54 +1,54 @@
-"""Contributions: how the way from the base rate to a prediction is divided among tokens and features of the set."""
+"""Contributions: how the way from the base rate to a prediction is divided among tokens and features of the set.
+
+The prediction is a function of mean scores, which are sums over tokens, so that it is enough to say what one unit of
+each mean is worth on the way from the base to the set; tokens then count by the distances of their scores from the
+base. It is said in three steps, none of which leaves a rest:
+
+1. An output of rho is divided among its K means by their Shapley values: what each adds, averaged over all orders.
+2. Of several classes, the log-odds of the class explained are its own output less the logarithm of the sum of the
+   others' exponentials. That is divided among the other classes by integrating along the straight line from the base,
+   which has a closed form: logarithmic means.
+3. A probability follows from log-odds, or a count from its logarithm, by one rising curve: the line between its two
+   ends turns the one unit into the other.
+
+Rho and the curve rise, so nothing that speaks for a prediction can come out as lowering it.
+"""
 
 from collections.abc import Callable, Mapping
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from scipy.special import expit, log_expit
 
-from clearset.models._arrays import FloatArray
+from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._scored_sets import ScoredSets
-
-OTHER_CLASSES = "other classes"
-"""What the scores of the classes that are not explained are called among features of the set."""
 
 # A mean score nearer to its base than this has the slope of the curve there, not that of a line from the base.
 _TOUCHING = 1e-11
 # The step by which such slopes are found.
 _STEP = 1e-6
-# Less than this share of the prediction is nothing: where rho is flat, rounding must not decide on a sign.
+# Less than this share of an output is nothing: where rho is flat, rounding must not decide on a sign.
 _ROUNDING = 1e-13
-
-Predictions = Callable[[FloatArray], FloatArray]
 
 
 class Contributions(NamedTuple):
     """What each token and each feature of B whole sets adds to the prediction, for the class explained.
 
-    Scores are distances from the base. The contributions of a set's tokens and features add up to its prediction less
-    the base rate.
+    Scores are distances from the base; of several classes, log-odds of the class explained against all others. The
+    contributions of a set's tokens and features add up to its prediction less the base rate.
     """
 
-    scores: FloatArray  # (T, K): of tokens, their sets' features as they are on average
+    scores: FloatArray  # (T, K), or (T, 1) of several classes: of tokens, features of sets as they are on average
     tokens: FloatArray  # (T,)
     of_sets: Mapping[str, tuple[FloatArray, FloatArray]]  # by feature: what it adds to the scores (B, K), and (B,)
 
 
-def feature_contributions(sets: ScoredSets) -> dict[str, FloatArray]:
-    """Return what each feature adds to the predictions, ``(B,)``, of tokens and of whole sets alike.
+class Worth(NamedTuple):
+    """What one unit of each mean score is worth on the way from the base to each set."""
 
-    It is what the feature adds to the scores, compared with what they would be if it were as it is on average. Features
-    act together, so that these need not add up.
-    """
-    slopes, _ = _worth_of_means(sets)
-    own, rows = sets.columns[sets.set_of], np.arange(len(sets.set_of))
-    scores, found = sets.as_they_are[rows, own], {}
-    for place, feature in enumerate(sets.binning.features):
-        change = scores - sets.usual_scores(place)[rows, own]
-        change[~sets.present & (not sets.per_set[place])] = 0.0
-        found[feature.name] = (sets.total(change) * sets.weights[:, None] * slopes).sum(axis=1)
-    return found
+    to_log_odds: FloatArray  # (B, C, K): in the unit of outputs, or of log-odds
+    to_prediction: FloatArray  # (B,): what one of those is worth in the unit of predictions
 
 
 def contributions(sets: ScoredSets) -> Contributions:
@@ -57,101 +57,157 @@ def contributions(sets: ScoredSets) -> Contributions:
     A feature of the whole set is part of every token's score. What it adds to these is their difference from what they
     would be if the feature were as it is on average; the rest is the tokens' own.
     """
-    columns, rows = sets.columns[sets.set_of], np.arange(len(sets.set_of))
-    scores = sets.as_they_are[rows, columns]
-    own, added = scores - sets.support.base[columns], {}
+    own, added = sets.as_they_are - sets.support.base, {}
     for place in np.flatnonzero(sets.per_set).tolist():
-        change = scores - sets.usual_scores(place)[rows, columns]
+        change = sets.as_they_are - sets.usual_scores(place)
         own = own - change
-        added[sets.binning.features[place].name] = sets.total(change) * sets.weights[:, None]
-    slopes, others = _worth_of_means(sets)
-    of_tokens = (own * (slopes * sets.weights[:, None])[sets.set_of]).sum(axis=1)
-    of_sets = {name: (change, (slopes * change).sum(axis=1)) for name, change in added.items()}
-    if others is not None:
-        of_sets[OTHER_CLASSES] = np.full((len(others), own.shape[1]), np.nan), others
+        added[sets.binning.features[place].name] = sets.total(change) * sets.weights[:, None, None]
+    worth = worth_of_means(sets)
+    counted = own * worth.to_log_odds[sets.set_of]
+    of_tokens = counted.sum(axis=(1, 2)) * (worth.to_prediction * sets.weights)[sets.set_of]
+    of_sets = {}
+    for name, change in added.items():
+        spoken = change * worth.to_log_odds
+        of_sets[name] = _shown(change, spoken), spoken.sum(axis=(1, 2)) * worth.to_prediction
     # What is said of a set without a known token is not made of scores.
     rest = sets.prediction - sets.base - sets.total(of_tokens) - sum(part for _, part in of_sets.values())
+    scores = _shown(own, counted)
     if sets.link.nothing is not None:
-        own = np.where(sets.present[:, None], own, 0.0)
-    return Contributions(own, np.where(sets.present, of_tokens, of_tokens + rest[sets.set_of]), of_sets)
+        scores = np.where(sets.present[:, None], scores, 0.0)
+    return Contributions(scores, np.where(sets.present, of_tokens, of_tokens + rest[sets.set_of]), of_sets)
 
 
-def _worth_of_means(sets: ScoredSets) -> tuple[FloatArray, FloatArray | None]:
-    means, everything = sets.support.drawn(sets.means, sets.counts), np.arange(len(sets.counts))
-    return divide_means(lambda mixed: sets.given(mixed, everything), sets.support.base, means, sets.columns)
+def feature_contributions(sets: ScoredSets) -> dict[str, FloatArray]:
+    """Return what each feature adds to the predictions, ``(B,)``, of tokens and of whole sets alike.
 
-
-def shapley_values(value: Callable[[npt.NDArray[np.bool_]], FloatArray], n_players: int) -> FloatArray:
-    """Divide what all players reach together among them: by what each adds, averaged over all orders.
-
-    Parameters
-    ----------
-    value : callable
-        What some of the players reach, ``(B,)``; they are given as a mask ``(n_players,)``.
-    n_players : int
-        How many there are; `value` is called for each of the ``2 ** n_players`` groups.
-
-    Returns
-    -------
-    ndarray of shape (n_players, B)
-        One part for each player. They add up to the value of all less the value of none.
+    It is what the feature adds to the scores, compared with what they would be if it were as it is on average. Features
+    act together, so that these need not add up.
     """
-    total: FloatArray = np.zeros((n_players, 1))
-    for number in range(2**n_players):
-        mask = (number >> np.arange(n_players)) & 1 == 1
-        size = int(mask.sum())
-        # So often, among all orders, a player that is in the group came last, or one that is not comes next.
-        joined = 1.0 / (n_players * comb(n_players - 1, size - 1)) if size else 0.0
-        missing = 1.0 / (n_players * comb(n_players - 1, size)) if size < n_players else 0.0
-        total = total + np.where(mask, joined, -missing)[:, None] * value(mask)
-    return total
+    worth, found = worth_of_means(sets), {}
+    factors = worth.to_prediction * sets.weights
+    for place, feature in enumerate(sets.binning.features):
+        change = sets.total(sets.as_they_are - sets.usual_scores(place))
+        # A set without tokens has none whose features could add anything.
+        there = True if sets.per_set[place] else sets.counts > 0
+        found[feature.name] = (change * worth.to_log_odds).sum(axis=(1, 2)) * factors * there
+    return found
 
 
-def divide_means(
-    predictions: Predictions, base: FloatArray, means: FloatArray, columns: npt.NDArray[np.int64]
-) -> tuple[FloatArray, FloatArray | None]:
-    """Divide the way from the base rate to the predictions of sets among their mean scores.
+def _shown(scores: FloatArray, counted: FloatArray) -> FloatArray:
+    """Return scores ``(n, C, K)`` as they are shown: one output's as they are, of several classes what they count."""
+    return scores[:, 0] if scores.shape[1] == 1 else counted.sum(axis=(1, 2))[:, None]
 
-    The players are the K mean scores of the class that is explained and, of several classes, the scores of all others
-    together. Within one of the K, tokens count by the distances of their scores from the base: a function of a mean
-    cannot tell tokens apart otherwise.
+
+def worth_of_means(sets: ScoredSets) -> Worth:
+    """Return what one unit of each mean score is worth on the way from the base to each set."""
+    means = sets.support.drawn(sets.means, sets.counts)
+    starts, ends = sets.outputs(sets.support.base[None]), sets.outputs(means)
+    slopes = slopes_of_rho(sets.outputs, sets.support.base, means)
+    name, rows = sets.link.name, np.arange(len(means))
+    factors = np.zeros(ends.shape)
+    if name in ("softmax", "shares"):
+        if name == "shares":
+            # A share is a sigmoid; its logarithm takes the place of the output.
+            slopes = slopes * _secants(log_expit, starts, ends, lambda output: expit(-output))[..., None]
+            starts, ends = log_expit(starts), log_expit(ends)
+        factors = -_parts_of_others(starts, ends, sets.columns)
+        start, end = (_against_others(each, sets.columns) for each in (np.repeat(starts, len(ends), axis=0), ends))
+    else:
+        start, end = np.repeat(starts, len(ends), axis=0)[rows, sets.columns], ends[rows, sets.columns]
+    factors[rows, sets.columns] = 1.0
+    if name == "exp":
+        to_prediction = _secants(np.exp, start, end, np.exp)
+    elif name in ("identity", "margin"):
+        to_prediction = np.ones(len(means))
+    else:
+        to_prediction = _secants(expit, start, end, lambda odds: expit(odds) * expit(-odds))
+    told = sets.counts > 0 if sets.link.nothing is not None else np.ones(len(means), dtype=bool)
+    return Worth(slopes * factors[..., None], np.where(told, to_prediction, 0.0))
+
+
+def slopes_of_rho(outputs: Callable[[FloatArray], FloatArray], base: FloatArray, means: FloatArray) -> FloatArray:
+    """Return what one unit of each mean score is worth on the way of its output from the base.
 
     Parameters
     ----------
-    predictions : callable
-        From mean scores ``(B, C, K)`` to predictions ``(B,)`` of the class explained.
+    outputs : callable
+        Rho: from mean scores ``(B, C, K)`` to outputs ``(B, C)``, each of the K scores of its own class.
     base : ndarray of shape (C, K)
-        The mean scores of the base rate.
+        Where the way begins.
     means : ndarray of shape (B, C, K)
-        The mean scores of the sets.
-    columns : ndarray of shape (B,)
-        The class explained.
+        Where it ends.
 
     Returns
     -------
-    slopes : ndarray of shape (B, K)
-        What one unit of a mean score is worth on the way; never negative, because rho rises.
-    others : ndarray of shape (B,), or None
-        What the scores of the other classes make of it; None where there is one output.
+    ndarray of shape (B, C, K)
+        The Shapley value of each mean over its distance from the base; at the base the slope of rho.
     """
-    n_sets, n_classes, width = means.shape
-    rows = np.arange(n_sets)
+    width = means.shape[2]
     starts = np.broadcast_to(base, means.shape)
-
-    def value(mask: npt.NDArray[np.bool_]) -> FloatArray:
-        mixed = (means if mask[width:].any() else starts).copy()
-        mixed[rows, columns] = np.where(mask[:width], means[rows, columns], starts[rows, columns])
-        return predictions(mixed)
-
-    parts = shapley_values(value, width + (n_classes > 1))
-    parts[np.abs(parts) <= _ROUNDING * np.abs(predictions(means))] = 0.0
-    distances = means[rows, columns] - starts[rows, columns]
+    parts = np.zeros(means.shape)
+    for number in range(2**width):
+        mask = (number >> np.arange(width)) & 1 == 1
+        size = int(mask.sum())
+        # So often, among all orders, a mean that is in the group came last, or one that is not comes next.
+        joined = 1.0 / (width * comb(width - 1, size - 1)) if size else 0.0
+        missing = 1.0 / (width * comb(width - 1, size)) if size < width else 0.0
+        parts += np.where(mask, joined, -missing) * outputs(np.where(mask, means, starts))[..., None]
+    parts[np.abs(parts) <= _ROUNDING * np.abs(outputs(means))[..., None]] = 0.0
+    distances = means - starts
     touching = np.abs(distances) < _TOUCHING
-    slopes = np.where(touching, 0.0, parts[:width].T / np.where(touching, 1.0, distances))
-    for k in np.flatnonzero(touching.any(axis=0)):
-        before, after = means.copy(), means.copy()
-        before[rows, columns, k] -= _STEP
-        after[rows, columns, k] += _STEP
-        steps = (predictions(after) - predictions(before)) / (2 * _STEP)
-        slopes[:, k] = np.where(touching[:, k], steps, slopes[:, k])
-    return slopes, parts[width] if n_classes > 1 else None
+    slopes = np.where(touching, 0.0, parts / np.where(touching, 1.0, distances))
+    for k in np.flatnonzero(touching.any(axis=(0, 1))):
+        step = np.where(np.arange(width) == k, _STEP, 0.0)
+        tangents = (outputs(means + step) - outputs(means - step)) / (2 * _STEP)
+        slopes[..., k] = np.where(touching[..., k], tangents, slopes[..., k])
+    return slopes
+
+
+def _secants(
+    curve: Callable[[FloatArray], FloatArray],
+    starts: FloatArray,
+    ends: FloatArray,
+    slope: Callable[[FloatArray], FloatArray],
+) -> FloatArray:
+    """Return the slopes of the lines between two points of a curve; of one point, the slope of the curve."""
+    distances = ends - starts
+    touching = np.abs(distances) < 1e-9
+    lines = (curve(ends) - curve(starts)) / np.where(touching, 1.0, distances)
+    return np.where(touching, slope(ends), lines)
+
+
+def _against_others(logarithms: FloatArray, columns: IntArray) -> FloatArray:
+    """Return the logarithm of one class's share over the sum of all others, ``(B,)``."""
+    rows = np.arange(len(logarithms))
+    own = logarithms[rows, columns]
+    others = logarithms.copy()
+    others[rows, columns] = -np.inf
+    return np.asarray(own - np.logaddexp.reduce(others, axis=1))
+
+
+def _parts_of_others(starts: FloatArray, ends: FloatArray, columns: IntArray) -> FloatArray:
+    """Return what one unit of each other class's logarithm adds to that of the sum of all others, ``(B, C)``.
+
+    Along the straight line from the start, the exponential of a logarithm is on average the logarithmic mean of its two
+    ends. That of each class, over that of the sum, is the part; together they lead exactly from sum to sum.
+    """
+    rows = np.arange(len(ends))
+    starts, ends = np.broadcast_to(starts, ends.shape).copy(), ends.copy()
+    starts[rows, columns] = ends[rows, columns] = -np.inf
+    largest = np.maximum(starts, ends).max(axis=1, keepdims=True)
+    own = _logarithmic_means(starts - largest, ends - largest)
+    sums = [np.logaddexp.reduce(each - largest, axis=1, keepdims=True) for each in (starts, ends)]
+    parts: FloatArray = own / _logarithmic_means(*sums)
+    parts[rows, columns] = 0.0
+    return parts
+
+
+def _logarithmic_means(logarithms: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the mean of ``exp`` along the line between two exponents, none of them above 0."""
+    high, low = np.maximum(logarithms, others), np.minimum(logarithms, others)
+    with np.errstate(invalid="ignore"):
+        distances = high - low
+    distances = np.where(np.isfinite(distances), distances, 0.0)
+    close = distances < 1e-9
+    shares = np.where(close, 1.0, -np.expm1(-distances) / np.where(close, 1.0, distances))
+    return np.asarray(np.exp(high) * shares)

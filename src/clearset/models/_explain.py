@@ -62,18 +62,17 @@ def _of_sets(sets: ScoredSets, added: Contributions, values: Mapping[str, pa.Arr
     """Return a row for each feature of each whole set, set after set."""
     n_sets, width = len(sets.sizes), added.scores.shape[1]
     columns = dict(zip((feature.name for feature in sets.binning.features), values.items(), strict=True))
-    firsts, none = pa.array(sets.offsets[:-1]), pa.nulls(n_sets, pa.string())
-    named = [columns.get(name, (name, none)) for name in added.of_sets]
-    texts = [none if value is none else value.take(firsts).cast(pa.string()) for _, value in named]
+    firsts = pa.array(sets.offsets[:-1])
+    named = [columns[name] for name in added.of_sets]
+    texts = [value.take(firsts).cast(pa.string()) for _, value in named]
     scores, parts = zip(*added.of_sets.values(), strict=True) if named else ((), ())
     by_set = np.arange(len(named) * n_sets).reshape(len(named), n_sets).T.ravel()
-    score = np.concatenate([np.empty((0, width)), *scores])[by_set]
     return pa.table(
         {
             "set": by_set % max(n_sets, 1),
             "feature": pa.array([name for name, _ in named], pa.string()).take(pa.array(by_set // max(n_sets, 1))),
-            "value": pa.concat_arrays([none.slice(0, 0), *texts]).take(pa.array(by_set)),
-            "score": lists(score),
+            "value": pa.concat_arrays([pa.array([], pa.string()), *texts]).take(pa.array(by_set)),
+            "score": lists(np.concatenate([np.empty((0, width)), *scores])[by_set]),
             "contribution": np.concatenate([np.empty(0), *parts])[by_set],
         }
     )

@@ -13,6 +13,7 @@ from clearset import display
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation_columns import in_library, renumbered, rows_of_sets, with_rows_of_sets
 from clearset.models._explanation_sequence import ExplanationSequence
+from clearset.models._reasons import reasons_of
 
 # The fields of an explanation that tell of each set.
 _OF_SETS = ("prediction", "base", "label", "output", "aggregate", "tokens", "of_sets", "effects")
@@ -23,9 +24,10 @@ class Explanation(ExplanationSequence):
     """Predictions for B sets taken apart: from the base rate to the prediction, token by token.
 
     The base rate is the average prediction for the training sets. The contributions of a set's tokens (`tokens`) and of
-    its features (`of_sets`) are in the unit of the prediction, and add up to the prediction less the base rate. They
-    are Shapley values of the mean scores that the prediction is made of; within one mean, tokens count by the distances
-    of their scores from that of the base rate. So a token that scores above the base rate never lowers the prediction.
+    its features (`of_sets`) are in the unit of the prediction, and add up to the prediction less the base rate. Each
+    counts by the distance of its score from that of the base rate, times what a unit of the mean score is worth on the
+    way from there to the prediction; `docs/explanations.md` tells how that is found. A token that scores above the base
+    rate never lowers the prediction.
 
     ``len`` is the number of sets, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
     several.
@@ -48,8 +50,7 @@ class Explanation(ExplanationSequence):
         One row for each token, an Arrow table with the columns that `to_frame` names.
     of_sets : pyarrow.Table
         One row for each feature of each whole set: ``set``, ``feature``, its ``value`` as text, what it adds to the
-        mean ``score``, and its ``contribution``. Of several classes, ``other classes`` is what their scores make of the
-        prediction.
+        mean ``score``, and its ``contribution``.
     features : tuple of str
         The names of the columns of `tokens` that are features.
     rho : mapping of object to ndarray
@@ -126,7 +127,8 @@ class Explanation(ExplanationSequence):
 
         ``set`` is the number of the set. ``token`` is the number of the token in it or, where tokens are made of items,
         the list of these. Where labels are classes, ``label`` is the one that the row speaks of. ``score`` is phi of
-        the token, as distance from the score of the base rate, features of the set taken as they are on average.
+        the token, as distance from the score of the base rate, features of the set taken as they are on average; of
+        several classes it is what the token says in log-odds of the class against all others.
         ``contribution`` is what the token adds to the prediction, in its unit; with the base rate, the contributions of
         a set add up to its prediction. A row whose token is null is of a ``feature`` of the whole set; one without
         either stands for a set without tokens. With a width above 1, scores are lists.
@@ -155,6 +157,36 @@ class Explanation(ExplanationSequence):
             names = ["set", "label", "token", "feature", *own, "score", "contribution"]
             table = table.select([name for name in names if name in table.column_names])
         return in_library(table, self.frames)
+
+    def reasons(self, k: int = 3, direction: str = "lowered") -> Any:
+        """Return for each set the tokens and features of the set that lowered, or raised, its prediction most.
+
+        They are compared with the base rate: what lowered a prediction is why it is not higher. Of several classes, all
+        is said of the probability of the class that is explained.
+
+        Parameters
+        ----------
+        k : int, default=3
+            The largest number of reasons of a set; there are fewer where fewer tokens and features go that way.
+        direction : {"lowered", "raised"}, default="lowered"
+            Which way.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            A row for each reason: the ``set``, the ``label`` that is explained where labels are classes, the ``rank``
+            from 1, the ``reason`` as text, and its ``contribution``. The library is that of `to_frame`.
+
+        Examples
+        --------
+        >>> import clearset as cs
+        >>> recipes = [["salt", "lime"], ["salt", "feta"], ["lime", "chili"], ["feta", "olives"]] * 10
+        >>> model = cs.SemanticClassifier(tokens=cs.Items(), features=["log_odds"], random_state=0)
+        >>> explanation = model.fit(recipes, ["thai", "greek"] * 20).explain([["feta", "lime", "salt"]])
+        >>> explanation.reasons(1)["reason"].tolist(), explanation.reasons(1, "raised")["reason"].tolist()
+        (['feta'], ['lime'])
+        """
+        return in_library(reasons_of(self, k, direction), self.frames)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold; what is missing or not finite is None.

@@ -19,6 +19,7 @@ from clearset.models._arrays import FloatArray
 from clearset.models._calibrator_curve import CalibratorCurve, calibrator_curves
 from clearset.models._dependence import PartialDependence, dependence_of
 from clearset.models._explanation import Explanation
+from clearset.models._importance import Importance, importance_by_contribution, importance_by_permutation
 from clearset.models._predicting import GivesOutputs
 from clearset.models._verify import certify
 from clearset.models.documents import report_document
@@ -157,6 +158,53 @@ class FittedModel(GivesOutputs):
             Predictions taken apart.
         """
         return self.as_model().read(self._input(X)).explain(label, effects=effects, frames=library_of(X))
+
+    def importance(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        label: Any = None,
+        method: str = "contribution",
+        repeats: int = 5,
+        random_state: int = 0,
+    ) -> Importance:
+        """Rank features and tokens by how much they matter for the predictions of some sets.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like
+            The sets, as for `fit`.
+        y : array-like of shape (n,), optional
+            Their labels, with ``method="permutation"``: features are ranked by the score that is lost. Without labels
+            they are ranked by the mean absolute change of the prediction.
+        label : object, optional
+            Of several classes the one whose probability is looked at; by default each set's predicted class.
+        method : {"contribution", "permutation"}, default="contribution"
+            ``"contribution"`` takes the mean absolute size of contributions: what a feature adds compared with what
+            it is on average, and what `explain` says of a token. ``"permutation"`` shuffles one feature at a time,
+            among the tokens of each set, and among those of all sets.
+        repeats : int, default=5
+            How often each feature is shuffled.
+        random_state : int, default=0
+            The seed of shuffling.
+
+        Returns
+        -------
+        Importance
+            Features and tokens, the most important first.
+        """
+        model, frames, X = self.as_model(), library_of(X), self._input(X)
+        if method == "contribution":
+            if y is not None:
+                raise ValueError("y is for method='permutation'; contributions need no labels. Leave it out.")
+            return importance_by_contribution(model, X, label, frames)
+        if method != "permutation":
+            raise ValueError(f"method is {method!r}; choose 'contribution' or 'permutation'.")
+        if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
+            raise ValueError(f"repeats is {repeats!r}; shuffle at least once.")
+        rng = np.random.default_rng(random_state)
+        return importance_by_permutation(model, X, y, label, int(repeats), rng, frames)
 
     def partial_dependence(self, feature: str, X: Any = None, n: int = 50, *, label: Any = None) -> PartialDependence:
         """Return how predictions depend on one feature of one token.

@@ -224,8 +224,11 @@ class Model(FittedModel, PredictsLabels, Estimates):
             The score; 1 is the best.
         """
         outputs = self.read(X).outputs()
-        labels, weights = self.read_labels(y, len(outputs)), check_weights(sample_weight, len(outputs))
-        predicted = self.link.predictions(outputs)
+        return self.score_of(outputs, self.read_labels(y, len(outputs)), sample_weight)
+
+    def score_of(self, outputs: FloatArray, labels: npt.NDArray[Any], sample_weight: Any = None) -> float:
+        """Return the same of outputs ``(B, C)`` and labels that are read already."""
+        weights, predicted = check_weights(sample_weight, len(outputs)), self.link.predictions(outputs)
         if self.link.classes is not None:
             return float(np.average(predicted == self.link.classes[labels.astype(np.int64)], weights=weights))
         spread = labels - np.average(labels, weights=weights)

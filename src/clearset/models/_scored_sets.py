@@ -69,13 +69,9 @@ class ScoredSets(ABC):
     def _estimates(self, outputs: FloatArray, sets: IntArray) -> FloatArray:
         return np.asarray(self.link.estimates(outputs)[np.arange(len(sets)), self.columns[sets]])
 
-    def given(self, means: FloatArray, sets: IntArray) -> FloatArray:
-        """Predict the class explained, ``(N,)``, of given sets, from ``(N, C, K)`` means that count in full."""
-        return self._estimates(self._outputs(means, sets), sets)
-
     def predictions(self, means: FloatArray, sets: IntArray, fewer: int = 0) -> FloatArray:
-        """Predict the same from the means of the scores of their tokens, of which there may be `fewer`."""
-        return self.given(self.support.drawn(means, self.counts[sets] - fewer), sets)
+        """Predict the class explained, ``(N,)``, from ``(N, C, K)`` mean scores of given sets with fewer tokens."""
+        return self._estimates(self._outputs(self.support.drawn(means, self.counts[sets] - fewer), sets), sets)
 
     @cached_property
     def prediction(self) -> FloatArray:
@@ -147,6 +143,15 @@ class ScoredSets(ABC):
         predictions = np.full(len(scores), np.nan)
         predictions[several] = self.predictions(means, sets, fewer=1)
         return predictions
+
+    @abstractmethod
+    def _reordered_scores(self, place: int, order: IntArray) -> FloatArray:
+        """Score all tokens, ``(T, C, K)``, each with the feature at a place of another token."""
+
+    def reordered(self, place: int, order: IntArray) -> FloatArray:
+        """Return the outputs ``(B, C)`` with the feature at a place of each token that of another, by numbers."""
+        means = self._mean(self._reordered_scores(place, order))
+        return self._outputs(self.support.drawn(means, self.counts), np.arange(len(self.counts)))
 
     def changed(self, place: int, slot: int, fraction: float = 0.0) -> FloatArray:
         """Predict with one feature moved: of one token at a time, ``(T,)``, or of the whole set, ``(B,)``."""
@@ -243,6 +248,10 @@ class ScoredPlainSets(ScoredSets):
         slots, fractions = positions.slots.copy(), positions.fractions.copy()
         slots[place], fractions[place] = self.binning.slot_offsets[place + 1] - 1, 0.0
         return self._scored(Positions(slots, fractions, positions.offsets), self._with_usual(place))
+
+    def _reordered_scores(self, place: int, order: IntArray) -> FloatArray:
+        positions = self.positions
+        return self.scores(place, positions.slots[place][order], positions.fractions[place][order])
 
     def calibrated(self) -> FloatArray:
         function, positions = self.function, self.positions

@@ -64,6 +64,13 @@ class ScoredTokens(ScoredSets):
             moved.slots[place - 1], moved.fractions[place - 1] = missing, 0.0
         return self._scored(moved, self._with_usual(place))
 
+    def _reordered_scores(self, place: int, order: IntArray) -> FloatArray:
+        positions = self.positions
+        if place == 0:
+            moved = replace(positions, rows=positions.rows[order], corrected=positions.corrected[order])
+            return self._scored(moved, self.function)
+        return self.scores(place, positions.slots[place - 1][order], positions.fractions[place - 1][order])
+
     def _scores_at(self, places: Any) -> FloatArray:
         """Score tokens whose value stands at places between keypoints, ``(T, K)``; other classes are not looked at."""
         keypoints, n_tokens = self.positions.keypoints, len(self.set_of)
