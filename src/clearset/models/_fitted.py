@@ -194,17 +194,17 @@ class FittedModel(GivesOutputs):
         Importance
             Features and tokens, the most important first.
         """
-        model, frames, X = self.as_model(), library_of(X), self._input(X)
+        model, frames = self.as_model(), library_of(X)
         if method == "contribution":
             if y is not None:
                 raise ValueError("y is for method='permutation'; contributions need no labels. Leave it out.")
-            return importance_by_contribution(model, X, label, frames)
+            return importance_by_contribution(model, model.read(self._input(X)), label, frames)
         if method != "permutation":
             raise ValueError(f"method is {method!r}; choose 'contribution' or 'permutation'.")
         if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
             raise ValueError(f"repeats is {repeats!r}; shuffle at least once.")
-        rng = np.random.default_rng(random_state)
-        return importance_by_permutation(model, X, y, label, int(repeats), rng, frames)
+        reading, rng = model.read(self._input(X)), np.random.default_rng(random_state)
+        return importance_by_permutation(model, reading, y, label, int(repeats), rng, frames)
 
     def partial_dependence(self, feature: str, X: Any = None, n: int = 50, *, label: Any = None) -> PartialDependence:
         """Return how predictions depend on one feature of one token.

@@ -18,7 +18,7 @@ from clearset.models._explanation_columns import in_library
 from clearset.models._scored_sets import ScoredSets
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import Model, Reading
 
 # What the link makes of outputs, and so the unit of contributions.
 _UNITS = {"identity": "prediction", "exp": "prediction", "margin": "margin"}
@@ -94,42 +94,32 @@ class Importance:
         return in_library(table, self.frames)
 
 
-def importance_by_contribution(model: Model, X: Any, label: Any, frames: str | None) -> Importance:
-    """Rank features and tokens by the mean absolute size of their contributions."""
-    reading = model.read(X)
-    n_sets = _counted(reading)
+def importance_by_contribution(
+    model: Model, reading: Reading, label: Any, frames: str | None, most: int | None = None
+) -> Importance:
+    """Rank features and tokens by the mean absolute size of their contributions; more sets than `most` are not read."""
+    _check_some(reading)
     names = [feature.name for feature in model.binning.features]
-    sizes = dict.fromkeys(names, 0.0)
-    of_tokens: list[FloatArray] = []
+    sizes, n_sets, of_tokens = dict.fromkeys(names, 0.0), 0, []
     for sets in reading.scored(label):
         for name, parts in feature_contributions(sets).items():
             sizes[name] += float(np.abs(parts).sum())
-        if model.semantic:
-            of_tokens.append(np.abs(contributions(sets).tokens[sets.present]))
-    tokens = None
-    if model.semantic:
-        numbers = reading.found.found.tokens
-        seen, places = np.unique(numbers, return_inverse=True)
-        parts = np.bincount(places, np.concatenate(of_tokens), minlength=len(seen)) / n_sets
-        order = np.argsort(-parts, kind="stable")
-        tokens = pa.table(
-            {
-                "token": model.table.spelled(seen[order]),
-                "contribution": parts[order],
-                "sets": np.bincount(places, minlength=len(seen))[order],
-            }
-        )
+        of_tokens.append(np.abs(contributions(sets).tokens[sets.present]))
+        n_sets += len(sets.sizes)
+        if most is not None and n_sets >= most:
+            break
     table = pa.table({"feature": names, "contribution": np.array([sizes[name] for name in names]) / n_sets})
+    tokens = reading.ranked_tokens(np.concatenate(of_tokens) / n_sets)
     unit = _UNITS.get(model.link.name, "probability")
     return Importance(_ranked(table, "contribution"), tokens, unit, n_sets, frames)
 
 
 def importance_by_permutation(
-    model: Model, X: Any, y: Any, label: Any, repeats: int, rng: np.random.Generator, frames: str | None
+    model: Model, reading: Reading, y: Any, label: Any, repeats: int, rng: np.random.Generator, frames: str | None
 ) -> Importance:
     """Rank features by what shuffling them within and between sets costs: in score, or without labels in change."""
-    reading = model.read(X)
-    n_sets = _counted(reading)
+    _check_some(reading)
+    n_sets = len(reading)
     labels = None if y is None else model.read_labels(y, n_sets)
     pieces = list(reading.scored(label))
     now = np.concatenate([piece.told for piece in pieces])
@@ -176,10 +166,9 @@ def _orders(
         yield piece, order
 
 
-def _counted(reading: Any) -> int:
+def _check_some(reading: Reading) -> None:
     if not len(reading):
         raise ValueError("X holds no sets, and nothing can be ranked by them. Give at least one.")
-    return len(reading)
 
 
 def _ranked(table: pa.Table, column: str) -> pa.Table:

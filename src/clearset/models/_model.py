@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from clearset import display
 from clearset.engines import engine
@@ -70,6 +71,10 @@ class Reading(ABC):
     def scored(self, label: Any) -> Iterator[ScoredSets]:
         """Return the sets in pieces whose features can be changed."""
         return (self._scored(piece, label) for piece in self._pieces())
+
+    def ranked_tokens(self, parts: FloatArray) -> pa.Table | None:  # noqa: ARG002
+        """Add up what tokens have, as often as they occur, the largest sum first; None where tokens have no names."""
+        return None
 
     @abstractmethod
     def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:

@@ -61,6 +61,14 @@ class TokenReading(Reading):
         positions = model.placer.place(piece)
         return ScoredTokens(model, positions, piece.counts, model.reader.rows.values, label)
 
+    def ranked_tokens(self, parts: FloatArray) -> pa.Table:
+        """Add up what tokens have, as often as they occur, the largest sum first; the first tokens have some."""
+        seen, places, counts = np.unique(self.found.found.tokens[: len(parts)], return_inverse=True, return_counts=True)
+        sums = np.bincount(places, parts, minlength=len(seen))
+        order = np.argsort(-sums, kind="stable")
+        spelled = self.model.table.spelled(seen[order])
+        return self._named(pa.table({"token": spelled, "contribution": sums[order], "sets": counts[order]}))
+
     def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         if not len(self):
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
@@ -85,9 +93,11 @@ class TokenReading(Reading):
             parts.append(assemble(sets, tokens, values, further, effects=effects, frames=frames))
             start += n_tokens
         explanation = joined(parts)
-        if not model.table.tokenizer.in_order:
-            return explanation
-        return replace(explanation, tokens=display.with_order(explanation.tokens))
+        return replace(explanation, tokens=self._named(explanation.tokens))
+
+    def _named(self, table: pa.Table) -> pa.Table:
+        """Note in a table of tokens whether their items are words in their order."""
+        return display.with_order(table) if self.model.table.tokenizer.in_order else table
 
     def _features(self, piece: Occurrences, sets: ScoredTokens) -> dict[str, pa.Array]:
         """Return the features of every token by name; details that are called as a column of the frame are marked."""

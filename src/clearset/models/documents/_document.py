@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearset.models._importance import importance_by_contribution
 from clearset.models.documents._quality import quality
 from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import entries, numbers
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from clearset.models._model import Model
 
 _LONGEST_PARAMETER = 400
+# Features and tokens are ranked by about so many sets, and so many tokens are listed.
+MOST_RANKED_SETS, MOST_RANKED_TOKENS = 2000, 30
 
 
 def report_document(
@@ -41,7 +44,7 @@ def report_document(
     dict
         ``features`` with their keypoints or categories, ``function`` with all parameters, ``link`` from outputs to
         predictions, ``certificate``, ``history``, ``parameters``; of a token table ``tokens``; from X
-        and y ``examples``, each feature's ``histogram``, ``quality``.
+        and y ``examples``, each feature's ``histogram``, ``quality``, ``importance``.
 
     Examples
     --------
@@ -101,6 +104,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "examples": [] if data is None else data.at(data.chosen),
         "n_sets": None if data is None else len(data),
         "quality": None if data is None or data.labels is None else quality(model, data),
+        "importance": None if data is None or not len(data) else _importance(model, data),
     }
     if model.semantic:
         document["tokens"] = model.token_document(data, with_tokens=tokens)
@@ -151,6 +155,14 @@ def _support(model: Model) -> dict[str, Any]:
         "counts": numbers(support.counts),
         "usual": [numbers(support.usual(model.function.calibration, each), 15) for each in slots],
     }
+
+
+def _importance(model: Model, data: ShownExamples) -> dict[str, Any]:
+    """Rank features and tokens by their contributions to the predictions of some of the examples."""
+    found = importance_by_contribution(model, data.reading, None, "pyarrow", MOST_RANKED_SETS)
+    tokens = None if found.tokens is None else found.tokens.slice(0, MOST_RANKED_TOKENS).to_pylist()
+    features = [{"name": row["feature"], "contribution": row["contribution"]} for row in found.features.to_pylist()]
+    return {"features": features, "tokens": tokens, "unit": found.unit, "n_sets": found.n_sets}
 
 
 def _shown(value: Any) -> str:
