@@ -244,6 +244,31 @@ def test_fitting_on_sets_some_of_which_are_empty_and_all_of_which_miss_a_feature
     assert model.verify(frame)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_columns_of_categories_are_features_without_declaration(library: str) -> None:
+    """The same bits as with a declaration; categories that only the dtype lists are as unseen ones."""
+    rng = np.random.default_rng(8)
+    shop, size = rng.choice(["town", "web"], 80).tolist(), rng.choice([3, 10], 80).tolist()
+    y = np.where(np.array(shop) == "web", 2.0, 0.0) + rng.normal(0, 0.1, 80)
+
+    def frame(shop: list[Any]) -> Any:
+        if library == "pandas":
+            return pd.DataFrame({"shop": pd.Categorical(shop, ["moon", "town", "web"]), "size": pd.Categorical(size)})
+        table = pa.table({"shop": pa.array(shop).dictionary_encode(), "size": pa.array(size).dictionary_encode()})
+        if library == "arrow":
+            return table
+        columns = {"shop": pl.Series(shop, dtype=pl.Enum(["moon", "town", "web"])), "size": list(map(str, size))}
+        return pl.DataFrame(columns, schema_overrides={"size": pl.Categorical})
+
+    declared = [cs.Feature("shop", kind="categorical"), cs.Feature("size", kind="categorical")]
+    model, expected = fit(frame(shop), y, None), fit(frame(shop), y, declared)
+    assert model.features_ == tuple(declared)
+    assert model.binning_.categories[0] == ("town", "web")
+    assert np.array_equal(model.predict(frame(shop)), expected.predict(frame(shop)))
+    unseen, missing = model.predict(frame(["moon"] * 80)), model.predict(frame([*[None] * 79, "web"]))
+    assert np.array_equal(unseen[:79], missing[:79])
+
+
 def test_unseen_categories_count_as_missing(model: cs.SetRegressor) -> None:
     unseen, missing = Sets(20, seed=5), Sets(20, seed=5)
     unseen.shop = [["moon"] * len(row) for row in unseen.shop]

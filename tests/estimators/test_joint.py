@@ -148,6 +148,17 @@ def test_declared_features_and_several_columns_for_an_engine():
     assert model.predict(frame[:3]).shape == (3,)
 
 
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["a", "b"])])
+def test_dense_columns_of_categories_are_features(dtype):
+    shop = np.random.default_rng(3).choice(["a", "b"], len(FRAME))
+    frame, y = FRAME.with_columns(shop=pl.Series(shop, dtype=dtype)), NUMBERS + np.where(shop == "a", 5.0, 0.0)
+    model = cs.JointModel({"items": engine()}, quick(), epochs=2, random_state=0).fit(frame, y)
+    kinds = {feature.name: feature.kind for feature in model.follow_on_.features_}
+    assert kinds == {"items": "numeric", "share": "numeric", "shift": "numeric", "shop": "categorical"}
+    a, b = (model.predict(frame.with_columns(shop=pl.lit(name, dtype=dtype))) for name in "ab")
+    assert (a - b).mean() > 2.5
+
+
 def test_few_examples_are_not_trained_jointly():
     model = cs.JointModel({"items": engine()}, quick(), random_state=0).fit(FRAME[:60], NUMBERS[:60])
     assert model.joint_gain_ == 0

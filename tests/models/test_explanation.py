@@ -273,6 +273,26 @@ def test_partial_dependence_without_data_is_that_of_single_tokens():
     assert ((drawn.prediction > 0) & (drawn.prediction < 1)).all()
 
 
+def test_partial_dependence_takes_feature_and_sets_in_either_order():
+    model, table = model_of("number"), pa.table(DATA)
+    given = model.partial_dependence("stars", table, 5)
+    for other in (
+        model.partial_dependence(table, "stars", 5),
+        model.partial_dependence(X=table, feature="stars", n=5),
+        model.partial_dependence("stars", X=table, n=5),
+    ):
+        assert other.feature == "stars"
+        assert np.array_equal(other.sets, given.sets)
+    drawn = model.partial_dependence(None, "stars", n=5)
+    assert drawn.made_up
+    assert np.array_equal(drawn.sets, model.partial_dependence("stars", n=5).sets)
+    with pytest.raises(TypeError, match="two strings, 'stars' and 'words'.*once for each feature"):
+        model.partial_dependence("stars", "words")
+    for arguments in ((table,), (table, 5), (None, table)):
+        with pytest.raises(TypeError, match=r"needs the name of a feature.*partial_dependence\(X, 'stars'\)"):
+            model.partial_dependence(*arguments)
+
+
 def test_partial_dependence_refuses_what_it_cannot_do():
     model = model_of("three classes")
     with pytest.raises(ValueError, match="Name one: label="):

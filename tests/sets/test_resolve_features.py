@@ -48,7 +48,45 @@ def test_none_takes_dictionaries_of_lists_of_numbers():
 def test_none_of_arrays_and_set_data():
     assert names(resolve_features(np.zeros((2, 3)), None)) == ["x0", "x1", "x2"]
     data = SetData([[0, 1]], [0, 1], ["a", "c"], set_values=[2], set_feature_names=["p"], categories={"c": "uv"})
-    assert names(resolve_features(data, None)) == ["a", "p"]
+    assert resolve_features(data, None) == (Feature("a"), Feature("c", kind="categorical"), Feature("p"))
+
+
+SHOP, GRADE, ITEMS = ["web", "town", None], [3, 1, 3], [["a", "b"], [], ["a", None]]
+
+
+def arrow_categories():
+    listed = pa.array(ITEMS, pa.list_(pa.dictionary(pa.int8(), pa.string())))
+    shop, grade = (pa.array(column).dictionary_encode() for column in (SHOP, GRADE))
+    return pa.table({"shop": shop, "grade": grade, "items": listed})
+
+
+def polars_categories():
+    kinds = {"shop": pl.Categorical(), "grade": pl.Enum(["1", "2", "3"]), "items": pl.List(pl.Enum(["a", "b", "c"]))}
+    return pl.DataFrame({"shop": SHOP, "grade": list(map(str, GRADE)), "items": ITEMS}, schema=kinds)
+
+
+def pandas_categories():
+    plain = pd.DataFrame({"shop": pd.Categorical(SHOP, ["moon", "town", "web"]), "grade": pd.Categorical(GRADE)})
+    return plain.assign(items=pd.Series(ITEMS, dtype=pd.ArrowDtype(arrow_categories()["items"].type)))
+
+
+@pytest.mark.parametrize("make", [arrow_categories, polars_categories, pandas_categories])
+def test_none_takes_columns_of_categories(make):
+    frame = make()
+    resolved = resolve_features(frame, None)
+    assert resolved == tuple(Feature(name, kind="categorical") for name in ("shop", "grade", "items"))
+    data = read_sets(frame, resolved)
+    grades = {3: "3", 1: "1"} if make is polars_categories else {3: 3, 1: 1}
+    expected = {"shop": SHOP, "grade": [grades[grade] for grade in GRADE], "items": ["a", "b", "a", None]}
+    for name, values in expected.items():
+        codes, known = data.column(name)[0].tolist(), data.categories[name]
+        assert [None if code != code else known[int(code)] for code in codes] == values
+
+
+def test_none_leaves_out_categories_of_what_is_no_category():
+    dates = pd.Categorical(pd.to_datetime(["2024-01-01", "2024-01-02"]))
+    frame = pd.DataFrame({"x": [1.0, 2.0], "date": dates})
+    assert resolve_features(frame, None) == (Feature("x"),)
 
 
 def test_names_and_features_keep_their_order():

@@ -33,7 +33,7 @@ def read_training_sets(
     X : frame, SetData or array-like of shape (n, n_features)
         The sets.
     features : sequence of str or Feature, or None
-        The declared features; None takes every numeric column.
+        The declared features; None takes every column of numbers or of a category dtype.
     trusts : sequence of Trust
         The declared trusts.
 

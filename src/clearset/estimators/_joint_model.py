@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
@@ -58,8 +59,8 @@ class JointModel(ShownEstimator):
         an engine of several columns, whose estimate is named by these joined by ``_``. Engines must not be refined,
         because corrections know the label of every example.
     follow_on : SetRegressor or SetClassifier
-        The model of the estimates. Its `features` are dense columns of X; None takes every numeric one. The estimates
-        are added to them.
+        The model of the estimates. Its `features` are dense columns of X; None takes every one of numbers or of a
+        category dtype. The estimates are added to them.
     learning_rate : float, default=0.005
         The learning rate of joint training; it rises over the first tenth of the steps and then falls along a cosine.
     epochs : int, default=30
@@ -205,7 +206,9 @@ class JointModel(ShownEstimator):
         if declared is None:
             taken = {name for column in self.engines for name in columns_of(column)}
             rest = [name for name in frame.columns if name not in taken]
-            declared = [name for name in rest if frame.schema[name].is_numeric()]
+            categories = [name for name in rest if isinstance(frame.schema[name], nw.Categorical | nw.Enum)]
+            chosen = [name for name in rest if frame.schema[name].is_numeric() or name in categories]
+            declared = [Feature(name, kind="categorical") if name in categories else name for name in chosen]
         features = [feature if isinstance(feature, Feature) else Feature(feature) for feature in declared]
         clash = [feature.name for feature in features if feature.name in names]
         if clash:

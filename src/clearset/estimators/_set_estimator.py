@@ -34,7 +34,9 @@ class SetEstimator(ModelEstimator, ABC):
     Parameters
     ----------
     features : sequence of str or Feature
-        What the sets have, and what is known of it. None takes every numeric column as it is.
+        What the sets have, and what is known of it. None takes every column of numbers, and as categorical every one of
+        a category dtype (pandas, polars) or dictionary type (Arrow), plain or in lists. Categories are those seen in
+        training, whatever the dtype lists; others count as missing.
     width : int
         The number of scores that phi has for each token, K in the paper, at most 12. With 1, rho is one curve that can
         be drawn.

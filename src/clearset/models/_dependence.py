@@ -53,7 +53,7 @@ class PartialDependence:
     >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
     >>> feature = cs.Feature("stars", monotonic="increasing")
     >>> model = cs.SetRegressor([feature], random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
-    >>> dependence = model.partial_dependence("stars", products, n=5)
+    >>> dependence = model.partial_dependence(products, "stars", n=5)
     >>> dependence
     PartialDependence('stars', 5 values, 4 sets)
     >>> bool((dependence.prediction[1:] >= dependence.prediction[:-1]).all())
@@ -82,6 +82,23 @@ class PartialDependence:
     # These functions take the curve as their first argument.
     plot = display.plot_partial_dependence
     _repr_html_ = display.dependence_html
+
+
+def name_and_sets(first: Any, second: Any) -> tuple[str, Any]:
+    """Tell the name of a feature from sets, in whichever order they are given; sets may be None."""
+    if isinstance(first, str) and not isinstance(second, str):
+        return first, second
+    if isinstance(second, str) and not isinstance(first, str):
+        return second, first
+    if isinstance(first, str):
+        raise TypeError(
+            f"partial_dependence takes one name of a feature and sets; received two strings, {first!r} and "
+            f"{second!r}. Call it once for each feature, and pass sets as a frame, a list or an array."
+        )
+    raise TypeError(
+        "partial_dependence needs the name of a feature, a string; received "
+        f"{type(first).__name__} and {type(second).__name__}. Pass it with the sets: partial_dependence(X, 'stars')."
+    )
 
 
 def dependence_of(model: Model, feature: str, X: Any, n: int, label: Any) -> PartialDependence:

@@ -17,7 +17,7 @@ from clearset.artifact import check_target
 from clearset.functions import Certificate, Link, SetFunction
 from clearset.models._arrays import FloatArray
 from clearset.models._calibrator_curve import CalibratorCurve, calibrator_curves
-from clearset.models._dependence import PartialDependence, dependence_of
+from clearset.models._dependence import PartialDependence, dependence_of, name_and_sets
 from clearset.models._explanation import Explanation
 from clearset.models._importance import Importance, importance_by_contribution, importance_by_permutation
 from clearset.models._predicting import GivesOutputs
@@ -206,8 +206,12 @@ class FittedModel(GivesOutputs):
         reading, rng = model.read(self._input(X)), np.random.default_rng(random_state)
         return importance_by_permutation(model, reading, y, label, int(repeats), rng, frames)
 
-    def partial_dependence(self, feature: str, X: Any = None, n: int = 50, *, label: Any = None) -> PartialDependence:
+    def partial_dependence(self, feature: Any, X: Any = None, n: int = 50, *, label: Any = None) -> PartialDependence:
         """Return how predictions depend on one feature of one token.
+
+        Feature and sets may come in either order, ``partial_dependence("stars", X)`` as well as scikit-learn's
+        ``partial_dependence(X, "stars")``: the one that is a string is the feature. scikit-learn's own
+        `PartialDependenceDisplay` cannot vary values within lists; draw the curve with its `plot`.
 
         Parameters
         ----------
@@ -228,7 +232,8 @@ class FittedModel(GivesOutputs):
         PartialDependence
             The curve, and those of single sets.
         """
-        return dependence_of(self.as_model(), feature, self._input_if_any(X), n, label)
+        name, sets = name_and_sets(feature, X)
+        return dependence_of(self.as_model(), name, self._input_if_any(sets), n, label)
 
     def calibrators(self) -> dict[str, CalibratorCurve]:
         """Return the curves of phi's calibrators and their effects on scores, by feature.

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 from pyarrow import types
 
-from ._arrow_columns import is_list, is_number
-from ._columns_as_arrow import Columns, columns_of
+from ._arrow_columns import is_list, is_number, is_string
+from ._columns_as_arrow import columns_of
 from ._features import SIZE, Feature
 from ._set_data import SetData
 from ._unknown_names import unknown_name
@@ -20,23 +20,26 @@ def resolve_features(X: object, features: Sequence[str | Feature] | None) -> tup
     X : frame, two-dimensional array or SetData
         The data, whose column names count.
     features : sequence of Feature or str, or None
-        A name is a numeric feature without constraints. None takes every numeric column, in order.
+        A name is a numeric feature without constraints. None takes every column of numbers, and as categorical
+        every column of categories, in order: of dtype category (pandas), Categorical or Enum (polars), dictionary
+        (Arrow), be they plain or in lists. Which categories there are is for the training data to say, not the dtype.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> from clearset.sets import resolve_features
-    >>> frame = pa.table({"stars": [[5, 4], [1]], "title": ["a", "b"], "price": [9.9, 5.0]})
-    >>> [feature.name for feature in resolve_features(frame, None)]
-    ['stars', 'price']
+    >>> shop = pa.array(["web", "town"]).dictionary_encode()
+    >>> frame = pa.table({"stars": [[5, 4], [1]], "title": ["a", "b"], "price": [9.9, 5.0], "shop": shop})
+    >>> resolve_features(frame, None)
+    (Feature('stars'), Feature('price'), Feature('shop', kind='categorical'))
     """
     if features is None:
-        return _every_numeric(X)
+        return _every_usable(X)
     if isinstance(features, str | Feature):
         raise TypeError(f"features is a list of names or Features; received {features!r}. Put it into a list.")
     resolved = tuple(_as_feature(feature) for feature in features)
     if not resolved:
-        raise ValueError("features is empty. Name at least one column, or pass None for every numeric one.")
+        raise ValueError("features is empty. Name a column, or pass None for every one of numbers or categories.")
     known = _names_of(X)
     seen: set[str] = set()
     for feature in resolved:
@@ -60,22 +63,35 @@ def _names_of(X: object) -> tuple[str, ...]:
     return columns_of(X).names
 
 
-def _every_numeric(X: object) -> tuple[Feature, ...]:
+def _every_usable(X: object) -> tuple[Feature, ...]:
     if isinstance(X, SetData):
-        names = [name for name in _names_of(X) if name not in X.categories]
+        found = [_feature(name, categories=name in X.categories) for name in _names_of(X)]
     else:
         columns = columns_of(X)
-        names = [name for name in columns.names if _holds_numbers(columns, name)]
-    if not names:
+        types_ = {name: _value_type(columns.type_of(name)) for name in columns.names}
+        found = [
+            _feature(name, categories=_is_category(type_))
+            for name, type_ in types_.items()
+            if is_number(type_) or _is_category(type_)
+        ]
+    if not found:
         raise ValueError(
-            "No column holds numbers. Pass features, in which others are Feature(name, kind='categorical')."
+            "No column holds numbers or is of a category dtype. Pass features, in which others are Feature(name, "
+            "kind='categorical')."
         )
-    return tuple(Feature(name) for name in names)
+    return tuple(found)
 
 
-def _holds_numbers(columns: Columns, name: str) -> bool:
-    type_: pa.DataType = columns.type_of(name)
+def _feature(name: str, *, categories: bool) -> Feature:
+    return Feature(name, kind="categorical" if categories else "numeric")
+
+
+def _value_type(type_: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a column, or of its lists where it holds lists."""
     if not is_list(type_):
-        return is_number(type_)
-    lists = type_.value_type if types.is_dictionary(type_) else type_
-    return is_number(lists.value_type)
+        return type_
+    return (type_.value_type if types.is_dictionary(type_) else type_).value_type
+
+
+def _is_category(type_: pa.DataType) -> bool:
+    return bool(types.is_dictionary(type_)) and (is_number(type_.value_type) or is_string(type_.value_type))
