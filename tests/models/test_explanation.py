@@ -286,7 +286,7 @@ def test_partial_dependence_takes_feature_and_sets_in_either_order():
     drawn = model.partial_dependence(None, "stars", n=5)
     assert drawn.made_up
     assert np.array_equal(drawn.sets, model.partial_dependence("stars", n=5).sets)
-    with pytest.raises(TypeError, match="two strings, 'stars' and 'words'.*once for each feature"):
+    with pytest.raises(TypeError, match=r"two strings, 'stars' and 'words'.*once for each feature"):
         model.partial_dependence("stars", "words")
     for arguments in ((table,), (table, 5), (None, table)):
         with pytest.raises(TypeError, match=r"needs the name of a feature.*partial_dependence\(X, 'stars'\)"):

@@ -40,7 +40,7 @@ def read_sets(path: Path, by: str | None, set_columns: Sequence[str], texts: Seq
 def columns_of_fit(table: pa.Table, model: Model) -> pa.Table:
     """Return the columns that `model` was fitted on, without the key and the label, for example."""
     # A model with declared features selects them itself; a model without has taken every column it was given.
-    if model.feature_names_in is None:
+    if model.feature_names_in is None or model.parameters.get("features") is not None:
         return table
     return table.select([name for name in model.feature_names_in if name in table.column_names])
 

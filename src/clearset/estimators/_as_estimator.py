@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from clearset.estimators._feature_engine import SemanticFeatureEngine
 from clearset.estimators._joint_model import JointModel
 from clearset.estimators._parameter_rules import check_parameters
@@ -43,10 +41,9 @@ def as_estimator(model: SetModel | SemanticModel | FittedJointModel) -> Any:
         return _joint_model(model)
     estimator = _unfitted(model.estimator, model.parameters)
     estimator.model_ = model
-    if isinstance(model, SetModel):
-        estimator.n_features_in_ = model.n_features_in
-    if model.feature_names_in is not None:
-        estimator.feature_names_in_ = np.array(model.feature_names_in, dtype=object)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(model, name):
+            setattr(estimator, name, getattr(model, name))
     return estimator
 
 

@@ -15,7 +15,9 @@ from clearset.sets import (
     Trust,
     check_trusts,
     has_missing,
+    holds_lists,
     is_frame,
+    name_columns,
     read_sets,
     resolve_features,
 )
@@ -55,7 +57,10 @@ def read_training_sets(
     check_trusts(declared, resolved)
     data = read_sets(X, resolved)
     if "n_features_in_" not in vars(estimator):
-        estimator.n_features_in_ = sum(feature.name != SIZE for feature in resolved)
+        names = [feature.name for feature in resolved if feature.name != SIZE]
+        estimator.n_features_in_ = len(names)
+        if is_frame(X):
+            estimator.feature_names_in_ = np.array(names, dtype=object)
     return data, resolved, declared
 
 
@@ -72,6 +77,9 @@ def read_trusts(trusts: Any) -> tuple[Trust, ...]:
 
 def checked_sets(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return a frame or SetData as it is, and anything else as an array, checked by scikit-learn's conventions.
+
+    scikit-learn's tools make arrays of frames, list columns included. Where there are names of columns from the fit,
+    an array has these columns in order, as scikit-learn's own estimators read it.
 
     Parameters
     ----------
@@ -97,9 +105,14 @@ def checked_sets(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     if isinstance(X, list | tuple) and not X:
         raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
+    names = None if reset else vars(estimator).get("feature_names_in_")
+    objects = isinstance(X, np.ndarray) and X.dtype.kind == "O"
+    as_it_is = objects and (names is not None or holds_lists(X))
+    kind = None if as_it_is else "numeric"
     try:
-        array = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
-        return array.astype(np.float64, copy=False)
+        array = validate_data(estimator, X, reset=reset, dtype=kind, ensure_all_finite="allow-nan")
+        array = array if as_it_is else array.astype(np.float64, copy=False)
+        return array if names is None else name_columns(array, names)
     except OverflowError:
         raise ValueError(
             "X holds a whole number that is too large for a float (1.8e308). Divide by a constant."

@@ -101,7 +101,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         The features that the set function reads.
     binning_ : Binning
         The keypoints of the features.
-    feature_names_in_ : ndarray of str
+    n_features_in_ : int
+        The number of columns, where these have names.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the columns, where X has some.
     """
 
@@ -213,9 +215,10 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
                 record, interrupted, order = replace(record, interrupted=True), True, order[:0]
             else:
                 parts = last
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
         if (names := column_names(X)) is not None:
-            self.feature_names_in_ = names
+            self.n_features_in_, self.feature_names_in_ = len(names), names
         self._keep_trial(parts, trial, losses, link, record)
         if interrupted:
             warnings.warn("Training was interrupted. The best model so far is kept.", stacklevel=4)

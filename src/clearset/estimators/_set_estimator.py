@@ -76,7 +76,7 @@ class SetEstimator(ModelEstimator, ABC):
     n_features_in_ : int
         The number of features or columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the columns, where X was a frame and `features` is None.
+        The names of the columns, where X was a frame: all of them, or where `features` is given those of it.
     """
 
     _rules: ClassVar[dict[str, Rule]] = ModelEstimator._rules | {

@@ -104,6 +104,11 @@ class SemanticModel(SemanticMethods, Model):
     choices: list[dict[str, Any]] = field(default_factory=list)
 
     @property
+    def n_features_in_(self) -> int:
+        """Number of columns that it was fitted on; only where these had names."""
+        return len(self.feature_names_in_)
+
+    @property
     def n_known_tokens(self) -> int:
         return len(self.table)
 

@@ -27,8 +27,10 @@ from clearset.sets import (
     SetData,
     check_numbers,
     class_places,
+    holds_lists,
     is_frame,
     label_column,
+    name_columns,
     read_more_sets,
 )
 from clearset.tokens import TokenLimitError
@@ -93,19 +95,21 @@ class SetModel(Model):
 
     def read(self, X: Any, most_tokens: int | None = None) -> "SetReading":
         if not isinstance(X, SetData) and not is_frame(X):
-            X = self._array(X)
+            X = self._array(X) if self.feature_names_in is None else name_columns(self._array(X), self.feature_names_in)
         sets = read_more_sets(X, self.binning.features, sets_of_one=self.sets_of_one)
         if most_tokens is not None and sets.n_tokens > most_tokens:
             raise TokenLimitError(f"The sets have more than {most_tokens:,} tokens together. Read them in parts.")
         return SetReading(self, sets)
 
-    def _array(self, X: Any) -> FloatArray:
+    def _array(self, X: Any) -> npt.NDArray[Any]:
         if sparse.issparse(X):
             raise TypeError("X is a sparse matrix, but sets are read from dense arrays. Use X.toarray().")
         if np.asarray(X).dtype.kind in "cSU":
             raise ValueError(f"X holds {np.asarray(X).dtype}, but sets are read from numbers. Convert it.")
+        objects = isinstance(X, np.ndarray) and X.dtype.kind == "O"
+        as_it_is = objects and (self.feature_names_in is not None or holds_lists(X))
         try:
-            array = np.asarray(X, dtype=np.float64)
+            array = np.asarray(X, dtype=None if as_it_is else np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"X must be a frame, a SetData or a 2-D array of numbers ({error}).") from None
         if array.ndim != 2:

@@ -3,7 +3,7 @@
 from ._arrow_columns import combined, decode, is_list, is_string, unnest
 from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
-from ._columns_as_arrow import is_frame, library_of
+from ._columns_as_arrow import holds_lists, is_frame, library_of, name_columns
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
 from ._from_long import from_long
@@ -60,12 +60,14 @@ __all__ = [
     "from_long",
     "gather",
     "has_missing",
+    "holds_lists",
     "is_frame",
     "is_list",
     "is_string",
     "join_classes",
     "label_column",
     "library_of",
+    "name_columns",
     "number",
     "numbers",
     "offsets_from_sizes",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ._arrow_columns import is_list
 from ._features import SIZE
 from ._unknown_names import unknown_name
 
@@ -126,6 +127,37 @@ def _columns_of_array(X: object) -> Columns:
         return pa.array(np.ascontiguousarray(column[:0] if only_type else column))
 
     return Columns(names, len(array), convert)
+
+
+def holds_lists(X: object) -> bool:
+    """Return whether `X` is an array of Python objects that has columns of lists, such as scikit-learn makes of frames.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearset.sets import holds_lists
+    >>> array = np.empty((2, 1), dtype=object)
+    >>> array[:, 0] = [[5, 4], [1]]
+    >>> holds_lists(array), holds_lists(np.zeros((2, 1)))
+    (True, False)
+    """
+    if not isinstance(X, np.ndarray) or X.dtype != object or X.ndim != 2:
+        return False
+    columns = _columns_of_array(X)
+    return any(is_list(columns.type_of(name)) for name in columns.names)
+
+
+def name_columns(X: object, names: Sequence[str]) -> pa.Table:
+    """Return a two-dimensional array as a table, whose columns have these names in order.
+
+    Examples
+    --------
+    >>> from clearset.sets import name_columns
+    >>> name_columns([[1.5, 2.0]], ["price", "stars"]).to_pylist()
+    [{'price': 1.5, 'stars': 2.0}]
+    """
+    columns = _columns_of_array(X)
+    return pa.table({name: columns.read(place) for name, place in zip(names, columns.names, strict=True)})
 
 
 def _checked_array(X: object) -> npt.NDArray[Any]:
