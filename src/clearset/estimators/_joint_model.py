@@ -60,7 +60,7 @@ class JointModel(ShownEstimator):
         because corrections know the label of every example.
     follow_on : SetRegressor or SetClassifier
         The model of the estimates. Its `features` are dense columns of X; None takes every one of numbers or of a
-        category dtype. The estimates are added to them.
+        category dtype. The estimates are added to them. Its `class_weight` counts for it and for joint training.
     learning_rate : float, default=0.005
         The learning rate of joint training; it rises over the first tenth of the steps and then falls along a cosine.
     epochs : int, default=30

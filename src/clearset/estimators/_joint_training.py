@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from clearset.engines import Estimate, Schedule
 from clearset.engines import engine as compute
+from clearset.estimators._class_weight import weigh_classes
 from clearset.estimators._joint_examples import JointExamples
 from clearset.functions import Loss, SetFunction
 from clearset.models import FittedJointModel, SemanticModel, SetModel, names_of
@@ -32,9 +33,11 @@ def train_together(
     `parameters` are those of `JointModel`.
     """
     follow_on, training = joint.follow_on, examples.training
+    wanted, classes = follow_on.parameters.get("class_weight"), follow_on.link.classes
+    weights = weigh_classes(wanted, classes, examples.labels, examples.weights)
 
     def part(model: SetModel | SemanticModel, loss: Loss) -> Part:
-        unit = Unit.of(loss, examples.labels[training], examples.weights[training])
+        unit = Unit.of(loss, examples.labels[training], weights[training])
         smoothness = float(model.parameters["smoothness"])
         return Part(model.function, model.binning, model.trusts, smoothness, unit)
 
@@ -46,7 +49,7 @@ def train_together(
         places = [names.index(name) for name in names_of(column, engine)]
         estimates.append(Estimate(trial.positions_out_of_fold(), engine.link, places))
     positions = follow_on.binning.positions(follow_on.read(table).sets, np.float64)
-    data = JointSets(positions, estimates, examples.labels, examples.weights, training, examples.validation)
+    data = JointSets(positions, estimates, examples.labels, weights, training, examples.validation)
     batch_size = choose_batch_size(parameters["batch_size"], len(training), share=64, largest=2048)
     learning_rate, epochs, patience = (parameters[name] for name in ("learning_rate", "epochs", "patience"))
     schedule = Schedule(learning_rate, epochs, batch_size, patience, follow_on.threads)

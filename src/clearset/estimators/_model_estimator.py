@@ -183,6 +183,16 @@ class ModelEstimator(FittedModel, ShownEstimator):
 class EstimatorOfClasses(ClassifierMixin, Classifies):  # type: ignore[misc]
     """An estimator that tells classes apart; before a fit its parameter says which loss there will be.
 
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        How much the examples of each class count, as in scikit-learn: a dict of a number above 0 for each class, where
+        a class that is left out counts as 1; or ``"balanced"``, by which all classes have the same total weight. It
+        multiplies `sample_weight` and has the same meaning: whole numbers count as repetitions, so that the smoothness
+        penalty is weaker, as with more data; of other weights only the ratios matter, and ``"balanced"`` leaves the
+        strength of the penalty as it is. Examples to validate on are weighted in the same way, and so are the means and
+        the prior of a token table. Probabilities are those of weighted examples.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)

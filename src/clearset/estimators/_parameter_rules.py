@@ -161,6 +161,18 @@ class Threads(Rule):
         super().__init__("None, a positive number of threads, or -1 for all cores", allows)
 
 
+class WeightsOfClasses(Rule):
+    """A rule that allows what scikit-learn's ``class_weight`` may be, with weights above 0."""
+
+    def __init__(self) -> None:
+        def allows(value: Any) -> bool:
+            if not isinstance(value, Mapping):
+                return value is None or (isinstance(value, str) and value == "balanced")
+            return all(Number().allows(weight) for weight in value.values())
+
+        super().__init__("None, 'balanced', or a dict of a finite number above 0 for each class", allows)
+
+
 def is_auto(value: Any) -> bool:
     """Tell whether a parameter is left to be chosen.
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from clearset.estimators._class_weight import weigh_classes
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
 from clearset.estimators._parameter_rules import (
     Auto,
@@ -254,8 +255,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, link: Link | None) -> tuple[LabelledExamples, Link]:
-        name = type(self).__name__
-        return read_examples(X, y, sample_weight, link, task=self._task, loss=self.loss, name=name)
+        weights = (sample_weight, self.get_params(deep=False).get("class_weight"))
+        return read_examples(X, y, weights, link, task=self._task, loss=self.loss, name=type(self).__name__)
 
     def _learning(
         self, rows: LabelledExamples, groups: Any, plan: Plan, rng: np.random.Generator
@@ -286,6 +287,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         table = model.table
         labels = read_labels(y, n, table.task)
         rows = LabelledExamples.of(X, labels, check_weights(sample_weight, n), table.classes)
+        if np.array_equal(table.classes, model.link.classes):
+            wanted = self.get_params(deep=False).get("class_weight")
+            rows = replace(rows, weights=weigh_classes(wanted, table.classes, rows.labels, rows.weights))
         rows = rows.take(np.flatnonzero(rows.weights))
         plan = replace(make_plan(self.get_params(deep=False), model.link, None), classes=table.classes)
         self.model_ = replace(model, table=build_table(model.setting, rows, plan).carrying(table))

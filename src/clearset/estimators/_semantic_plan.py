@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from clearset.estimators._class_weight import weigh_classes
 from clearset.estimators._input import read_trusts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import Link, Loss
-from clearset.sets import Feature, check_trusts, count_threads
+from clearset.sets import Feature, check_trusts, count_examples, count_threads, read_labels
 from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details
 from clearset.training import Plan, filters_of, tokens_of
 
@@ -41,7 +42,13 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
         raise ValueError("token_X and token_y belong together; one of them is None.")
     parameters = _with_none_for_auto(parameters)
     tokens, filters = tokens_of(parameters, token_X), filters_of(parameters, (MinCount(2),))
-    table = TokenTable.build(token_X, token_y, tokens, filters, threads=count_threads(parameters["n_jobs"]))
+    weights = None
+    if (class_weight := parameters.get("class_weight")) is not None:
+        labels = read_labels(token_y, count_examples(token_X))
+        if np.array_equal(labels.classes, link.classes):
+            weights = weigh_classes(class_weight, labels.classes, labels.values, np.ones(len(labels.values)))
+    threads = count_threads(parameters["n_jobs"])
+    table = TokenTable.build(token_X, token_y, tokens, filters, sample_weight=weights, threads=threads)
     several = np.empty(0) if table.classes is None or len(table.classes) < 3 else table.classes
     wanted = np.empty(0) if link.classes is None or link.n_outputs == 1 else link.classes
     if not np.array_equal(several, wanted):

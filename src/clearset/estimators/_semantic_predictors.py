@@ -1,16 +1,20 @@
 """Classifier and regressor over sets of strings and texts: an engine whose set function is the predictor."""
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from sklearn.base import RegressorMixin
 
 from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._model_estimator import EstimatorOfClasses
+from clearset.estimators._parameter_rules import WeightsOfClasses
 from clearset.estimators._semantic_estimator import SemanticEstimator
 from clearset.models import Predicts
 
 
 @inherited_docs
+@dataclass(eq=False, repr=False, kw_only=True)
 class SemanticClassifier(EstimatorOfClasses, SemanticEstimator):
     """Predict the class of sets of strings, of texts, or of pairs of sets.
 
@@ -33,6 +37,9 @@ class SemanticClassifier(EstimatorOfClasses, SemanticEstimator):
     """
 
     _task: ClassVar[Literal["classes"]] = "classes"
+    _rules = SemanticEstimator._rules | {"class_weight": WeightsOfClasses()}
+
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
 
 
 @inherited_docs

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from clearset.estimators._class_weight import weigh_classes
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
 from clearset.estimators._parameter_rules import Flag, Number, OneOf, Rule, Whole, check_parameters, make_rng
@@ -156,6 +157,7 @@ class SetEstimator(ModelEstimator, ABC):
             sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
         weights = check_weights(sample_weight, len(sets))
         labels, link = self._labels(y, len(sets), None if start is None else start.link)
+        weights = weigh_classes(parameters.get("class_weight"), link.classes, labels, weights)
         _check_declarations(features, trusts, link)
         data = LabelledSets(sets, labels, weights)
         if not weights.all():
@@ -220,7 +222,9 @@ class SetEstimator(ModelEstimator, ABC):
     def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link) -> LabelledSets:
         X, y = check_pair(validation_data)
         sets = read_sets(self._input(X), features)
-        return LabelledSets(sets, self._labels(y, len(sets), link)[0], np.ones(len(sets)))
+        labels, _ = self._labels(y, len(sets), link)
+        wanted = self.get_params(deep=False).get("class_weight")
+        return LabelledSets(sets, labels, weigh_classes(wanted, link.classes, labels, np.ones(len(sets))))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

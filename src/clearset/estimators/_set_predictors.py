@@ -1,7 +1,8 @@
 """Classification of sets, and regression on them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -9,7 +10,7 @@ from sklearn.base import RegressorMixin
 from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._input import check_classes, check_counts, check_labels
 from clearset.estimators._model_estimator import EstimatorOfClasses
-from clearset.estimators._parameter_rules import Number, OneOf
+from clearset.estimators._parameter_rules import Number, OneOf, WeightsOfClasses
 from clearset.estimators._set_estimator import SetEstimator
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Link
 from clearset.models import Predicts
@@ -41,9 +42,10 @@ class SetClassifier(EstimatorOfClasses, SetEstimator):
     ['cheap', 'dear', 'dear', 'cheap']
     """
 
-    _rules = SetEstimator._rules | {"loss": OneOf(CLASSIFICATION_LOSSES)}
+    _rules = SetEstimator._rules | {"loss": OneOf(CLASSIFICATION_LOSSES), "class_weight": WeightsOfClasses()}
 
     loss: str = "log_loss"
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
 
     def _labels(self, y: Any, n_sets: int, link: Link | None) -> tuple[np.ndarray, Link]:
         column = check_labels(y, n_sets)

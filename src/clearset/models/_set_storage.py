@@ -138,6 +138,8 @@ def parameters_from_json(document: dict[str, Any]) -> dict[str, Any]:
             feature if isinstance(feature, str) else Feature(**feature) for feature in parameters["features"]
         ]
     parameters["trusts"] = tuple(Trust(**trust) for trust in parameters["trusts"])
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
     check_threads(parameters["n_jobs"])
     return parameters
 
@@ -240,6 +242,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Feature | Trust):
         return plain(asdict(value))
     if isinstance(value, Mapping):
+        # JSON has only strings as keys, but classes may be numbers.
+        if not all(isinstance(name, str) for name in value):
+            return [[plain(name), plain(part)] for name, part in value.items()]
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]

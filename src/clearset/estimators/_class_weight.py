@@ -1,0 +1,47 @@
+"""Weights of classes, which multiply the weights of examples."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.sets import check_weights
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def weigh_classes(
+    class_weight: Any, classes: npt.NDArray[Any] | None, labels: npt.NDArray[Any], weights: FloatArray
+) -> FloatArray:
+    """Multiply the weights of examples by those of their classes; labels are places among the classes."""
+    if class_weight is None or classes is None:
+        return weights
+    places = labels.astype(np.int64)
+    if isinstance(class_weight, str):
+        factors = _balanced(np.bincount(places, weights, len(classes)))
+    else:
+        factors = _named(class_weight, classes.tolist())
+    with np.errstate(over="ignore"):
+        product = weights * factors[places]
+    if not np.isfinite(product).all():
+        raise ValueError("class_weight times sample_weight is infinite. Divide the weights by a constant.")
+    return check_weights(product, len(product))
+
+
+def _balanced(totals: FloatArray) -> FloatArray:
+    """Return factors that make the totals of all classes equal and leave their sum; 1 for absent classes."""
+    present = totals > 0
+    return np.divide(totals.sum(), np.count_nonzero(present) * totals, out=np.ones(len(totals)), where=present)
+
+
+def _named(class_weight: Any, classes: list[Any]) -> FloatArray:
+    """Return the factor of each class."""
+    unknown = [label for label in class_weight if label not in classes]
+    forgotten = [label for label in classes if label not in class_weight]
+    # As in scikit-learn: more classes than there are do no harm, but beside one that is forgotten they are a slip.
+    if unknown and forgotten:
+        raise ValueError(
+            f"class_weight names {unknown[:5]}, but the classes are {classes[:20]}, of which {forgotten[:5]} have no "
+            "weight. Name classes as y holds them; those that are left out count as 1."
+        )
+    return np.array([class_weight.get(label, 1.0) for label in classes], dtype=np.float64)
