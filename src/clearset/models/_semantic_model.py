@@ -20,7 +20,7 @@ from clearset.models.documents import ShownExamples, token_document
 from clearset.models.documents._item_examples import ItemExamples
 from clearset.models.documents._token_document import MOST_BYTES, table_histogram
 from clearset.sets import CrossedPositions, Feature, class_places, read_labels
-from clearset.tokens import PER_SET, Setting, TokenPlacer, TokenReader, TokenTable
+from clearset.tokens import PER_SET, Choices, Setting, TokenPlacer, TokenReader, TokenTable
 
 
 class SemanticMethods(FittedModel):
@@ -32,7 +32,11 @@ class SemanticMethods(FittedModel):
 
     token_table_: TokenTable = of_model("table", "The tokens and what is known of them, learned corrections included.")
     setting_: Setting = of_model("setting", "What was chosen: tokens, filters, cover, width and refinement.")
-    choices_: list[dict[str, Any]] = of_model("choices", "Every setting that was tried, and its validation loss.")
+
+    @property
+    def choices_(self) -> Choices:
+        """Every setting that was tried, and its validation loss."""
+        return Choices(self.as_model().choices)
 
     def freeze(self) -> FrozenModel:
         """Store phi of every token, so that sets are scored by looking tokens up.

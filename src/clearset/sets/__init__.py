@@ -27,6 +27,7 @@ from ._positions import CrossedPositions, Positions
 from ._read_sets import read_more_sets, read_sets
 from ._resolve_features import resolve_features
 from ._set_data import SetData
+from ._short_repr import short_repr
 from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
 from ._unknown_names import unknown_name
@@ -78,6 +79,7 @@ __all__ = [
     "read_weights",
     "resolve_features",
     "runs",
+    "short_repr",
     "sorted_categories",
     "take_examples",
     "unknown_name",

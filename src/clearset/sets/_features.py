@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from graphlib import CycleError, TopologicalSorter
 from operator import index
 from typing import Any, Final, Literal
 
 from ._categories import Category, as_category
+from ._short_repr import short_repr
 
 SIZE: Final = "cs.SIZE"
 """Reserved name of the built-in set feature M(x), the number of tokens of a set. It needs no column."""
@@ -72,10 +73,7 @@ class Feature:
         self._set("lattice_size", self._at_least_two("lattice_size", self.lattice_size))
         self._set("bounds", self._checked_bounds())
 
-    def __repr__(self) -> str:
-        declared = {field.name: (getattr(self, field.name), field.default) for field in fields(self)[1:]}
-        said = [f"{name}={value!r}" for name, (value, default) in declared.items() if value != default]
-        return f"Feature({', '.join([repr(self.name), *said])})"
+    __repr__ = short_repr
 
     @property
     def direction(self) -> Literal[-1, 0, 1]:

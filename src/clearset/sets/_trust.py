@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ._features import Feature
+from ._short_repr import short_repr
 from ._unknown_names import unknown_name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trust:
     """A declaration that one feature says how far to trust another.
 
@@ -26,12 +27,14 @@ class Trust:
     --------
     >>> from clearset.sets import Trust
     >>> Trust("star_rating", by="num_helpful")
-    Trust(feature='star_rating', by='num_helpful', shape='edgeworth')
+    Trust('star_rating', by='num_helpful')
     """
 
     feature: str
     by: str
     shape: Literal["edgeworth", "trapezoid"] = "edgeworth"
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in (self.feature, self.by):

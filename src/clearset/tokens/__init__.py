@@ -19,7 +19,7 @@ from ._filters import (
 from ._item_columns import read_column
 from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
-from ._setting import Setting
+from ._setting import Choices, Setting
 from ._statistics import Statistics
 from ._table import TokenTable
 from ._table_rows import TokenStatistics
@@ -37,6 +37,7 @@ __all__ = [
     "WHOLE",
     "AllOf",
     "AnyOf",
+    "Choices",
     "Coded",
     "Corrections",
     "Cross",

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from clearset.sets import Task
+from clearset.sets import Task, short_repr
 from clearset.tokens._codes import BoolArray
 from clearset.tokens._confidence_intervals import least_n_of_wilson
 from clearset.tokens._statistics import Statistics
@@ -19,6 +19,8 @@ class _BuiltIn:
     """Filters that can be joined by & and |, and know the least count they ask for."""
 
     kind: ClassVar[str]  # its name in files
+
+    __repr__ = short_repr
 
     def __call__(self, statistics: Statistics) -> BoolArray:
         raise NotImplementedError
@@ -51,7 +53,7 @@ class _BuiltIn:
         object.__setattr__(self, name, int(value))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MinCount(_BuiltIn):
     """Keep tokens that are in at least `count` examples.
 
@@ -64,7 +66,7 @@ class MinCount(_BuiltIn):
     --------
     >>> import clearset as cs
     >>> cs.MinCount(5) | cs.MaxInterval(0.2)
-    AnyOf(MinCount(count=5), MaxInterval(width=0.2, level=0.95))
+    MinCount(5) | MaxInterval(0.2)
     """
 
     kind = "min_count"
@@ -81,7 +83,7 @@ class MinCount(_BuiltIn):
         return self.count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaxInterval(_BuiltIn):
     """Keep tokens whose mean label is known well; rare tokens are kept only if their labels agree.
 
@@ -124,7 +126,7 @@ class MaxInterval(_BuiltIn):
         return {"kind": self.kind, "width": float(self.width), "level": float(self.level)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaxSize(_BuiltIn):
     """Keep tokens of at most `size` items; useful together with other filters.
 
@@ -137,7 +139,7 @@ class MaxSize(_BuiltIn):
     --------
     >>> import clearset as cs
     >>> cs.MinCount(5) | (cs.MinCount(2) & cs.MaxSize(1))
-    AnyOf(MinCount(count=5), AllOf(MinCount(count=2), MaxSize(size=1)))
+    MinCount(5) | (MinCount(2) & MaxSize(1))
     """
 
     kind = "max_size"
@@ -155,6 +157,7 @@ class _Several(_BuiltIn):
 
     joined: ClassVar[Callable[..., Any]]  # what the filters say of each token
     least: ClassVar[Callable[..., int]]  # the least counts of the filters
+    operator: ClassVar[str]  # what joins them
 
     def __init__(self, *filters: Filter) -> None:
         self.filters = check_filters(filters)
@@ -175,7 +178,11 @@ class _Several(_BuiltIn):
         return hash((type(self), self.filters))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.filters))})"
+        # A single one, and a user's own functions, are not joined by an operator.
+        if len(self.filters) == 1 or not all(isinstance(part, _BuiltIn) for part in self.filters):
+            return f"{type(self).__name__}({', '.join(map(repr, self.filters))})"
+        parts = (f"({part!r})" if isinstance(part, _Several) else repr(part) for part in self.filters)
+        return f" {self.operator} ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return the filters as JSON values."""
@@ -200,6 +207,7 @@ class AllOf(_Several):
     kind = "all_of"
     joined = staticmethod(np.all)
     least = staticmethod(max)
+    operator = "&"
 
 
 class AnyOf(_Several):
@@ -220,6 +228,7 @@ class AnyOf(_Several):
     kind = "any_of"
     joined = staticmethod(np.any)
     least = staticmethod(min)
+    operator = "|"
 
 
 _KINDS: dict[str, type[_BuiltIn]] = {made.kind: made for made in (MinCount, MaxInterval, MaxSize, AllOf, AnyOf)}

@@ -16,7 +16,7 @@ from clearset.tokens._vocabulary import encode
 _BETWEEN = "\x1f"  # the unit separator: made for this, and found in no ordinary text
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OwnTokenizer(Tokenizer):
     r"""A tokenizer by an object with a method ``tokens(example)``.
 

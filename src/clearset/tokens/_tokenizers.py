@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clearset.sets import short_repr
 from clearset.tokens._codes import BoolArray, Joining
 from clearset.tokens._item_columns import STRING, Column, from_python, read_column, read_pair
 from clearset.tokens._vocabulary import flat, in_rows, offsets_of_kept, without
@@ -21,6 +22,8 @@ class Tokenizer:
 
     in_order: ClassVar[bool] = False
     """Whether the order of items, and how often they occur, matters."""
+
+    __repr__ = short_repr
 
     def parts(self, X: Any) -> pa.LargeListArray:
         """Return the items of every example, in their order, not yet unique."""
@@ -56,7 +59,7 @@ class Tokenizer:
         return cls(**{name: value for name, value in document.items() if name != "kind"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Items(Tokenizer):
     """Every item is a token.
 
@@ -72,7 +75,7 @@ class Items(Tokenizer):
         return read_column(X).sets()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subsets(Items):
     """Every subset of an example's items is a token, up to a size.
 
@@ -99,7 +102,7 @@ class Subsets(Items):
         return Joining("subsets", self.max_size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NGrams(Tokenizer):
     """Every run of neighbouring words is a token, up to a length.
 
@@ -147,7 +150,7 @@ class NGrams(Tokenizer):
         return {"kind": "ngrams", "max_order": self.max_order, "split": split}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _TwoColumns(Tokenizer):
     """Tokenizers of two columns, each named or at a position."""
 
@@ -164,7 +167,7 @@ class _TwoColumns(Tokenizer):
             raise ValueError(f"left and right are both {self.left!r}. Two columns are needed.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cross(_TwoColumns):
     """Items of two columns, and every pair of an item of the one and an item of the other.
 
@@ -219,7 +222,7 @@ class Cross(_TwoColumns):
         return right
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference(_TwoColumns):
     """Items of one column that are not in the other, and their subsets.
 
