@@ -48,9 +48,7 @@ def read_training_sets(
     trusts : tuple of Trust
         The trusts.
     """
-    # Those of an earlier fit may have nothing to be replaced by.
-    for name in ("n_features_in_", "feature_names_in_"):
-        vars(estimator).pop(name, None)
+    forget_columns(estimator)
     X = checked_sets(estimator, X, reset=True)
     resolved = resolve_features(X, features)
     declared = read_trusts(trusts)
@@ -62,6 +60,12 @@ def read_training_sets(
         if is_frame(X):
             estimator.feature_names_in_ = np.array(names, dtype=object)
     return data, resolved, declared
+
+
+def forget_columns(estimator: Any) -> None:
+    """Remove what is known of the columns of an earlier fit, which may have nothing to be replaced by."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(estimator).pop(name, None)
 
 
 def read_trusts(trusts: Any) -> tuple[Trust, ...]:

@@ -80,7 +80,8 @@ class ModelEstimator(FittedModel, ShownEstimator):
     learning_rate : float
         The learning rate at the start; it falls along a cosine. Adagrad needs about ten times the rate of Adam.
     epochs : int
-        The largest number of passes over the training data.
+        The largest number of passes over the training data. Where all are used while the loss is still falling
+        noticeably, `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
     patience : int
         The number of epochs without a better one after which early stopping ends training.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None

@@ -1,6 +1,5 @@
 """What the estimators over sets of strings and texts have in common: their parameters, and how they are fitted."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -9,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._fit_warnings import warn_of_no_tokens, warn_of_training
+from clearset.estimators._input import forget_columns
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
 from clearset.estimators._parameter_rules import (
     Auto,
@@ -205,30 +206,23 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         held = None if validation_data is None else self._read(*check_pair(validation_data), None, link)[0]
         sources, order = learning.split(held)
         trial, losses = learning.choose(sources)
-        record, interrupted = self._record(trial), trial.fitted.progress.interrupted
-        parts = trial
-        if len(order) > trial.n_training and not interrupted:
+        record, parts = self._record(trial), trial
+        if len(order) > trial.n_training and not record.interrupted:
             # What was held back, or left out while choosing, can now be learned from as well.
             if validation_data is None:
                 sources, order = learning.without_validation(), np.arange(len(kept))
             last = learning.attempt(trial.setting, sources, rng, shown=trial.fitted)
             if last.fitted.progress.interrupted:
-                record, interrupted, order = replace(record, interrupted=True), True, order[:0]
+                record, order = replace(record, interrupted=True), order[:0]
             else:
                 parts = last
-        for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+        forget_columns(self)
         if (names := column_names(X)) is not None:
             self.n_features_in_, self.feature_names_in_ = len(names), names
         self._keep_trial(parts, trial, losses, link, record)
-        if interrupted:
-            warnings.warn("Training was interrupted. The best model so far is kept.", stacklevel=4)
+        warn_of_training(record, self.epochs, stacklevel=4)
         if not len(parts.table):
-            warnings.warn(
-                "No token passed the filters, so that the model predicts a constant. Use weaker filters, or other "
-                "tokens.",
-                stacklevel=4,
-            )
+            warn_of_no_tokens(stacklevel=4)
         return Fit(parts, kept[order], learning)
 
     @staticmethod
@@ -328,8 +322,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         trial = learning.attempt(model.setting, sources, rng)
         record = self._record(trial)
         self._keep_trial(trial, trial, [(trial.setting, trial.loss)], link, record)
-        if record.interrupted:
-            warnings.warn("Training was interrupted. The best model so far is kept.", stacklevel=3)
+        warn_of_training(record, self.epochs, stacklevel=3)
         return self
 
     def __sklearn_tags__(self) -> Any:

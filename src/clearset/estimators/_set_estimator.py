@@ -1,6 +1,5 @@
 """What the estimators over sets of tokens with features have in common."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -9,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
 from clearset.estimators._parameter_rules import Flag, Number, OneOf, Rule, Whole, check_parameters, make_rng
@@ -183,22 +183,18 @@ class SetEstimator(ModelEstimator, ABC):
             fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
         progress = fitted.progress
         nothing = None if fitted.nothing is None else link.outputs_of(fitted.nothing)
+        record = Record(progress.history, progress.best_epoch, progress.interrupted)
         self._keep(
             SetModel,
             fitted.function,
             fitted.binning,
             trusts,
             replace(link, nothing=nothing),
-            Record(progress.history, progress.best_epoch, progress.interrupted),
+            record,
             sets_of_one=bool((sets.sizes == 1).all()),
             n_features_in=int(self.n_features_in_),
         )
-        if progress.interrupted:
-            warnings.warn(
-                f"Training was interrupted after {len(progress.history)} of {self.epochs} epochs. The best "
-                "model so far is kept.",
-                stacklevel=3,
-            )
+        warn_of_training(record, self.epochs, stacklevel=3)
         return self
 
     def _read_again(self, X: Any, start: SetModel) -> SetData:
