@@ -107,6 +107,21 @@ def test_several_list_columns_cannot_be_shuffled_one_by_one() -> None:
         permutation_importance(model(epochs=2).fit(table, y), table.to_pandas(), y)
 
 
+def test_values_of_one_feature_are_shuffled_among_all_tokens() -> None:
+    """What stands in for permutation_importance where there are several list columns."""
+    table, y = products()
+    fitted = model(epochs=60).fit(table, y)
+    sets, rng = fitted.as_model().read(table).sets, np.random.default_rng(0)
+    losses = {}
+    for place, name in enumerate(sets.feature_names):
+        values = sets.values.copy()
+        rng.shuffle(values[:, place])
+        further = {"set_values": sets.set_values, "set_feature_names": sets.set_feature_names}
+        shuffled = cs.SetData(values, sets.offsets, sets.feature_names, **further)
+        losses[name] = fitted.score(table, y) - fitted.score(shuffled, y)
+    assert losses["stars"] > 0.5 > 10 * losses["words"]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in FRAMES if kind != "arrow"])
 @pytest.mark.parametrize("output", ["pandas", "polars", "default"])
 def test_columns_beside_lists_are_transformed(kind: str, output: str) -> None:

@@ -9,7 +9,7 @@ from clearset.models import Record
 # The learning rate falls along a cosine, the last third of which has 6% of the sum of all rates. If that third brings
 # more than this share of the whole fall of the loss, it falls no less than it did at the start, but for the rate. (What
 # is kept is a running average, which lags behind.)
-SHARE = 0.09
+SHARE = 0.1
 # And the fall must be noticeable: this share of the loss itself.
 LEAST_FALL = 0.003
 # A training loss also falls by overfitting, steadily and for long. Without validation data only short trainings that

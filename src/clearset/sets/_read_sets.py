@@ -175,7 +175,7 @@ def _common_offsets(lists: dict[str, IntArray]) -> IntArray:
             raise ValueError(
                 f"Row {row} (counted from 0): column {first!r} holds {expected[row + 1] - expected[row]} token(s) but "
                 f"column {other!r} holds {found[row + 1] - found[row]}. The list columns of a row describe the same "
-                "tokens, so they must have one length."
+                "tokens, so they must have one length; to shuffle rows, shuffle these columns together."
             )
     return expected
 
