@@ -18,7 +18,7 @@ def weigh_classes(
         return weights
     places = labels.astype(np.int64)
     if isinstance(class_weight, str):
-        factors = _balanced(np.bincount(places, weights, len(classes)))
+        factors = _balanced(np.bincount(places, weights, len(classes)).astype(np.float64))
     else:
         factors = _named(class_weight, classes.tolist())
     with np.errstate(over="ignore"):
@@ -28,10 +28,24 @@ def weigh_classes(
     return check_weights(product, len(product))
 
 
+def weigh_same_classes(
+    class_weight: Any,
+    classes: npt.NDArray[Any] | None,
+    fitted: npt.NDArray[Any] | None,
+    labels: npt.NDArray[Any],
+    weights: FloatArray,
+) -> FloatArray:
+    """Weigh examples of a token table, if their classes are those of the fit; they may be others."""
+    same = classes is not None and fitted is not None and np.array_equal(classes, fitted)
+    return weigh_classes(class_weight if same else None, classes, labels, weights)
+
+
 def _balanced(totals: FloatArray) -> FloatArray:
     """Return factors that make the totals of all classes equal and leave their sum; 1 for absent classes."""
     present = totals > 0
-    return np.divide(totals.sum(), np.count_nonzero(present) * totals, out=np.ones(len(totals)), where=present)
+    factors = np.ones(len(totals))
+    factors[present] = totals.sum() / (np.count_nonzero(present) * totals[present])
+    return factors
 
 
 def _named(class_weight: Any, classes: list[Any]) -> FloatArray:

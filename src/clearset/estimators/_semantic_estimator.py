@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._class_weight import weigh_same_classes
 from clearset.estimators._fit_warnings import warn_of_no_tokens, warn_of_training
 from clearset.estimators._input import forget_columns
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
@@ -281,9 +281,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         table = model.table
         labels = read_labels(y, n, table.task)
         rows = LabelledExamples.of(X, labels, check_weights(sample_weight, n), table.classes)
-        if np.array_equal(table.classes, model.link.classes):
-            wanted = self.get_params(deep=False).get("class_weight")
-            rows = replace(rows, weights=weigh_classes(wanted, table.classes, rows.labels, rows.weights))
+        wanted = self.get_params(deep=False).get("class_weight")
+        weights = weigh_same_classes(wanted, table.classes, model.link.classes, rows.labels, rows.weights)
+        rows = replace(rows, weights=weights)
         rows = rows.take(np.flatnonzero(rows.weights))
         plan = replace(make_plan(self.get_params(deep=False), model.link, None), classes=table.classes)
         self.model_ = replace(model, table=build_table(model.setting, rows, plan).carrying(table))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._class_weight import weigh_same_classes
 from clearset.estimators._input import read_trusts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import Link, Loss
@@ -45,8 +45,8 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
     weights = None
     if (class_weight := parameters.get("class_weight")) is not None:
         labels = read_labels(token_y, count_examples(token_X))
-        if np.array_equal(labels.classes, link.classes):
-            weights = weigh_classes(class_weight, labels.classes, labels.values, np.ones(len(labels.values)))
+        ones = np.ones(len(labels.values))
+        weights = weigh_same_classes(class_weight, labels.classes, link.classes, labels.values, ones)
     threads = count_threads(parameters["n_jobs"])
     table = TokenTable.build(token_X, token_y, tokens, filters, sample_weight=weights, threads=threads)
     several = np.empty(0) if table.classes is None or len(table.classes) < 3 else table.classes
