@@ -85,11 +85,39 @@ def test_explanations_show_hostile_names_as_text(hostile, semantic):
 def test_explanations_show_what_they_hold(semantic):
     model, X = semantic
     explanation = model.explain(X[:2])
-    text = Reader(explanation.to_html()).text
-    for row in explanation.tokens.to_pylist():
-        assert f"{row['contribution']:+.4f}" in text
-    assert f"mean score {explanation.aggregate[0, 0]:.4f}" in text
-    assert f"Set 1: {explanation.prediction[1]:.4g}" in text
+    lines = Reader(explanation.to_html()).text.splitlines()
+    for one in explanation:
+        base, prediction = (f"{values[0]:.2f}" for values in (one.base, one.prediction))
+        assert {base, prediction, f"{one.prediction[0]:.4g}"} & set(lines) >= {base, prediction}
+        for row in (*one.tokens.to_pylist(), *one.of_sets.to_pylist()):
+            assert f"{row['score']:+.3f}" in lines
+            assert f"{row['contribution']:+.2f}" in lines
+    assert "number of items 2" in lines
+    assert f"Set 1: {explanation.prediction[1]:.4g}" in lines
+    assert {"base rate", "prediction"} <= set(lines)
+
+
+def test_numbers_of_a_table_add_up_to_the_prediction():
+    rng = np.random.default_rng(0)
+    X = pa.table({"stars": [rng.integers(1, 6, 30).astype(float).tolist() for _ in range(30)], "price": rng.random(30)})
+    model = cs.SetRegressor(["stars", "price", cs.SIZE], **QUICK | {"epochs": 20}).fit(X, 100 * rng.random(30))
+    lines = Reader(model.explain(X[:1])._repr_html_()).text.splitlines()
+    start = lines.index("base rate")
+    signed = [line for line in lines[start:] if line[:1] in "+-" and "." in line and len(line.split(".")[1]) == 1]
+    base, prediction = float(lines[start + 1]), float(lines[lines.index("prediction", start) + 1])
+    assert len(signed) == 21  # 20 are named, and one line is for all others
+    assert any("12 other" in line for line in lines)
+    assert abs(base + sum(map(float, signed)) - prediction) < 0.05 * 22 + 0.11
+
+
+def test_n_grams_read_as_text():
+    texts = ["tv shows", "shows tv", "bad tv", "good shows"] * 10
+    model = cs.SemanticRegressor(tokens=cs.NGrams(2), refine=False, **QUICK).fit(texts, np.arange(40.0))
+    lines = Reader(model.explain(["tv shows"])._repr_html_()).text.splitlines()
+    assert "tv shows" in lines
+    assert "+" not in lines
+    assert " " in Reader(model.token_table_._repr_html_()).text.replace("\n", "")
+    assert " + " not in Reader(model.token_table_._repr_html_()).text
 
 
 def test_explanations_are_written_as_a_page(semantic, tmp_path):
@@ -134,7 +162,7 @@ def test_large_sets_are_cut_short():
     X = pa.table({"stars": [np.arange(500.0).tolist(), [], [3.0]]})
     model = cs.SetRegressor(width=4, **QUICK).fit(X, [1.0, 2.0, 3.0])
     text = Reader(model.explain(X)._repr_html_()).text
-    assert "and 480 more tokens" in text
+    assert "480 other tokens" in text
     assert "no token" in text
     Reader(model._repr_html_())
 

@@ -1,6 +1,7 @@
 import pickle
 import sys
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +84,17 @@ def fitted(case):
     return model, X, y
 
 
+@cache
+def trained(case):
+    """Return a model as it was fitted, so that what adds up does, and sets."""
+    if case in CASES:
+        kind, labels, options = CASES[case]
+        return kind(FEATURES, **options, **QUICK | {"epochs": 10}).fit(DATA, LABELS[labels]), DATA
+    kind, y, options = SEMANTIC[case]
+    model = kind(tokens=cs.Subsets(2), refine=False, **options, **QUICK | {"epochs": 10})
+    return model.fit(BASKETS, y), BASKETS
+
+
 def render(figure):
     """Draw a figure in full: warnings, such as of text that cannot be laid out, are errors."""
     assert isinstance(figure, Figure)
@@ -102,33 +114,77 @@ def texts(figure):
     return found
 
 
+@pytest.mark.parametrize("calibrated", [False, True])
 @pytest.mark.parametrize("case", ALL)
 @pytest.mark.parametrize("with_data", [False, True])
-def test_calibrators_are_drawn_as_they_are(case, with_data):
+def test_calibrators_are_drawn_as_they_are(case, with_data, calibrated):
     model, X, _ = fitted(case)
-    figure = render(model.plot_calibrators(X if with_data else None))
+    figure = render(model.plot_calibrators(X if with_data else None, calibrated=calibrated))
     curves = model.calibrators()
     assert len(figure.axes) == len(curves)
     for axes, (name, curve) in zip(figure.axes, curves.items(), strict=True):
         assert axes.get_title(loc="left") == ("number of tokens" if name == cs.SIZE else name)
-        drawn = lines(axes, "curve")
-        assert len(drawn) == len(curve.values)
-        for line, values in zip(drawn, curve.values, strict=True):
-            x, y = line.get_data()
-            if curve.keypoints is None:
-                np.testing.assert_array_equal(y, values)
-            else:
-                assert np.isin(curve.keypoints, x).all()
-                np.testing.assert_allclose(y, np.interp(x, curve.keypoints, values), rtol=1e-12)
-        missing = [float(line.get_ydata()[0]) for line in lines(axes, "missing")]
-        np.testing.assert_array_equal(missing, curve.missing)
+        wanted, missing = (curve.values, curve.missing) if calibrated else (curve.effects, curve.missing_effects)
+        if curve.keypoints is None and not calibrated:
+            bars = np.array([bar.get_height() for bar in axes.patches if bar.get_gid() == "effect"])
+            order = np.argsort(-wanted.mean(axis=0))
+            np.testing.assert_array_equal(bars.reshape(wanted.shape), wanted[:, order])
+        else:
+            drawn = lines(axes, "curve")
+            assert len(drawn) == len(wanted)
+            for line, values in zip(drawn, wanted, strict=True):
+                x, y = line.get_data()
+                if curve.keypoints is None:
+                    np.testing.assert_array_equal(y, values)
+                else:
+                    assert np.isin(curve.keypoints, x).all()
+                    np.testing.assert_allclose(y, np.interp(x, curve.keypoints, values), rtol=1e-12, atol=1e-15)
+        np.testing.assert_array_equal([float(line.get_ydata()[0]) for line in lines(axes, "missing")], missing)
 
 
-def test_categories_are_named_and_math_is_not_read():
-    figure = render(fitted("number")[0].plot_calibrators(DATA, ["store"]))
+def test_effects_of_all_features_have_one_scale_that_names_the_base_rate():
+    model = fitted("number")[0]
+    figure = render(model.plot_calibrators())
+    curves = model.calibrators().values()
+    low, high = figure.axes[0].get_ylim()
+    assert {axes.get_ylim() for axes in figure.axes} == {(low, high)}
+    assert low < min(curve.effects.min() for curve in curves) <= max(curve.effects.max() for curve in curves) < high
+    assert all(lines(axes, "base")[0].get_ydata()[0] == 0 for axes in figure.axes)
+    assert figure.axes[0].get_ylabel() == "effect on the score"
+
+
+def test_categories_are_named_by_their_effect_and_math_is_not_read():
+    model = fitted("number")[0]
+    curve = model.calibrators()["store"]
+    names = [text.get_text() for text in render(model.plot_calibrators(DATA, ["store"])).axes[0].get_xticklabels()]
+    assert names == [
+        *sorted(curve.categories, key=dict(zip(curve.categories, -curve.effects[0], strict=True)).get),
+        "missing",
+    ]
+    figure = render(model.plot_calibrators(DATA, ["store"], calibrated=True))
     names = [text.get_text() for text in figure.axes[0].get_xticklabels()]
     assert names == ["$flagship$", "flea_market", "kiosk", "missing"]
     assert not any(text.get_parse_math() for text in figure.axes[0].get_xticklabels())
+
+
+def test_values_that_few_training_sets_have_are_dotted():
+    rng = np.random.default_rng(0)
+    stars = [rng.choice([1.0, 3.0, 4.0, 5.0], 2).tolist() for _ in range(300)]
+    stars[0] = [2.0, 2.0]
+    model = cs.SetRegressor(["stars"], **QUICK).fit(pa.table({"stars": stars}), rng.random(300))
+    np.testing.assert_array_equal(model.binning_.keypoints[0], [1, 2, 3, 4, 5])
+    (axes,) = model.plot_calibrators().axes
+    solid = [line.get_xdata().tolist() for line in axes.get_lines() if line.get_linestyle() == "-"]
+    assert solid == [[3, 4, 5]]
+    points = [line.get_xdata().tolist() for line in axes.get_lines() if line.get_marker() == "o" and not line.get_gid()]
+    assert points == [[1, 3, 4, 5]]
+
+
+def test_without_data_the_distribution_is_that_of_the_training_sets():
+    model = fitted("number")[0]
+    curve = model.calibrators()["star_rating"]
+    heights = np.array([bar.get_height() for bar in model.plot_calibrators(None, ["star_rating"]).axes[0].patches[:5]])
+    np.testing.assert_allclose(heights / heights.sum(), curve.support[:5] / curve.support[:5].sum())
 
 
 def test_the_distribution_counts_tokens():
@@ -142,12 +198,21 @@ def test_the_distribution_counts_tokens():
 def test_one_class_of_several():
     model = fitted("three, width 4")[0]
     drawn = lines(model.plot_calibrators(label="b").axes[0], "curve")
-    wanted = model.calibrators()["star_rating"].values[8:12]  # the classes are _c, a, b
+    wanted = model.calibrators()["star_rating"].effects[8:12]  # the classes are _c, a, b
     np.testing.assert_array_equal([line.get_ydata() for line in drawn], wanted)
     legend = model.plot_calibrators().legends[0]
     assert legend.get_texts()[0].get_text() == "class _c, score 1"
     with pytest.raises(ValueError, match="label is 'd'; the classes are"):
         model.plot_calibrators(label="d")
+
+
+def test_the_effects_for_one_of_the_classes_that_share_a_set_function_are_from_its_own_base():
+    model = fitted("semantic three, width 4")[0]
+    support, curve = model.as_model().support, next(iter(model.calibrators().values()))
+    for place, label in enumerate(model.classes_):
+        drawn = [line.get_ydata() for line in lines(model.plot_calibrators(label=label).axes[0], "curve")]
+        wanted = curve.effects + (support.base.mean(axis=0) - support.base[place])[:, None]
+        np.testing.assert_allclose([line[[0, -1]] for line in drawn], wanted[:, [0, -1]])
 
 
 def test_features_that_are_unknown_or_none_are_refused():
@@ -170,16 +235,36 @@ def test_rho_is_drawn_for_every_score(case, with_data):
     assert len(figure.axes) == model.set_function_.width
 
 
-def test_rho_of_width_1_is_the_models():
-    x, y = fitted("number")[0].plot_rho(DATA).axes[0].get_lines()[0].get_data()
-    np.testing.assert_allclose(y, fitted("number")[0].rho(x))
-    figure = fitted("two")[0].plot_rho(DATA)
-    x, y = figure.axes[0].get_lines()[0].get_data()
-    np.testing.assert_allclose(y, expit(fitted("two")[0].rho(x)))
+def test_rho_of_width_1_is_the_models_from_the_base_on():
+    model = fitted("number")[0]
+    base = float(model.as_model().support.base[0, 0])
+    (line,) = lines(model.plot_rho(DATA).axes[0], "curve")
+    np.testing.assert_allclose(line.get_ydata(), model.rho(line.get_xdata() + base))
+    model = fitted("two")[0]
+    base = float(model.as_model().support.base[0, 0])
+    figure = model.plot_rho(DATA)
+    (line,) = lines(figure.axes[0], "curve")
+    np.testing.assert_allclose(line.get_ydata(), expit(model.rho(line.get_xdata() + base)))
     assert figure.axes[0].get_ylabel() == "probability of yes"
     model = fitted("three")[0]
-    x, y = model.plot_rho(label="b").axes[0].get_lines()[0].get_data()
-    np.testing.assert_allclose(y, model.rho(np.repeat(x, 3).reshape(-1, 3))[:, model.classes_.tolist().index("b")])
+    place = model.classes_.tolist().index("b")
+    (line,) = lines(model.plot_rho(label="b").axes[0], "curve")
+    x = line.get_xdata() + model.as_model().support.base[place, 0]
+    np.testing.assert_allclose(line.get_ydata(), model.rho(np.repeat(x, 3).reshape(-1, 3))[:, place])
+
+
+@pytest.mark.parametrize("case", ["number", "number, width 4", "two"])
+def test_rho_marks_the_base_rate_and_is_dashed_where_no_set_is(case):
+    model, X, _ = fitted(case)
+    explanation = model.explain(X)
+    for k, axes in enumerate(model.plot_rho(X).axes):
+        (within,), (curve,) = lines(axes, "within"), lines(axes, "curve")
+        means = explanation.aggregate[:, k]
+        assert (within.get_xdata()[0], within.get_xdata()[-1]) == (means.min(), means.max())
+        assert curve.get_linestyle() == "--"
+    if case != "number, width 4":
+        (mark,) = lines(model.plot_rho().axes[0], "mark")
+        np.testing.assert_allclose(mark.get_data(), [[0.0], [explanation.base[0]]])
 
 
 def test_semantic_rho_is_that_of_explanations():
@@ -228,35 +313,67 @@ def test_surface_is_phi():
 
 
 @pytest.mark.parametrize("case", ALL)
-def test_waterfalls_add_up_to_the_aggregate(case):
-    model, X, _ = fitted(case)
+def test_waterfalls_lead_from_the_base_rate_to_the_prediction(case):
+    model, X = trained(case)
     explanation = model.explain(X)
-    for number, tokens in ((0, 10), (7, 2)):
-        figure = render(explanation.plot(number, tokens=tokens))
-        for k in range(model.set_function_.width):
-            *bars, mean = figure.axes[k].patches
-            total = sum(bar.get_width() for bar in bars)
-            np.testing.assert_allclose(total, explanation.aggregate[number, k], atol=1e-12)
-            np.testing.assert_allclose(mean.get_width(), explanation.aggregate[number, k])
-            ends = [bar.get_x() + bar.get_width() for bar in bars]
-            np.testing.assert_allclose(ends, np.cumsum([bar.get_width() for bar in bars]), atol=1e-12)
-            assert len(bars) <= tokens + 1
+    for number, most in ((0, 10), (7, 2)):
+        figure = render(explanation.plot(number, most=most))
+        assert len(figure.axes) == 1 + (model.set_function_.width == 1)
+        axes = figure.axes[0]
+        base, prediction = explanation.base[number], explanation.prediction[number]
+        np.testing.assert_array_equal(lines(axes, "ends")[0].get_xdata(), [base, prediction])
+        bars = axes.patches
+        starts, widths = (np.array([getattr(bar, f"get_{what}")() for bar in bars]) for what in ("x", "width"))
+        np.testing.assert_allclose(starts[0], base)
+        np.testing.assert_allclose((starts + widths)[:-1], starts[1:], atol=1e-9)
+        np.testing.assert_allclose(starts[-1] + widths[-1], prediction, atol=1e-9)
+        assert len(bars) <= most + 1
+        blue = np.array([bar.get_facecolor()[2] > bar.get_facecolor()[0] + 0.4 for bar in bars])
+        assert ((blue == (widths >= 0)) | (np.abs(widths) < 1e-9)).all()
+        names = [text.get_text() for text in axes.get_yticklabels()]
+        unit = axes.get_xlabel().removesuffix(", in the unit of the labels")
+        assert (names[0], names[-1]) == ("base rate", unit)
 
 
-def test_waterfalls_name_the_most_important_tokens():
-    model, X, _ = fitted("number")
-    explanation = model.explain(X)
-    largest = explanation[0].to_frame().sort_by([("share", "descending")]).to_pylist()
-    figure = explanation.plot(0, tokens=2)
-    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert names[2:] == ["3 other tokens", "mean score"]
-    store = largest[0]["store"] or "missing"
-    assert f"store {store}" in names[0]
-    semantic, _, _ = fitted("semantic two")
-    named = semantic.explain([["lime", "$a_b$"]]).plot().axes[0].get_yticklabels()
-    assert {"$a_b$ + lime", "lime + $a_b$"} & {text.get_text() for text in named}
+def test_waterfalls_name_the_most_important_parts_in_words():
+    model, X = trained("number")
+    explanation = model.explain(X)[0]
+    rows = explanation.tokens.to_pylist()
+    named = {
+        **{f"star_rating {row['star_rating']:g}, words {row['words']:.4g}": row["contribution"] for row in rows
+           if row["star_rating"] and row["words"]},
+        **{f"{name} ": part for name, part in zip(("price", "number of tokens"),
+                                                  explanation.of_sets["contribution"].to_pylist(), strict=True)},
+    }  # fmt: skip
+    assert explanation.of_sets["feature"].to_pylist() == ["price", cs.SIZE]
+    figure = explanation.plot(most=20)
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()][1:-1]
+    widths = [bar.get_width() for bar in figure.axes[0].patches]
+    np.testing.assert_allclose(np.abs(widths), sorted(np.abs(widths))[::-1])
+    for name, width in zip(names, widths, strict=True):
+        for start, part in named.items():
+            if name.startswith(start):
+                np.testing.assert_allclose(width, part)
+    assert {"number of tokens 5", f"price {explanation.tokens['price'][0].as_py():.4g}"} <= set(names)
+    assert not any("price" in name and "star" in name for name in names)
+    assert [text.get_text() for text in explanation.plot(most=1).axes[0].get_yticklabels()][2] == "6 others"
     with pytest.raises(ValueError, match="at least 1 token"):
-        explanation.plot(0, tokens=0)
+        explanation.plot(most=0)
+
+
+def test_tokens_read_as_their_tokenizer_makes_them():
+    figure = fitted("semantic two")[0].explain([["lime", "$a_b$"]]).plot()
+    names = {text.get_text() for text in figure.axes[0].get_yticklabels()}
+    assert {"$a_b$ + lime", "lime + $a_b$"} & names
+    assert {"number of items 2"} <= names
+    texts = ["tv shows", "shows tv", "bad tv", "good shows"] * 10
+    model = cs.SemanticRegressor(tokens=cs.NGrams(2), refine=False, cover=True, **QUICK).fit(texts, np.arange(40.0))
+    explanation = model.explain(texts)
+    for chosen in (explanation, explanation[1:], explanation[::-1]):
+        for one, text in zip(chosen[:1], ["shows tv"] if len(chosen) == 39 else [None], strict=True):
+            names = [label.get_text() for label in one.plot().axes[0].get_yticklabels()]
+            assert not any("+" in name for name in names)
+            assert text is None or text in names
 
 
 @pytest.mark.parametrize("case", ALL)
@@ -266,10 +383,15 @@ def test_partial_dependence_is_drawn(case):
     for feature in {model.features_[0].name, model.features_[min(2, len(model.features_) - 1)].name}:
         dependence = model.partial_dependence(feature, X, label=label)
         figure = render(dependence.plot(sets=5))
-        mean = figure.axes[0].get_lines()[-1]
+        mean = figure.axes[0].get_lines()[-2]
         np.testing.assert_array_equal(mean.get_ydata(), dependence.prediction)
         assert figure.axes[0].get_xlabel() == feature
-        assert len(figure.axes[0].get_lines()) == 6
+        assert len(figure.axes[0].get_lines()) == 7
+        (base,) = lines(figure.axes[0], "base")
+        np.testing.assert_allclose(base.get_ydata(), model.explain(X, label).base[0])
+        units = {"hinge": "output for class yes", "three, hinge": "output for class _c", "number": "prediction"}
+        if case in units:
+            assert figure.axes[0].get_ylabel() == units[case]
 
 
 @pytest.mark.parametrize("case", ALL)
@@ -391,3 +513,29 @@ def test_joint_models_are_drawn():
     else:
         with pytest.raises(ValueError, match="no history"):
             model.plot_history()
+
+
+def importance(tokens):
+    named = {"token": [["tv", "shows"], ["lime"], None], "contribution": [0.5, -2.0, 0.1], "sets": [3, 1234, 1]}
+    features = pa.table({"feature": ["$price$", cs.SIZE], "contribution": [1.0, 3.5]})
+    return SimpleNamespace(features=features, tokens=pa.table(named) if tokens else None, unit="stars", n_sets=7)
+
+
+def test_importance_is_drawn_from_the_largest_on():
+    figure = render(display.plot_importance(importance(tokens=True)))
+    features, tokens = figure.axes
+    assert [text.get_text() for text in features.get_yticklabels()] == ["number of tokens", "$price$"]
+    assert [bar.get_width() for bar in features.patches] == [3.5, 1.0]
+    assert [text.get_text() for text in tokens.get_yticklabels()] == [
+        "lime (in 1,234)", "tv + shows (in 3)", "no known token (in 1)",
+    ]  # fmt: skip
+    assert [bar.get_width() for bar in tokens.patches] == [-2.0, 0.5, 0.1]
+    assert {axes.get_xlabel() for axes in figure.axes} == {"mean contribution, stars"}
+    assert features.get_title(loc="left") == "2 features, 7 sets"
+    assert len(render(display.plot_importance(importance(tokens=False), most=1)).axes[0].patches) == 1
+    ordered = importance(tokens=True)
+    ordered.tokens = display.with_order(ordered.tokens)
+    names = [text.get_text() for text in display.plot_importance(ordered).axes[1].get_yticklabels()]
+    assert names[1] == "tv shows (in 3)"
+    with pytest.raises(ValueError, match="draw at least 1 bar"):
+        display.plot_importance(ordered, most=0)

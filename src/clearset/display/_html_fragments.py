@@ -22,6 +22,7 @@ _STYLE = """<style>
 .clearset pre{white-space:pre-wrap}
 .clearset h4{margin:.6em 0 .2em;font-size:1.08em}
 .clearset svg{display:block;overflow:visible}
+.clearset .total{font-weight:bold}
 .clearset .bad{color:#d55e00;font-weight:bold}
 </style>"""
 RAISES, LOWERS = "#3a8fc7", "#98a1ab"

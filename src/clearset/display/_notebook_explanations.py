@@ -8,10 +8,10 @@ import numpy as np
 from clearset.display._explained_parts import ExplainedParts
 from clearset.display._html_fragments import RAISES, bar_svg, block_html, more_html, name_html, table_html
 from clearset.display._protocols import ShownDependence, ShownExplanation, ShownJointExplanation
-from clearset.display._short_text import said, said_alike, unit_of, what_is_predicted
+from clearset.display._short_text import said, said_alike, shown, unit_of, what_is_predicted
 from clearset.display.plots._axis import Scale
 
-_MOST_SETS, _MOST_PARTS, _MOST_CATEGORIES = 10, 20, 16
+_MOST_SETS, _MOST_PARTS, _MOST_FEATURES, _MOST_CATEGORIES = 10, 20, 30, 16
 
 
 def explanation_html(explanation: ShownExplanation) -> str:
@@ -46,7 +46,7 @@ def joint_explanation_html(explanation: ShownJointExplanation) -> str:
     """
     lines = []
     for number, row in enumerate(explanation[:_MOST_SETS]):
-        lines.append(_explained(row.follow_on, f"Row {number}"))
+        lines.append(_read(row.follow_on, f"Row {number}"))
         for name, part in zip(row.names, row.engines.values(), strict=True):
             lines.append(_explained(part, f"Estimate of {name_html(name)}", "estimate"))
     return _finished(explanation, lines, "row")
@@ -106,14 +106,35 @@ def _explained(one: ShownExplanation, heading: str, what_it_gives: str = "predic
         )
     if rest:
         rows.append([rest, "", "", added[-3], ""])
-    what = "prediction" if one.label is None else unit_of(one)
-    what = what_it_gives if one.label is None else f"<bdi>{html.escape(what)}</bdi>"
-    rows.append([f"<b>{what}</b>", "", "", f"<b>{added[-1].lstrip('+')}</b>", ""])
+    what = what_it_gives if one.label is None else f"<bdi>{html.escape(unit_of(one))}</bdi>"
+    total = [f'<span class="total">{cell}</span>' for cell in (what, added[-1].lstrip("+"))]
+    rows.append([total[0], "", "", total[1], ""])
     head = ["token", "score", "", "contribution", f"{what_it_gives} without it"]
     width = len(head) if removable else len(head) - 1
     table = table_html(head[:width], [row[:width] for row in rows], right={1, 3, 4})
+    return f"{_heading(one, heading)}{table}"
+
+
+def _read(one: ShownExplanation, heading: str) -> str:
+    """Return the features of a set of one token, as a table."""
+    row, effects = one.tokens.to_pylist()[0], {}
+    if one.effects is not None:
+        effects = {effect["feature"]: effect for effect in one.effects.to_pylist()}
+    head = ["feature", "value"] + (["prediction at its worst", "at its best"] if effects else [])
+    rows = []
+    for name in one.features[:_MOST_FEATURES]:
+        value = row[name]
+        text = "missing" if value is None else said(value) if isinstance(value, float) else shown(value, 40)
+        reached = effects.get(name)
+        ends = [] if reached is None else [said(reached[f"prediction_{end}"]) for end in ("worst", "best")]
+        rows.append([name_html(name), f"<bdi>{html.escape(text)}</bdi>", *ends])
+    table = table_html(head, rows, right={1, 2, 3}) + more_html(len(one.features) - len(rows), "feature")
+    return f"{_heading(one, heading)}<p><small>the base rate is {said(float(one.base[0]))}</small></p>{table}"
+
+
+def _heading(one: ShownExplanation, heading: str) -> str:
     of = "" if one.label is None else f" for {name_html(one.label[0])}"
-    return f"<h4>{heading}: {said(prediction)}{of}</h4>{table}"
+    return f"<h4>{heading}: {said(float(one.prediction[0]))}{of}</h4>"
 
 
 def _curve(values: Any, prediction: Any, base: float) -> str:

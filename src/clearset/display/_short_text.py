@@ -41,12 +41,12 @@ def said(number: Any) -> str:
 
 
 def said_alike(numbers: Sequence[float], *, signs: bool = False) -> list[str]:
-    """Return numbers that are to be compared or added up: as many decimals as the largest needs for four digits."""
+    """Return numbers that are to be compared or added up: all with the decimals that the largest needs for 3 digits."""
     sizes = [abs(number) for number in numbers if number == number]
     largest, sign = max(sizes, default=0.0), "+" if signs else ""
     if largest and not 1e-6 < largest < 1e9:
         return [f"{number:{sign}.4g}" for number in numbers]
-    decimals = max(3 - int(np.floor(np.log10(largest))), 0) if largest else 0
+    decimals = max(2 - int(np.floor(np.log10(largest))), int(largest < 1000)) if largest else 0
     return [f"{number:{sign},.{decimals}f}" for number in numbers]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LITTLE = 50
 """Values that fewer than one in so many training sets have, but at most as many sets, are little known."""
-_HEIGHT = 0.6
+_HEIGHT = 0.4
 _PALE = 0.45
 
 

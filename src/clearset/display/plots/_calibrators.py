@@ -18,6 +18,7 @@ from clearset.display.plots._figure import (
     colour_of,
     columns_for,
     dashes_of,
+    mark_base,
     name_axes,
     need_matplotlib,
     new_panels,
@@ -102,8 +103,8 @@ def _finish(axes: "Axes", panel: Panel, name: str, *, first: bool) -> None:
     if panel.calibrated:
         axes.set_yticks([0, 0.5, 1])
     else:
-        axes.axhline(0, color=MUTED, lw=0.8, zorder=2, gid="base")
-    what = "calibrated value" if panel.calibrated else "effect on the score (0: base rate)"
+        mark_base(axes, 0.0, named=first)
+    what = "calibrated value" if panel.calibrated else "effect on the score"
     below = axes.get_xlabel()
     name_axes(axes, below, what if first else "")
     axes.xaxis.label.set_color(MUTED)

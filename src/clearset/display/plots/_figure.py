@@ -65,13 +65,15 @@ def add_grid(axes: "Axes", axis: Literal["both", "y"] = "both") -> None:
     axes.grid(axis=axis, color=LINE, lw=0.5, alpha=0.5)
 
 
-def mark_base(axes: "Axes", base: float) -> None:
+def mark_base(axes: "Axes", base: float, *, named: bool = True) -> None:
     """Draw the base rate as a thin line across a panel, named at its right end."""
     axes.axhline(base, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=2, gid="base")
-    axes.annotate(
-        "base rate", (1.0, base), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
-        va="bottom", fontsize=7.5, color=MUTED, annotation_clip=False,
-    )  # fmt: skip
+    if named:
+        axes.annotate(
+            "base rate", (1.0, base), (-2, 3), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
+            ha="right", va="bottom", fontsize=7.5, color=MUTED, annotation_clip=False, zorder=4,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
+        )  # fmt: skip
 
 
 def title(axes: "Axes", text: str) -> None:

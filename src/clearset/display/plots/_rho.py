@@ -72,8 +72,8 @@ def plot_rho(model: Fitted, X: Any = None, *, label: Any = None) -> "Figure":
         score = "mean score of a set's tokens" if width == 1 else f"mean of score {k + 1}"
         name_axes(axes, f"{score} (0: base rate)", unit_of_one(fitted, label))
     others = "the base rate" if X is None else "their medians"
-    drawn = "" if X is not None else "; give X to see where sets are"
-    title(panels[0], f"rho: what the mean score becomes{drawn}" if width == 1 else f"rho, other scores at {others}")
+    what = "rho: what the mean score becomes" if X is not None else "rho; give X to see where sets are"
+    title(panels[0], what if width == 1 else f"rho, other scores at {others}")
     return figure
 
 

@@ -90,23 +90,23 @@ def _draw_bars(axes: "Axes", bars: FloatArray, base: float, prediction: float) -
     for row, end in enumerate([base, *ends]):
         axes.plot([end] * 2, [row - 0.33 * (row > 0), row + 1.33], color=LINE, lw=0.8, zorder=1)
     axes.plot([base, prediction], [0, n + 1], "D", ls="", ms=6, color=INK, zorder=3, gid="ends")
-    low, high = min(base, ends.min(initial=base)), max(base, ends.max(initial=base))
+    reached = [base, *ends, prediction]
+    low, high = min(reached), max(reached)
     # Numbers stand to the left of what is taken away, and to the right of what is added.
     left = _NUMBER if bars.min(initial=0.0) < 0 else 0.12
-    length = (high - low) or max(abs(base), 1.0)
-    inch = length / (_BARS - 0.4 - left - _NUMBER)
+    inch = ((high - low) or max(abs(base), 1.0)) / (_BARS - 0.4 - left - _NUMBER)
     axes.set_xlim(low - left * inch, high + _NUMBER * inch)
     axes.locator_params(axis="x", nbins=5)
-    texts = [said_alike([base, *ends])[0], *said_alike(bars.tolist(), signs=True), said_alike([*ends, prediction])[-1]]
-    for row, text in enumerate(texts):
-        bar = bars[row - 1] if 0 < row <= n else 0.0
-        start, end = (starts[row - 1], ends[row - 1]) if 0 < row <= n else ([base, prediction][row > 0],) * 2
-        side = min(start, end) - 0.05 * inch if bar < 0 else max(start, end) + (0.05 if 0 < row <= n else 0.1) * inch
-        axes.text(
-            side, row, text, va="center", fontsize=8, color=INK, ha="right" if bar < 0 else "left", zorder=3,
-            fontweight="bold" if row == n + 1 else "normal",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85},
-        )  # fmt: skip
+    base_text, *texts, prediction_text = said_alike([base, *bars.tolist(), prediction], signs=True)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
+    style = {"va": "center", "fontsize": 8, "color": INK, "zorder": 3, "bbox": box}
+    for row, (bar, start, end, text) in enumerate(zip(bars, starts, ends, texts, strict=True), 1):
+        if bar < 0:
+            axes.text(min(start, end) - 0.05 * inch, row, text, ha="right", **style)
+        else:
+            axes.text(max(start, end) + 0.05 * inch, row, text, ha="left", **style)
+    axes.text(base + 0.1 * inch, 0, base_text.removeprefix("+"), **style)
+    axes.text(prediction + 0.1 * inch, n + 1, prediction_text.removeprefix("+"), fontweight="bold", **style)
 
 
 def _name_rows(axes: "Axes", names: list[str]) -> None:
