@@ -49,7 +49,6 @@ def test_wrong_calls(arguments: list[str], message: str, capsys: pytest.CaptureF
         (["tune", "no.csv", "--label", "y", "--plot", "a.txt"], "'a.txt' is no figure"),
         (["predict", "no.clearset", "no.csv"], "Cannot read 'no.clearset'"),
         (["predict", "no.clearset", "no.csv", "--output", "a.txt"], "neither CSV nor Parquet"),
-        (["predict", "no.clearset", "no.csv", "--by", "prediction"], "Rename it"),
         (["verify", "no.clearset", "--by", "k"], "no DATA was given"),
     ],
 )

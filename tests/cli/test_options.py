@@ -13,11 +13,12 @@ def test_fields_of_data_classes_become_parameters() -> None:
 
     plain = spelled_out(command)
     assert list(inspect.signature(plain).parameters) == [
-        "model", "by", "set_columns", "column", "separator", "top",
+        "model", "by", "set_columns", "column", "separator", "delimiter", "decimal", "encoding", "top",
     ]  # fmt: skip
     assert (plain.__name__, plain.__doc__) == ("command", "Do something.")
-    plain(model=Path("a"), by="key", set_columns="", column=None, separator=None, top=5)
-    assert received == [(Path("a"), TableOptions(by="key"), 5)]
+    form = {"delimiter": None, "decimal": ",", "encoding": None}
+    plain(model=Path("a"), by="key", set_columns="", column=None, separator=None, **form, top=5)
+    assert received == [(Path("a"), TableOptions(by="key", decimal=","), 5)]
 
 
 def test_options_that_were_given() -> None:

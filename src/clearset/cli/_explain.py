@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import Data, Model, TableOptions
+from clearset.cli._options import Data, Ids, Model, Quiet, TableOptions
 
 
 def explain(
@@ -26,23 +26,31 @@ def explain(
     top: Annotated[
         int, typer.Option(help="Tokens that are printed for each set, those with the largest share.", min=1)
     ] = 10,
+    ids: Ids = None,
+    quiet: Quiet = False,
 ) -> None:
     """Explain predictions: what every token of every set adds."""
     from clearset.artifact import check_target
     from clearset.cli._explanations import check_output, class_named, explained_lines, write_explanation
+    from clearset.cli._id_columns import called_by, with_ids
     from clearset.cli._model_data import load_model, read_for
+    from clearset.cli._sets_read import tell_sets
 
     check_output(output, effects)
     if output is not None:
         check_target(output, model, data)
     fitted = load_model(model)
     wanted = None if label is None else class_named(fitted, label)
-    table, X = read_for(fitted, data, options)
+    copied = [name for name in ids or () if name != options.by]
+    table, X = read_for(fitted, data, options, copied)
+    if not quiet:
+        tell_sets(fitted, X, fitted.read(X))
     if output is None:
         table, X = table.slice(0, sets), X.slice(0, sets)
     explanation = fitted.explain(X, wanted, effects=effects)
-    keys = None if options.by is None else (options.by, table[options.by].combine_chunks())
     if output is None:
-        print("\n".join(explained_lines(explanation, keys, X, top)))
+        called = called_by(table, copied if options.by is None else [options.by, *copied])
+        print("\n".join(explained_lines(explanation, called, X, top)))
     else:
-        write_explanation(explanation, keys, output)
+        keys = None if options.by is None else (options.by, table[options.by].combine_chunks())
+        write_explanation(with_ids(explanation, table, copied), keys, output)

@@ -17,7 +17,7 @@ def fit(options: TrainingOptions) -> None:
 
     training = read_training(options)
     console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
-    console.print(training.title, markup=False)
+    training.announce(console)
     model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
     model.fit(training.X, y, sample_weight=weights, validation_data=held_out)
     model.save(options.output)

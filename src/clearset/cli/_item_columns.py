@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 import clearset as cs
 from clearset.cli._options import CSV_SEPARATOR, TOKENS_HELP
-from clearset.cli._table_files import check_column
+from clearset.cli._table_files import check_column, is_parquet
 from clearset.sets import combined, decode, is_string, unnest
 from clearset.tokens import read_column
 
@@ -31,7 +31,7 @@ class ItemColumns:
             except TypeError as error:
                 raise TypeError(f"Column {name!r} of '{path}': {error}") from None
         columns = {name: decode(table[name]) for name in self.names}
-        separator = self.separator or (CSV_SEPARATOR if path.suffix.lower() == ".csv" else None)
+        separator = self.separator or (None if is_parquet(path) else CSV_SEPARATOR)
         if separator is None or (self.tokenizer is not None and self.tokenizer.in_order):
             return pa.table(columns)
         # While no tokenizer is chosen, prose is split into lists only if a separator was named.

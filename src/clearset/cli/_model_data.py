@@ -1,5 +1,6 @@
 """From tables on disk to what a saved model reads."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import clearset as cs
 from clearset.cli._item_columns import ItemColumns
 from clearset.cli._options import TableOptions
-from clearset.cli._table_files import check_column, columns_of_fit, names_in, plain_column, read_sets
+from clearset.cli._table_files import check_column, columns_of_fit, list_columns, names_in, plain_column, read_sets
 from clearset.models import FittedJointModel, Model, SemanticModel, columns_of
 
 
@@ -21,18 +22,25 @@ def load_model(path: Path) -> Model:
 
 
 def read_for(
-    model: Model | FittedJointModel, path: Path, options: TableOptions, label: str | None = None
+    model: Model | FittedJointModel, path: Path, options: TableOptions, copied: Sequence[str] = ()
 ) -> tuple[pa.Table, pa.Table]:
-    """Return a table with one row for each set, and the columns of it that the model reads."""
+    """Return a table with one row for each set, and the columns of it that the model reads.
+
+    The columns `copied` have one value a set, as a label has.
+    """
     texts = options.column or []
     if isinstance(model, FittedJointModel):
         texts = [name for each in _engine_columns(model, options.separator) for name in each.names]
     elif not texts and model.semantic:
         texts = list(model.feature_names_in or ())
     of_sets = names_in(options.set_columns)
-    if label is not None and options.by is not None and label not in of_sets:
-        of_sets.append(label)  # a label belongs to the whole set
-    table = read_sets(path, options.by, of_sets, texts)
+    if options.by is not None:
+        of_sets = list(dict.fromkeys([*of_sets, *(name for name in copied if name != options.by)]))
+    table = read_sets(path, options, options.by, of_sets, texts)
+    for name in copied:
+        check_column(table, name, path)
+        if name in list_columns(table):
+            raise ValueError(f"Column {name!r} of '{path}' holds lists; a key, label or --id has one value a set.")
     return table, _columns(table, path, model, options.column or [], options.separator)
 
 
@@ -48,13 +56,12 @@ def read_shown(model: Model, path: Path | None, options: TableOptions, label: st
     """Return what the model reads of a table, if there is one, its labels and its keys, where named."""
     if path is None:
         return ShownData()
-    table, X = read_for(model, path, options, label)
+    table, X = read_for(model, path, options, () if label is None else (label,))
     by, keys = options.by, None
     if by is not None:
         keys = [None if key in (None, "") else f"{by} {key}" for key in table[by].to_pylist()]
     if label is None:
         return ShownData(X, None, keys)
-    check_column(table, label, path)
     return ShownData(X, plain_column(table, label, path), keys)
 
 

@@ -22,11 +22,58 @@ By = Annotated[str | None, typer.Option(help="Key column: which set a row belong
 SetColumns = Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")]
 Separator = Annotated[str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")]
 FeaturesFile = Annotated[Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")]
+Ids = Annotated[
+    list[str] | None, typer.Option("--id", help="Column with one value a set that is copied to the output; repeatable.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
 
+def _one_character(given: str | None) -> str | None:
+    character = "\t" if given in ("tab", "\\t") else given
+    if character is not None and (len(character) != 1 or not character.isascii() or character in '"\r\n'):
+        raise typer.BadParameter(f"{given!r} is not one character such as ';', and not tab.")
+    return character
+
+
+def _point_or_comma(given: str | None) -> str | None:
+    if given not in (None, ".", ","):
+        raise typer.BadParameter(f"{given!r} is neither , nor the usual point.")
+    return given
+
+
+def _known_encoding(given: str | None) -> str | None:
+    try:
+        "".encode(given or "utf-8")
+    except (LookupError, ValueError):
+        raise typer.BadParameter(f"{given!r} is unknown. Use utf-8, latin-1, cp1252 or utf-16, for example.") from None
+    return given
+
+
+_of_csv = partial(typer.Option, rich_help_panel="CSV files", show_default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CsvFormat:
+    """How CSV files are written; what is None is as usual."""
+
+    delimiter: Annotated[
+        str | None, _of_csv(help="What stands between columns: a character or tab; usually ,", callback=_one_character)
+    ] = None
+    decimal: Annotated[
+        str | None, _of_csv(help="What stands before decimals; usually a point.", callback=_point_or_comma)
+    ] = None
+    encoding: Annotated[
+        str | None, _of_csv(help="Such as latin-1, cp1252 or utf-16; usually utf-8.", callback=_known_encoding)
+    ] = None
+
+    @property
+    def given(self) -> bool:
+        """Whether any option was given."""
+        return any(vars(self).values())
+
+
 @dataclass(frozen=True)
-class TableOptions:
+class TableOptions(CsvFormat):
     """How to read a table for a saved model."""
 
     by: By = None
@@ -35,11 +82,6 @@ class TableOptions:
         list[str] | None, typer.Option(help="Column of items, if not of the name the model was trained on.")
     ] = None
     separator: Separator = None
-
-    @property
-    def given(self) -> bool:
-        """Whether any option was given."""
-        return any(vars(self).values())
 
 
 class Task(StrEnum):
@@ -54,7 +96,7 @@ _of_strings = partial(typer.Option, rich_help_panel="Sets of strings, and texts"
 
 
 @dataclass(frozen=True)
-class TrainingOptions:
+class TrainingOptions(CsvFormat):
     """What to train, on which data, and where to save it; what is None is left to the estimator."""
 
     data: Annotated[
@@ -64,6 +106,7 @@ class TrainingOptions:
     features: FeaturesFile = None
     by: By = None
     set_columns: SetColumns = ""
+    ignore: Annotated[str, typer.Option(help="Columns that are not to be features: a,b.")] = ""
     task: Annotated[Task | None, typer.Option(help="By default what the label looks like.")] = None
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.")] = _MODEL
     validation: Annotated[Path | None, typer.Option(help="Table to validate on, of the form of DATA.")] = None
@@ -98,6 +141,7 @@ def spelled_out(command: Callable[..., None]) -> Callable[..., None]:
             plain += inspect.signature(groups[name]).parameters.values()
         else:
             plain.append(parameter)
+    plain = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in plain]
 
     @wraps(command)
     def run(**given: Any) -> None:

@@ -1,11 +1,14 @@
 """``clearset predict``: the predictions of a saved model for a table."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._options import Data, Model, TableOptions
+from clearset.cli._options import Data, Ids, Model, Quiet, TableOptions
+
+if TYPE_CHECKING:
+    from clearset.functions import Link
 
 
 def predict(
@@ -18,19 +21,20 @@ def predict(
     top: Annotated[
         int | None, typer.Option(help="Show so many classes, the most likely first, in place of all.", min=1)
     ] = None,
+    ids: Ids = None,
+    quiet: Quiet = False,
 ) -> None:
     """Predict the label of every set of a table."""
+    import numpy as np
     import pyarrow as pa
 
     import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._model_data import read_for
+    from clearset.cli._sets_read import tell_sets
     from clearset.cli._table_files import check_format, write_table
     from clearset.models import FittedJointModel
 
-    by = options.by
-    if by == "prediction":
-        raise ValueError("The key column is named 'prediction', as the predictions are. Rename it.")
     if output is not None:
         check_format(output)
         check_target(output, model, data)
@@ -41,21 +45,29 @@ def predict(
     link = fitted.link
     if top is not None and not link.has_probabilities:
         raise ValueError(f"--top is for classes, but '{model}' predicts a number.")
-    table, X = read_for(loaded, data, options)
     if top is not None and link.classes is not None and top > len(link.classes):
         raise ValueError(f"--top is {top}, but the model knows {len(link.classes)} classes.")
-    columns = {} if by is None else {by: table[by]}
-    if isinstance(loaded, FittedJointModel):
-        X = loaded.estimates(X)
-    outputs = fitted.read(X).outputs()
+    copied = [name for name in (options.by, *(ids or ())) if name is not None]
+    for name in _predictions(link, np.empty((0, link.n_outputs)), top):  # of no sets, for the names of the columns
+        if name in copied:
+            raise ValueError(f"Column {name!r} of '{data}' is named as a column of the predictions is. Rename it.")
+    table, X = read_for(loaded, data, options, copied)
+    reading = fitted.read(loaded.estimates(X) if isinstance(loaded, FittedJointModel) else X)
+    if not quiet:
+        tell_sets(loaded, X, reading)
+    predictions = _predictions(link, reading.outputs(), top)
+    write_table(pa.table({name: table[name] for name in copied} | predictions), output)
+
+
+def _predictions(link: "Link", outputs: Any, top: int | None) -> dict[str, Any]:
+    """Return predictions, and probabilities where there are some, as columns."""
     if top is not None:
-        columns |= _most_likely(link.classes, link.probabilities(outputs), top)
-    else:
-        columns["prediction"] = pa.array(link.predictions(outputs))
-        if link.classes is not None and link.has_probabilities:
-            shares = link.probabilities(outputs)
-            columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(link.classes)}
-    write_table(pa.table(columns), output)
+        return _most_likely(link.classes, link.probabilities(outputs), top)
+    columns: dict[str, Any] = {"prediction": link.predictions(outputs)}
+    if link.classes is not None and link.has_probabilities:
+        shares = link.probabilities(outputs)
+        columns |= {f"proba_{each}": shares[:, k] for k, each in enumerate(link.classes)}
+    return columns
 
 
 def _most_likely(classes: Any, shares: Any, top: int) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from clearset.cli._options import (
     MAX_INTERVAL_HELP,
     MIN_COUNT_HELP,
     TOKENS_HELP,
+    CsvFormat,
     Quiet,
     Separator,
+    spelled_out,
 )
 
 if TYPE_CHECKING:
@@ -46,11 +48,13 @@ Examples = Annotated[
 
 
 @tables.command()
+@spelled_out
 def build(
     data: Data,
     column: Column,
     label: Label,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the table.")],
+    form: CsvFormat,
     tokens: Annotated[str, typer.Option(help=TOKENS_HELP)] = "subsets:3",
     min_count: Annotated[int, typer.Option(help=MIN_COUNT_HELP)] = 1,
     max_interval: Annotated[float | None, typer.Option(help=MAX_INTERVAL_HELP)] = None,
@@ -69,18 +73,20 @@ def build(
     _check_not_data(output, data)
     tokenizer = tokenizer_of(tokens, column)
     filters = filters_of(min_count, max_interval)
-    X, y, weights = _read(data, ItemColumns(column, tokenizer, separator), label, weight)
+    X, y, weights = _read(data, form, ItemColumns(column, tokenizer, separator), label, weight)
     with _busy("Counting tokens", quiet):
         table = cs.TokenTable.build(X, y, tokenizer, filters, task=task.value, sample_weight=weights)
     _save(table, output, examples, quiet)
 
 
 @tables.command()
+@spelled_out
 def update(
     table: Table,
     data: Data,
     column: Column,
     label: Label,
+    form: CsvFormat,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to save it; by default over TABLE.")
     ] = None,
@@ -96,7 +102,7 @@ def update(
     check_target(output or table)
     _check_not_data(output or table, data)
     old = cs.TokenTable.load(table)
-    X, y, weights = _read(data, ItemColumns(column, old.tokenizer, separator), label, weight)
+    X, y, weights = _read(data, form, ItemColumns(column, old.tokenizer, separator), label, weight)
     with _busy("Counting tokens", quiet):
         new = old.update(X, y, weights)
     _save(new, output or table, True, quiet)
@@ -149,11 +155,13 @@ def show(
         print(line)
 
 
-def _read(path: Path, columns: "ItemColumns", label: str, weight: str | None) -> tuple["pa.Table", Any, Any]:
+def _read(
+    path: Path, form: CsvFormat, columns: "ItemColumns", label: str, weight: str | None
+) -> tuple["pa.Table", Any, Any]:
     """Return the columns of items, the labels, and the weights or None."""
     from clearset.cli._table_files import check_column, read_table
 
-    table = read_table(path, columns.names)
+    table = read_table(path, form, columns.names)
     for name in (label, *([weight] if weight else [])):
         check_column(table, name, path)
     return columns.take(table, path), table[label], table[weight] if weight else None

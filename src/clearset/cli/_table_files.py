@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import clearset as cs
+from clearset.cli._csv_files import read_csv
+from clearset.cli._options import CsvFormat
 from clearset.models import Model
 
 _PARQUET = (".parquet", ".pq")
@@ -24,9 +27,11 @@ def names_in(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def read_sets(path: Path, by: str | None, set_columns: Sequence[str], texts: Sequence[str] = ()) -> pa.Table:
+def read_sets(
+    path: Path, form: CsvFormat, by: str | None, set_columns: Sequence[str], texts: Sequence[str] = ()
+) -> pa.Table:
     """Return a table with one row for each set, `texts` as in `read_table`; with `by`, a long table is grouped."""
-    table = read_table(path, texts)
+    table = read_table(path, form, texts)
     if by is None:
         if set_columns:
             raise ValueError("Set columns are named only for a long table. Give its key with --by as well.")
@@ -45,14 +50,17 @@ def columns_of_fit(table: pa.Table, model: Model) -> pa.Table:
     return table.select([name for name in model.feature_names_in if name in table.column_names])
 
 
-def read_table(path: Path, texts: Sequence[str] = ()) -> pa.Table:
+def read_table(path: Path, form: CsvFormat, texts: Sequence[str] = ()) -> pa.Table:
     """Return the table of a CSV or Parquet file, by its extension; of CSV, the columns `texts` are read as text."""
-    check_format(path)
+    if path.suffix.lower() != ".tsv":
+        check_format(path)
     if not path.is_file():
         what = "it is a folder" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
+    if is_parquet(path) and (option := next((each.name for each in fields(CsvFormat) if getattr(form, each.name)), "")):
+        raise ValueError(f"--{option} is for CSV files, but '{path}' is a Parquet file. Leave it out.")
     try:
-        table = pa.parquet.read_table(path) if path.suffix.lower() in _PARQUET else _read_csv(path, texts)
+        table = pa.parquet.ParquetFile(path).read() if is_parquet(path) else read_csv(path, form, texts)
     except pa.ArrowException as error:
         raise ValueError(f"Cannot read '{path}': {error}") from error
     names = table.column_names
@@ -63,26 +71,14 @@ def read_table(path: Path, texts: Sequence[str] = ()) -> pa.Table:
     return table
 
 
-def _read_csv(path: Path, texts: Sequence[str]) -> pa.Table:
-    strings = dict.fromkeys(texts, pa.string())
-    options = pa.csv.ConvertOptions(column_types=strings, strings_can_be_null=True)
-    table = pa.csv.read_csv(path, convert_options=options)
-    wanted = [name for name in strings if table.column_names.count(name) == 1]
-    if not wanted:
-        return table
-    # Words for missing values, such as NA, can be set for whole files only; in these columns they are items.
-    options = pa.csv.ConvertOptions(
-        include_columns=wanted, column_types=strings, strings_can_be_null=True, null_values=[""]
-    )
-    exact = pa.csv.read_csv(path, convert_options=options)
-    for name in wanted:
-        table = table.set_column(table.column_names.index(name), name, exact[name])
-    return table
+def is_parquet(path: Path) -> bool:
+    """Return whether the name of a file ends as those of Parquet files do."""
+    return path.suffix.lower() in _PARQUET
 
 
 def write_table(table: pa.Table, path: Path | None) -> None:
     """Write a table as CSV or Parquet by the extension, or as CSV to standard output if there is no path."""
-    if path is not None and path.suffix.lower() in _PARQUET:
+    if path is not None and is_parquet(path):
         pa.parquet.write_table(table, path)
         return
     buffer = io.BytesIO()

@@ -1,18 +1,22 @@
 """The estimator and the data that follow from the options of training."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import typer
 
 import clearset as cs
 from clearset.artifact import check_target
 from clearset.cli._features_file import Declarations, check_keys, read_declarations
 from clearset.cli._item_columns import ItemColumns, filters_of, tokenizer_of
 from clearset.cli._options import Task, TrainingOptions
-from clearset.cli._table_files import check_column, count_tokens, names_in, plain_column, read_sets
+from clearset.cli._table_files import count_tokens
+from clearset.cli._training_data import read_held_out, read_training_data
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _OF_ITEMS = ("tokens", "min_count", "max_interval", "cover", "refine", "separator")
 
@@ -27,7 +31,15 @@ class Training:
     y: Any
     weights: Any  # or None
     held_out: tuple[Any, Any] | None  # the (X, y) of the table to validate on, if one is named
-    title: str  # a line that describes the task and the data
+    title: list[str]  # lines that describe the task, the data, and what each column is used for
+    warnings: list[str]  # lines on what looks wrong with the columns
+
+    def announce(self, console: "Console") -> None:
+        """Print what is trained on, and warnings to standard error, unless the console is quiet."""
+        for line in self.title:
+            console.print(line, markup=False)
+        for line in [] if console.quiet else self.warnings:
+            typer.echo(f"clearset: warning: {line}", err=True)
 
 
 def read_training(options: TrainingOptions) -> Training:
@@ -42,8 +54,11 @@ def read_training(options: TrainingOptions) -> Training:
         raise ValueError(f"{len(column)} columns were given; two need --tokens cross or --tokens difference.")
     tokenizer = tokenizer_of(tokens, column) if column and tokens else None
     items = ItemColumns(column, tokenizer, options.separator) if column else None
-    X, y, weights = _read(options.data, options, items)
-    held_out = _read(options.validation, options, items)[:2] if options.validation else None
+    if options.ignore and (column or declared.features):
+        raise ValueError("--ignore is for fits on every numeric column, but --column or --features names some.")
+    data = read_training_data(options, items, declared)
+    X, y = data.X, data.y
+    held_out = read_held_out(options.validation, options, items, X) if options.validation else None
 
     reason = "" if options.task else f", because {_look(y)}"
     task = options.task or _guess(y)
@@ -71,9 +86,10 @@ def read_training(options: TrainingOptions) -> Training:
         named=frozenset(named),
         X=X,
         y=y,
-        weights=weights,
+        weights=data.weights,
         held_out=held_out,
-        title=f"{task.capitalize()} of '{options.label}'{reason}: {size}.",
+        title=[f"{task.capitalize()} of '{options.label}'{reason}: {size}.", *data.uses.lines()],
+        warnings=data.warnings,
     )
 
 
@@ -81,22 +97,6 @@ def _estimator(task: Task, of_items: bool) -> Any:
     if of_items:
         return cs.SemanticClassifier if task is Task.classification else cs.SemanticRegressor
     return cs.SetClassifier if task is Task.classification else cs.SetRegressor
-
-
-def _read(path: Path, options: TrainingOptions, items: ItemColumns | None) -> tuple[pa.Table, Any, Any]:
-    """Return the sets of a table, their labels, and their weights or None."""
-    taken = [options.label] if options.weight is None else [options.label, options.weight]
-    of_sets = names_in(options.set_columns)
-    if options.by:
-        # As columns of whole sets, label and weight are checked to be constant within each set.
-        of_sets = list(dict.fromkeys([*of_sets, *taken]))
-    table = read_sets(path, options.by, of_sets, items.names if items else ())
-    for name in taken:
-        check_column(table, name, path)
-    weights = None if options.weight is None else plain_column(table, options.weight, path)
-    dropped = [name for name in (*taken, options.by) if name]
-    X = table.drop_columns(dropped) if items is None else items.take(table, path)
-    return X, plain_column(table, options.label, path), weights
 
 
 def _guess(y: Any) -> Task:

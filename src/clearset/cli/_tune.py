@@ -52,7 +52,7 @@ def tune(
     if not space:
         raise ValueError("Everything that could be searched is named already. Leave some options out.")
     console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
-    console.print(training.title, markup=False)
+    training.announce(console)
     console.print(f"Searching {', '.join(space)}.", markup=False)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Tuning was interrupted")  # reported below

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import By, Model, SetColumns
+from clearset.cli._options import By, CsvFormat, Model, SetColumns
 
 
 def verify(
     model: Model,
+    form: CsvFormat,
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet to probe the model on as well.")
     ] = None,
@@ -21,13 +22,13 @@ def verify(
     from clearset.cli._table_files import columns_of_fit, names_in, read_sets
     from clearset.models import SetModel
 
-    if data is None and (by or set_columns):
-        raise ValueError("--by and --set-columns say how to read DATA, but no DATA was given.")
+    if data is None and (by or set_columns or form.given):
+        raise ValueError("--by and the like say how to read DATA, but no DATA was given.")
     fitted = cs.load(model)
     if data is None:
         certificate = fitted.verify()
     elif isinstance(fitted, SetModel):
-        certificate = fitted.verify(columns_of_fit(read_sets(data, by, names_in(set_columns)), fitted))
+        certificate = fitted.verify(columns_of_fit(read_sets(data, form, by, names_in(set_columns)), fitted))
     else:
         raise ValueError("A model of items or texts is probed with tokens of every kind. Leave DATA out.")
     print(certificate)

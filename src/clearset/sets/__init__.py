@@ -1,6 +1,6 @@
 """Sets as data: declared features, readers of frames and arrays, labels, keypoints and positions."""
 
-from ._arrow_columns import combined, decode, is_list, is_string, unnest
+from ._arrow_columns import combined, decode, is_list, is_number, is_string, unnest
 from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
 from ._columns_as_arrow import holds_lists, is_frame, library_of, name_columns
@@ -64,6 +64,7 @@ __all__ = [
     "holds_lists",
     "is_frame",
     "is_list",
+    "is_number",
     "is_string",
     "join_classes",
     "label_column",

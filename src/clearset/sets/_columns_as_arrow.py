@@ -90,19 +90,22 @@ def as_frame(X: object) -> nw.DataFrame[Any]:
         raise TypeError("X is a lazy frame, whose rows are not computed yet. Collect it first: X.collect().")
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"A data frame is needed (pandas, polars, Arrow table); received {type(X).__name__}.")
-    _require_no_size(frame.columns)
+    _check_names(frame.columns)
     return frame
 
 
-def _require_no_size(names: Sequence[str]) -> None:
+def _check_names(names: Sequence[str]) -> None:
     if SIZE in names:
         raise ValueError(f"A column is named {SIZE!r}, which is reserved. Rename the column.")
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"X has more than one column named {', '.join(map(repr, twice))}. Rename them.")
 
 
 def columns_of(X: object) -> Columns:
     """Return the columns of a frame, or of a two-dimensional array as x0, x1, ..."""
     if isinstance(X, pa.Table):
-        _require_no_size(X.column_names)
+        _check_names(X.column_names)
         return Columns(tuple(X.column_names), len(X), lambda name, _: X.column(name))
     return _columns_of_frame(as_frame(X)) if is_frame(X) else _columns_of_array(X)
 

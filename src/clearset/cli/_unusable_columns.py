@@ -1,0 +1,95 @@
+"""Why a column of a table cannot be a feature that is a number, in a few words."""
+
+import math
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from clearset.sets import decode, is_list, is_number, is_string, unnest
+
+# What pandas calls the index of a frame, or a column without a name, when it writes or reads files.
+_NAMELESS = re.compile(r"Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
+_SAMPLE = 1000
+_SHOWN = 40
+
+
+def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None) -> str | None:
+    """Return why a column cannot be a feature, or None if it can; `decimal` is that of CSV, None for other files."""
+    elements = values_of(column)
+    if _NAMELESS.fullmatch(name):
+        return "has no name, as row numbers have that pandas writes"
+    if types.is_null(elements.type) or len(elements) == elements.null_count:
+        return "has no values"
+    if is_number(elements.type):
+        return why_empty(column)
+    if is_string(elements.type):
+        return f"text, {_why_text(elements.drop_null(), decimal)}"
+    if is_list(elements.type):
+        return "lists in lists; unnest one level"
+    if types.is_temporal(elements.type):
+        return f"dates or times, first value {first_value(elements)}; convert them to numbers, such as days"
+    return f"values of type {elements.type}"
+
+
+def values_of(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return the values of a column, or the elements of its lists, of a type that all functions of Arrow take."""
+    values = decode(unnest(column)[0])
+    if types.is_float16(values.type):
+        return values.cast(pa.float32())
+    return values.cast(pa.string()) if types.is_string_view(values.type) else values
+
+
+def why_empty(column: pa.ChunkedArray) -> str | None:
+    """Return why numbers tell nothing: there are none, or they are all the same; None if they do."""
+    elements = values_of(column)
+    low, high = pc.min_max(elements).as_py().values()
+    if low is None or (isinstance(low, float) and math.isnan(low)):
+        return "has no values"
+    missing = elements.null_count or (types.is_floating(elements.type) and pc.any(pc.is_nan(elements)).as_py())
+    return f"the same value everywhere, {low}" if low == high and not missing else None
+
+
+def first_value(elements: pa.Array | pa.ChunkedArray) -> str:
+    """Return the first value that is not missing as short text."""
+    value = elements.drop_null()[0].as_py()
+    text = value if isinstance(value, str) else str(value)
+    short = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return repr(short) if isinstance(value, str) else short
+
+
+def decimal_hint(texts: pa.Array | pa.ChunkedArray, decimal: str | None) -> str | None:
+    """Return what to do about numbers whose decimals follow a comma where a point is read, or the reverse."""
+    point, comma = (",", ".") if decimal == "," else (".", ",")
+    sample = texts.slice(0, _SAMPLE)
+    swapped = _count(sample, rf"^\s*[+-]?\d*\{comma}\d+\s*$")
+    if not swapped or swapped + _count(sample, _number(point)) < 0.9 * len(sample):
+        return None
+    if decimal is None:
+        return "convert it to numbers"
+    hint = "decimal commas? --decimal ," if comma == "," else "decimal points? --decimal ."
+    thousands = _count(sample, rf"^\s*[+-]?\d{{1,3}}\{comma}\d{{3}}\s*$")
+    return f"{hint} (or thousands? Remove the {comma!r})" if swapped == thousands else hint
+
+
+def _why_text(texts: pa.Array | pa.ChunkedArray, decimal: str | None) -> str:
+    point = decimal or "."
+    first = f"first value {first_value(texts)}"
+    if hint := decimal_hint(texts, decimal):
+        return f"{first}; {hint}"
+    sample = texts.slice(0, _SAMPLE)
+    if _count(sample, _number(point)) >= 0.5 * len(sample):
+        others = texts.filter(pc.invert(pc.match_substring_regex(texts, _number(point))))
+        which = f"{len(others):,} of {len(texts):,} values are no numbers, the first {first_value(others)}"
+        return f"because {which}; leave such cells empty"
+    return f"{first}; a category? Declare it with --features"
+
+
+def _number(point: str) -> str:
+    return rf"^\s*[+-]?(\d+\{point}?\d*|\{point}\d+)([eE][+-]?\d+)?\s*$"
+
+
+def _count(texts: pa.Array | pa.ChunkedArray, pattern: str) -> int:
+    matches: int = pc.sum(pc.match_substring_regex(texts, pattern)).as_py() or 0
+    return matches
