@@ -39,7 +39,7 @@ def keys_as_features(X: pa.Table, features: Iterable[str]) -> Iterator[str]:
             why = "a whole number, and none occurs twice"
         else:
             continue
-        yield f"'{name}' is a feature, but looks like a key ({why}). If it is one: --ignore {quote(name)}."
+        yield f"'{name}' is a feature, but looks like a key ({why}). If it is one: --ignore {quote(name)}"
 
 
 def features_without_values(X: pa.Table, features: Iterable[str]) -> Iterator[str]:
@@ -83,10 +83,10 @@ def lists_as_text(table: pa.Table, ignored: Iterable[str], separator: str | None
                 "one row a token and group them with --by."
             )
         elif found := next((each for each, pattern in _ITEMS.items() if _mostly(texts, pattern)), None):
-            option = "" if found == separator else f" --separator {quote(found)}"
+            option = "" if found == separator else f" --separator '{found}'"
             yield (
                 f"'{name}' is ignored, but looks like items with {found!r} between them, {such}. To learn from "
-                f"these: --column {quote(name)}{option}."
+                f"these: --column {quote(name)}{option}"
             )
 
 
@@ -105,7 +105,7 @@ def numbers_as_classes(column: pa.ChunkedArray, label: str, decimal: str | None)
     """Yield a warning if labels are numbers that were read as text, of which each would be a class."""
     texts = values_of(column)
     if is_string(texts.type) and len(texts := texts.drop_null()) and (hint := decimal_hint(texts, decimal)):
-        yield f"the label '{label}' is text, first value {first_value(texts)}, and every value is a class; {hint}."
+        yield f"the label '{label}' is text, first value {first_value(texts)}, and every value is a class; {hint}"
 
 
 def _whole(values: Any) -> bool:

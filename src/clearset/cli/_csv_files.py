@@ -83,7 +83,7 @@ def _check_delimiter(path: Path, form: CsvFormat) -> None:
     advice = "tab" if other == "\t" else f"'{other}'"
     raise ValueError(
         f"Cannot read '{path}': its first line, {_short(header.strip())}, holds no {used!r} but {other!r}. "
-        f"Say what stands between columns: --delimiter {advice}."
+        f"Say what stands between columns: --delimiter {advice}"
     )
 
 
@@ -96,7 +96,7 @@ def _wrong_encoding(path: Path, form: CsvFormat, error: UnicodeDecodeError | Non
     found = f" ({error.reason}, byte 0x{error.object[error.start]:02x})" if error else ""
     raise ValueError(
         f"Cannot read '{path}': its encoding is not {form.encoding or 'utf-8'}{found}. Name it, for example "
-        f"--encoding {likely}."
+        f"--encoding {likely}"
     ) from None
 
 

@@ -103,7 +103,7 @@ def _warnings(
     if key is not None:
         yield (
             f"every row is a set of one token, but '{key}' repeats, and '{label}' is the same wherever it does. If "
-            f"the rows that share it are one set: --by {quote(key)}."
+            f"the rows that share it are one set: --by {quote(key)}"
         )
     if of_items:
         yield from lists_as_items(table, X.column_names)

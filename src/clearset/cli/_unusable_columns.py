@@ -2,6 +2,7 @@
 
 import math
 import re
+from shlex import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +14,7 @@ from clearset.sets import decode, is_list, is_number, is_string, unnest
 _NAMELESS = re.compile(r"Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
 _SAMPLE = 1000
 _SHOWN = 40
+_WORDS_OF_PROSE = 5
 
 
 def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None) -> str | None:
@@ -25,7 +27,7 @@ def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None) -> str
     if is_number(elements.type):
         return why_empty(column)
     if is_string(elements.type):
-        return f"text, {_why_text(elements.drop_null(), decimal)}"
+        return f"text, {_why_text(elements.drop_null(), decimal) or _text_hint(name, column, elements.drop_null())}"
     if is_list(elements.type):
         return "lists in lists; unnest one level"
     if types.is_temporal(elements.type):
@@ -73,17 +75,28 @@ def decimal_hint(texts: pa.Array | pa.ChunkedArray, decimal: str | None) -> str 
     return f"{hint} (or thousands? Remove the {comma!r})" if swapped == thousands else hint
 
 
-def _why_text(texts: pa.Array | pa.ChunkedArray, decimal: str | None) -> str:
+def _why_text(texts: pa.Array | pa.ChunkedArray, decimal: str | None) -> str | None:
+    """Return why numbers were read as text; None if the texts are no numbers."""
     point = decimal or "."
-    first = f"first value {first_value(texts)}"
     if hint := decimal_hint(texts, decimal):
-        return f"{first}; {hint}"
+        return f"first value {first_value(texts)}; {hint}"
     sample = texts.slice(0, _SAMPLE)
     if _count(sample, _number(point)) >= 0.5 * len(sample):
         others = texts.filter(pc.invert(pc.match_substring_regex(texts, _number(point))))
         which = f"{len(others):,} of {len(texts):,} values are no numbers, the first {first_value(others)}"
         return f"because {which}; leave such cells empty"
-    return f"{first}; a category? Declare it with --features"
+    return None
+
+
+def _text_hint(name: str, column: pa.ChunkedArray, texts: pa.Array | pa.ChunkedArray) -> str:
+    """Return the first text, and which option reads such texts."""
+    words = pc.mean(pc.count_substring_regex(texts.slice(0, _SAMPLE), r"\S+")).as_py()
+    hint = "a category? Declare it with --features"
+    if is_list(column.type):
+        hint = f"items? --column {quote(name)}; or {hint}"
+    elif words >= _WORDS_OF_PROSE:
+        hint = f"to read its words: --column {quote(name)}"
+    return f"first value {first_value(texts)}; {hint}"
 
 
 def _number(point: str) -> str:
