@@ -158,3 +158,26 @@ def test_nothing_that_is_read_is_replaced(baskets: Path, capsys: pytest.CaptureF
     assert main(["explain", str(baskets / "model"), data, "--output", data]) == 1
     assert "it is what is read" in capsys.readouterr().err
     assert (baskets / "baskets.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "product"]])
+def test_columns_are_copied(folder: Path, tmp_path: Path, by: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(folder / "regressor"), str(folder / "sets.parquet"), *by, "--id", "sales"]
+    assert main([*arguments, "--output", str(tmp_path / "out.parquet")]) == 0
+    table = pa.parquet.read_table(tmp_path / "out.parquet")
+    frame = pa.parquet.read_table(folder / "sets.parquet")
+    assert table.column_names[:3] == [by[1] if by else "set", "sales", "token"]
+    sizes = [len(stars) for stars in frame["star_rating"].to_pylist()]
+    assert table["sales"].to_pylist() == np.repeat(frame["sales"].to_numpy(), np.maximum(sizes, 1)).tolist()
+    capsys.readouterr()
+    assert main([*arguments, "--sets", "1"]) == 0
+    sales = frame["sales"][0].as_py()
+    assert capsys.readouterr().out.startswith(f"product 0, sales {sales}: " if by else f"sales {sales:.4g}: ")
+
+
+def test_columns_that_cannot_be_copied(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(folder / "regressor"), str(folder / "sets.parquet"), "-o", str(tmp_path / "out.csv")]
+    assert main([*arguments, "--id", "price"]) == 1
+    assert "--id is 'price', but the explanation has a column of that name" in capsys.readouterr().err
+    assert main([*arguments, "--id", "prise"]) == 1
+    assert "has no column 'prise'. Did you mean 'price'?" in capsys.readouterr().err

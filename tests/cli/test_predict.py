@@ -1,4 +1,5 @@
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,3 +55,45 @@ def test_a_missing_feature_is_named(folder: Path, tmp_path: Path, capsys: pytest
 def test_a_foreign_file_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", str(folder / "features.yaml"), str(folder / "sets.parquet")]) == 1
     assert "is not a clearset artifact" in capsys.readouterr().err
+
+
+def test_columns_are_copied(folder: Path, tmp_path: Path) -> None:
+    table = pa.parquet.read_table(folder / "sets.parquet")
+    named = table.append_column("when", pa.array([f"day {place}" for place in range(600)]))
+    pa.parquet.write_table(named, tmp_path / "named.parquet")
+    out = tmp_path / "out.parquet"
+    command = ["predict", str(folder / "regressor"), str(tmp_path / "named.parquet"), "--output", str(out)]
+    assert main([*command, "--id", "when", "--id", "sales"]) == 0
+    found = pa.parquet.read_table(out)
+    assert found.column_names == ["when", "sales", "prediction"]
+    assert found.select(["when", "sales"]).equals(named.select(["when", "sales"]))
+    assert main([*command, "--by", "product", "--id", "when", "--id", "product"]) == 0
+    assert pa.parquet.read_table(out).column_names == ["product", "when", "prediction"]
+
+
+def test_columns_of_a_long_table_are_copied(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["predict", str(folder / "regressor"), str(folder / "long.csv"), *LONG, "--id"]
+    assert main([*command, "sales"]) == 0
+    header, *rows = csv.reader(capsys.readouterr().out.splitlines())
+    assert header == ["product", "sales", "prediction"]
+    sales = pa.parquet.read_table(folder / "sets.parquet")["sales"].to_pylist()
+    assert [float(row[1]) for row in rows] == sales
+    assert main([*command, "star_rating"]) == 1
+    assert "Column 'star_rating' is not constant within the set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--id", "prise"], "has no column 'prise'. Did you mean 'price'?"),
+        (["--id", "star_rating"], "'star_rating' of .* holds lists"),
+        (["--id", "prediction"], "'prediction' of .* is named as a column of the predictions is. Rename it."),
+        (["--by", "proba_low"], "'proba_low' of .* is named as a column of the predictions is. Rename it."),
+        (["--id", "prediction_2", "--top", "2"], "'prediction_2' of .* is named as"),
+    ],
+)
+def test_columns_that_cannot_be_copied(folder: Path, options: list[str], message: str, capsys) -> None:
+    assert main(["predict", str(folder / "classifier"), str(folder / "classes.parquet"), *options]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.search(message, err)

@@ -221,6 +221,7 @@ DAY = dt.date(2020, 1, 1)
         (pa.table({"a": [[1.0], [2, np.inf]]}), Feature("a"), ValueError, "'a' holds inf in set 1 "),
         (pa.table({"a": [1.0, -np.inf]}), Feature("a", kind="categorical"), ValueError, "'a' holds -inf"),
         (pa.table({"a": pa.array([], pa.int8())}), Feature("a"), ValueError, "0 sample"),
+        (pa.Table.from_arrays([[1], [2]], ["a", "a"]), Feature("a"), ValueError, "more than one column named 'a'"),
         (pa.table({"a": [1], SIZE: [2]}), Feature("a"), ValueError, "reserved"),
         (pl.LazyFrame({"a": [1]}), Feature("a"), TypeError, "collect"),
         (pa.table({"a": [[1]]}), Feature(SIZE), ValueError, "No column is declared"),

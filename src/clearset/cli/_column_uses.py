@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from clearset.cli._table_files import list_columns
 from clearset.cli._unusable_columns import why_unusable
-from clearset.sets import SIZE, resolve_features
+from clearset.sets import resolve_features
 
 _MOST = 20
 
@@ -54,12 +54,12 @@ def uses_of_numbers(
     else:
         features = [feature.name for feature in resolve_features(X, declared)]
         ignored = {name: f"not declared in '{where}'" for name in X.column_names if name not in features}
-    lists = [name for name in list_columns(X) if name in features]
-    if not lists:
+    lists = set(list_columns(X))
+    of_tokens = [name for name in features if name in lists]
+    if not of_tokens:  # each set has one token, and its features are those of the set
         return ColumnUses({"features": features}, ignored)
-    whole = [name for name in features if name not in lists and name != SIZE]
-    size = [SIZE] if SIZE in features else []
-    return ColumnUses({"features of tokens": lists, "features of sets": whole + size}, ignored)
+    of_sets = [name for name in features if name not in lists]
+    return ColumnUses({"features of tokens": of_tokens, "features of sets": of_sets}, ignored)
 
 
 def uses_of_items(names: Sequence[str], others: Iterable[str]) -> ColumnUses:

@@ -111,7 +111,8 @@ def _warnings(
         yield from features_without_values(X, uses.features)
     else:
         yield from keys_as_features(X, [name for name in uses.features if name != key])
-        yield from lists_as_text(table, uses.ignored, None if decimal is None else CSV_SEPARATOR)
+        unread = [name for name in uses.ignored if name not in names_in(options.ignore)]
+        yield from lists_as_text(table, unread, None if decimal is None else CSV_SEPARATOR)
     if options.task is not Task.regression:
         yield from numbers_as_classes(table[label], label, decimal)
 
