@@ -62,6 +62,18 @@ def test_columns_without_a_name(tmp_path: Path) -> None:
     assert read_table(tmp_path / "t.csv", CsvFormat()).column_names == ["Unnamed: 0", "x", "Unnamed: 2", "Unnamed: 3"]
 
 
+@pytest.mark.parametrize("rows", [10, 1_000_000])
+@pytest.mark.parametrize("texts", [[], ["y"]])
+def test_a_quote_that_is_not_closed(tmp_path: Path, rows: int, texts: list[str]) -> None:
+    path = tmp_path / "t.csv"
+    for end in ("\n", "\r\n"):
+        path.write_text(f'x,y{end}1,a{end}2,"b{end}' + f"3,c{end}" * rows, newline="")
+        with pytest.raises(ValueError, match="begins with a quote that is not closed"):
+            read_table(path, CsvFormat(), texts)
+    path.write_text('x,y\n1,a\n2,5" pipe\n3,"two\n""lines"""\n4,"two\nlines"\n')
+    assert read_table(path, CsvFormat(), texts)["y"].to_pylist() == ["a", '5" pipe', 'two\n"lines"', "two\nlines"]
+
+
 @pytest.mark.parametrize(
     ("content", "form", "message"),
     [

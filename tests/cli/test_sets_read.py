@@ -48,7 +48,7 @@ def test_numbers_and_categories(models: Path, command: str, capsys: pytest.Captu
         "had not (shop).\n"
     )
     assert told(models, "sets", table, capsys, command, "--quiet") == ""
-    assert told(models, "sets", table.slice(1, 1), capsys, command) == "Read 1 sets: 1 without tokens.\n"
+    assert told(models, "sets", table.slice(1, 1), capsys, command) == "Read 1 set: 1 without tokens.\n"
 
 
 def test_nothing_to_tell(models: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ from clearset.cli._options import CsvFormat
 _DELIMITERS = ",;\t|"
 _MOST_HEADER = 1 << 16
 _SHOWN = 60
+_END = 20
+_UNCLOSED = "Probably a cell begins with a quote that is not closed: close it, or write it twice and put quotes around."
 
 
 def read_csv(path: Path, form: CsvFormat, texts: Sequence[str]) -> pa.Table:
@@ -23,11 +25,12 @@ def read_csv(path: Path, form: CsvFormat, texts: Sequence[str]) -> pa.Table:
     except UnicodeDecodeError as error:
         _wrong_encoding(path, form, error)
     except pa.ArrowInvalid as error:
-        _explain(path, form, texts, error)
+        _unreadable(path, form, texts, error)
     if any(pa.types.is_binary(field.type) for field in table.schema):  # so Arrow reads what is not UTF-8
         _wrong_encoding(path, form)
     if len(names) == 1:
         _check_delimiter(path, form)
+    _check_quotes(path, form, table)
     return table.rename_columns([name if name.strip() else f"Unnamed: {place}" for place, name in enumerate(names)])
 
 
@@ -57,7 +60,7 @@ def _delimiter(path: Path, form: CsvFormat) -> str:
     return form.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
 
 
-def _explain(path: Path, form: CsvFormat, texts: Sequence[str], error: pa.ArrowInvalid) -> NoReturn:
+def _unreadable(path: Path, form: CsvFormat, texts: Sequence[str], error: pa.ArrowInvalid) -> NoReturn:
     """Raise an error that says why a file cannot be read, and which option may help."""
     head = _head(path)
     if not head.strip():
@@ -70,6 +73,8 @@ def _explain(path: Path, form: CsvFormat, texts: Sequence[str], error: pa.ArrowI
     except pa.ArrowInvalid as numbered:
         error = numbered
     advice = f"Put cells that contain {_delimiter(path, form)!r} into quotes, or name another --delimiter."
+    if "straddling" in str(error):  # a cell as long as the blocks that Arrow reads
+        advice = _UNCLOSED
     raise ValueError(f"Cannot read '{path}': {str(error).rstrip('.')}. {advice}") from error
 
 
@@ -85,6 +90,19 @@ def _check_delimiter(path: Path, form: CsvFormat) -> None:
         f"Cannot read '{path}': its first line, {_short(header.strip())}, holds no {used!r} but {other!r}. "
         f"Say what stands between columns: --delimiter {advice}"
     )
+
+
+def _check_quotes(path: Path, form: CsvFormat, table: pa.Table) -> None:
+    """Raise an error if the last cell begins with a quote that nothing closes: it would swallow the rows after it."""
+    cells = [cell for row in table.slice(max(len(table) - 1, 0)).to_pylist() for cell in row.values()]
+    ends = [cell[-_END:] for cell in cells if isinstance(cell, str) and "\n" in cell]
+    if not ends:
+        return
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 8 * _END, 0))
+        tail = file.read().decode(form.encoding or "utf-8", "replace")
+    if tail.endswith(tuple(ends)):  # a cell that is closed is followed by a quote
+        raise ValueError(f"Cannot read '{path}': its last cell goes over several lines. {_UNCLOSED}")
 
 
 def _wrong_encoding(path: Path, form: CsvFormat, error: UnicodeDecodeError | None = None) -> NoReturn:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import typer
 
+from clearset.display import counted
 from clearset.models import FittedJointModel, Model, Reading, part_of, read_frame
 from clearset.sets import SIZE, SetData
 
@@ -20,7 +21,7 @@ def tell_sets(model: Model | FittedJointModel, X: pa.Table, reading: Reading) ->
             notes += [f"{note} ({column})" for note in _of_items(engine.read(part_of(frame, column)))]
     else:
         notes = list(_of_items(reading) if model.semantic else _of_sets(model, reading))
-    typer.echo(f"Read {len(reading):,} sets{': ' if notes else ''}{'; '.join(notes)}.", err=True)
+    typer.echo(f"Read {counted(len(reading), 'set')}{': ' if notes else ''}{'; '.join(notes)}.", err=True)
 
 
 def _of_items(reading: Any) -> Iterator[str]:

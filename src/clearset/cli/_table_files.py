@@ -57,14 +57,15 @@ def read_table(path: Path, form: CsvFormat, texts: Sequence[str] = ()) -> pa.Tab
     if not path.is_file():
         what = "it is a folder" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
-    if is_parquet(path) and (option := next((each.name for each in fields(CsvFormat) if getattr(form, each.name)), "")):
-        raise ValueError(f"--{option} is for CSV files, but '{path}' is a Parquet file. Leave it out.")
+    if is_parquet(path) and (given := [each.name for each in fields(CsvFormat) if getattr(form, each.name)]):
+        raise ValueError(f"--{given[0]} is for CSV files, but '{path}' is a Parquet file. Leave it out.")
     try:
         table = pa.parquet.ParquetFile(path).read() if is_parquet(path) else read_csv(path, form, texts)
     except pa.ArrowException as error:
         raise ValueError(f"Cannot read '{path}': {error}") from error
     names = table.column_names
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"'{path}' has more than one column named {', '.join(map(repr, twice))}. Rename them.")
     if len(table) == 0:
         raise ValueError(f"'{path}' has no rows.")
