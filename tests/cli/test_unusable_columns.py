@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from clearset.cli._unusable_columns import why_unusable
+from clearset.sets import resolve_features
 
 NAN = float("nan")
 
@@ -23,7 +24,6 @@ def why(values, decimal: str | None = ".", name: str = "a column") -> str | None
         [1.0, NAN],
         pa.array([1, 2], pa.decimal128(5, 2)),
         pa.array(np.array([1, 2], np.float16)),
-        pa.array([1, 2]).dictionary_encode(),
     ],
 )
 def test_features(values) -> None:
@@ -55,7 +55,6 @@ def test_features(values) -> None:
         (["x" * 50, "y"], f"text, first value '{'x' * 39}…'; a category? Declare it with --features"),
         (["two\nlines", "y"], r"text, first value 'two\nlines'; a category? Declare it with --features"),
         (pa.array(["red", "b"], pa.string_view()), "text, first value 'red'; a category? Declare it with --features"),
-        (pa.array(["red", "b"]).dictionary_encode(), "text, first value 'red'; a category? Declare it with --features"),
         ([dt.date(2020, 1, 2)], "dates or times, first value 2020-01-02; convert them to numbers, such as days"),
         ([[[1]], [[2]]], "lists in lists; unnest one level"),
         ([{"a": 1}], "values of type struct<a: int64>"),
@@ -77,3 +76,17 @@ def test_decimals_depend_on_the_format() -> None:
 @pytest.mark.parametrize("name", ["Unnamed: 0", "Unnamed: 12", "__index_level_0__"])
 def test_what_pandas_calls_nameless(name: str) -> None:
     assert why([0, 1, 2], name=name) == "has no name, as row numbers have that pandas writes"
+
+
+def test_reserved_names() -> None:
+    assert why([1, 2], name="cs.SIZE") == "A column is named 'cs.SIZE', which is reserved. Rename the column."
+
+
+def test_every_other_column_is_one_that_estimators_take() -> None:
+    columns = {
+        "numbers": [1.5, 2.0], "flags": [True, False], "lists": [[1], [2]], "texts": ["a", "b"],
+        "category": pa.array(["a", "b"]).dictionary_encode(), "code": pa.array([1, 2]).dictionary_encode(),
+        "dates": [dt.date(2020, 1, 1)] * 2, "nested": [[[1]], [[2]]],
+    }  # fmt: skip
+    taken = [feature.name for feature in resolve_features(pa.table(columns), None)]
+    assert [name for name, values in columns.items() if why(values) is None] == taken

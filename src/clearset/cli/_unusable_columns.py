@@ -3,12 +3,13 @@
 import math
 import re
 from shlex import quote
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from clearset.sets import decode, is_list, is_number, is_string, unnest
+from clearset.sets import decode, is_list, is_number, is_string, resolve_features, unnest
 
 # What pandas calls the index of a frame, or a column without a name, when it writes or reads files.
 _NAMELESS = re.compile(r"Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
@@ -22,17 +23,27 @@ def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None) -> str
     elements = values_of(column)
     if _NAMELESS.fullmatch(name):
         return "has no name, as row numbers have that pandas writes"
-    if types.is_null(elements.type) or len(elements) == elements.null_count:
+    if len(elements) == elements.null_count:
         return "has no values"
-    if is_number(elements.type):
-        return why_empty(column)
+    try:
+        (feature,) = resolve_features(pa.table({name: column}), None)
+    except ValueError as error:
+        return _of_type(name, column, elements, decimal) or str(error)
+    return why_empty(column) if feature.kind == "numeric" else None
+
+
+def _of_type(name: str, column: pa.ChunkedArray, elements: Any, decimal: str | None) -> str | None:
+    """Return why values of the type of a column cannot be taken as they are; None if they are numbers."""
+    if types.is_dictionary(unnest(column)[0].type):
+        return f"categories, first value {first_value(elements)}; declare it with --features"
     if is_string(elements.type):
-        return f"text, {_why_text(elements.drop_null(), decimal) or _text_hint(name, column, elements.drop_null())}"
+        texts = elements.drop_null()
+        return f"text, {_why_text(texts, decimal) or _text_hint(name, column, texts)}"
     if is_list(elements.type):
         return "lists in lists; unnest one level"
     if types.is_temporal(elements.type):
         return f"dates or times, first value {first_value(elements)}; convert them to numbers, such as days"
-    return f"values of type {elements.type}"
+    return None if is_number(elements.type) else f"values of type {elements.type}"
 
 
 def values_of(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
