@@ -166,9 +166,14 @@ def test_columns_are_copied(folder: Path, tmp_path: Path, by: list[str], capsys:
     assert main([*arguments, "--output", str(tmp_path / "out.parquet")]) == 0
     table = pa.parquet.read_table(tmp_path / "out.parquet")
     frame = pa.parquet.read_table(folder / "sets.parquet")
-    assert table.column_names[:3] == [by[1] if by else "set", "sales", "token"]
-    sizes = [len(stars) for stars in frame["star_rating"].to_pylist()]
-    assert table["sales"].to_pylist() == np.repeat(frame["sales"].to_numpy(), np.maximum(sizes, 1)).tolist()
+    assert table.column_names[:2] == [by[1] if by else "set", "sales"]
+    numbers = table[by[1] if by else "set"].to_numpy()
+    assert set(numbers) == set(range(600))
+    assert table["sales"].to_pylist() == frame["sales"].to_numpy()[numbers].tolist()
+    assert main([*arguments, "--output", str(tmp_path / "out.json")]) == 0
+    sets = json.loads((tmp_path / "out.json").read_text("utf-8"))["sets"]
+    found = [{token["sales"] for token in one["tokens"]} for one in sets]
+    assert found == [{value} for value in frame["sales"].to_pylist()]
     capsys.readouterr()
     assert main([*arguments, "--sets", "1"]) == 0
     sales = frame["sales"][0].as_py()

@@ -1,7 +1,7 @@
 """Columns of the data that are copied to an explanation, so that its sets can be told apart."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pyarrow as pa
 
@@ -9,13 +9,19 @@ from clearset.models import Explanation
 
 
 def with_ids(explanation: Explanation, table: pa.Table, names: Sequence[str]) -> Explanation:
-    """Return an explanation whose tokens have these columns of their sets as well."""
-    tokens = explanation.tokens
-    for place, name in enumerate(dict.fromkeys(names), start=1):
-        if name in tokens.column_names:
+    """Return an explanation in whose tables every row has these columns of its set as well."""
+    parts = {field.name: getattr(explanation, field.name) for field in fields(explanation)}
+    ids = table.select(list(dict.fromkeys(names)))
+    found = {name: _beside(part, ids) for name, part in parts.items() if isinstance(part, pa.Table)}
+    return replace(explanation, **found)
+
+
+def _beside(rows: pa.Table, ids: pa.Table) -> pa.Table:
+    for place, name in enumerate(ids.column_names, start=1):
+        if name in rows.column_names:
             raise ValueError(f"--id is {name!r}, but the explanation has a column of that name. Rename it.")
-        tokens = tokens.add_column(place, name, table[name].take(tokens["set"]))
-    return replace(explanation, tokens=tokens)
+        rows = rows.add_column(place, name, ids[name].take(rows["set"]))
+    return rows
 
 
 def called_by(table: pa.Table, names: Sequence[str]) -> tuple[str, pa.Array] | None:
