@@ -25,7 +25,7 @@ FeaturesFile = Annotated[Path | None, typer.Option(help="YAML or TOML with featu
 Ids = Annotated[
     list[str] | None, typer.Option("--id", help="Column with one value a set that is copied to the output; repeatable.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No messages but errors.")]
 
 
 def _one_character(given: str | None) -> str | None:
