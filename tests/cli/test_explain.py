@@ -32,14 +32,16 @@ def test_a_few_sets_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     model, table = cs.load(folder / "regressor"), pa.parquet.read_table(folder / "sets.parquet")
     expected = model.predict(table)
-    assert out.count("prediction") == 2
-    assert f"product 0: prediction {expected[0]:.4g}" in out
-    assert f"product 1: prediction {expected[1]:.4g}" in out
-    assert f"price {table['price'][0].as_py():.4g}, cs.SIZE {len(table['star_rating'][0])}" in out
-    frame = model.explain(table.slice(0, 1)).to_frame()
-    largest = frame.take([int(np.argmax(frame["share"].to_numpy()))]).to_pylist()[0]
-    assert f"star_rating {largest['star_rating']:.4g}, num_helpful {largest['num_helpful']:.4g}" in out
-    assert f"{largest['share']:.1%}" in out
+    explanation = model.explain(table.slice(0, 2))
+    for number in range(2):
+        head = f"product {number}: prediction {expected[number]:.4g}, base rate {explanation.base[number]:.4g}"
+        assert head in out
+    rows = [*explanation[0].tokens.to_pylist(), *explanation[0].of_sets.to_pylist()]
+    largest = max(rows, key=lambda row: abs(row["contribution"]))
+    rest = sum(row["contribution"] for row in rows) - largest["contribution"]
+    first = out.split("\n\n")[0].splitlines()
+    assert first[2].split()[0] == f"{largest['contribution']:+.4g}"
+    assert first[3].split() == [f"{rest:+.4g}", str(len(rows) - 1), "others", "together"]
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
@@ -49,7 +51,8 @@ def test_all_sets_are_written(folder: Path, tmp_path: Path, name: str, data: str
     arguments = ["explain", str(folder / "regressor"), str(folder / data), *options]
     assert main([*arguments, "--output", str(out)]) == 0
     table = pa.csv.read_csv(out) if out.suffix == ".csv" else pa.parquet.read_table(out)
-    frame = cs.load(folder / "regressor").explain(pa.parquet.read_table(folder / "sets.parquet")).to_frame()
+    explanation = cs.load(folder / "regressor").explain(pa.parquet.read_table(folder / "sets.parquet"))
+    frame = explanation.to_frame(details=True)
     assert table.column_names == ["product", *frame.column_names[1:]]
     assert table["product"].to_pylist() == frame["set"].to_pylist()
     for column in ("star_rating", "contribution", "share"):
@@ -74,19 +77,53 @@ def test_items_and_classes(baskets: Path, tmp_path: Path, capsys: pytest.Capture
     assert out.count("prediction of night") == 5
     assert "\x1b" not in out
     assert "<script>" in out
-    assert "(no tokens)" in out
+    assert "no known token" in out
     assert main([*arguments, "--output", str(tmp_path / "out.csv")]) == 0
     table = pa.csv.read_csv(tmp_path / "out.csv", convert_options=pa.csv.ConvertOptions(strings_can_be_null=True))
-    frame = cs.load(baskets / "model").explain([["bread", "milk"]]).to_frame()
-    written = [row for row in table.to_pylist() if row["set"] == 0]
+    frame = cs.load(baskets / "model").explain([["bread", "milk"]]).tokens
+    written = [row for row in table.to_pylist() if row["set"] == 0 and row["feature"] is None]
     assert [row["token"] for row in written] == [";".join(token) for token in frame["token"].to_pylist()]
     assert [row["covers"] for row in written] == [";".join(map(str, places)) for places in frame["covers"].to_pylist()]
     assert [row["statistics.count"] for row in written] == [20] * len(written)
 
 
+def test_reasons_are_printed_and_written(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(folder / "regressor"), str(folder / "sets.parquet"), "--by", "product"]
+    expected = cs.load(folder / "regressor").explain(pa.parquet.read_table(folder / "sets.parquet"))
+    assert main([*arguments, "--reasons", "2", "--sets", "3"]) == 0
+    out = capsys.readouterr().out
+    for row in expected[:3].reasons(2).to_pylist():
+        assert f"  {row['rank']}. {row['reason']} ({row['contribution']:+.4g})" in out.splitlines()
+    assert main([*arguments, "--reasons", "1", "--raised", "-o", str(tmp_path / "reasons.csv")]) == 0
+    written, reasons = pa.csv.read_csv(tmp_path / "reasons.csv"), expected.reasons(1, "raised")
+    assert written.column_names == ["product", *reasons.column_names[1:]]
+    assert written["reason"].to_pylist() == reasons["reason"].to_pylist()
+
+
+def test_importance_is_printed_and_drawn(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["importance", str(folder / "regressor"), str(folder / "sets.parquet")]
+    assert main(arguments) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    expected = cs.load(folder / "regressor").importance(pa.parquet.read_table(folder / "sets.parquet"))
+    for row in expected.features.to_pylist():
+        assert [row["feature"], f"{row['contribution']:.4g}"] in lines
+    assert main([*arguments, "--permutation", "--target", "sales"]) == 0
+    assert "in the unit of the R2" in capsys.readouterr().out
+    assert main([*arguments, "-o", str(tmp_path / "importance.png")]) == 0
+    assert (tmp_path / "importance.png").read_bytes()[:4] == b"\x89PNG"
+    for wrong, message in (
+        (["--target", "sales"], "Give both, or neither"),
+        (["-o", str(tmp_path / "x.txt")], "is no picture"),
+    ):
+        assert main([*arguments, *wrong]) == 1
+        assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--reasons", "3", "--output", "out.json"], "rows of a table"),
+        (["--raised"], "Give their number"),
         (["--output", "out.xlsx"], "neither .csv, .parquet nor .json"),
         (["--effects"], "JSON only"),
         (["--label", "1"], "the model has no classes"),

@@ -24,19 +24,33 @@ def explain(
     ] = False,
     sets: Annotated[int, typer.Option(help="Sets that are printed, from the first on.", min=1)] = 3,
     top: Annotated[
-        int, typer.Option(help="Tokens that are printed for each set, those with the largest share.", min=1)
+        int, typer.Option(help="Tokens and features that are printed for each set, those that add most.", min=1)
     ] = 10,
+    reasons: Annotated[
+        int | None, typer.Option(help="Name so many tokens and features that lowered each prediction most.", min=1)
+    ] = None,
+    raised: Annotated[bool, typer.Option("--raised", help="With --reasons, those that raised it most.")] = False,
     ids: Ids = None,
     quiet: Quiet = False,
 ) -> None:
-    """Explain predictions: what every token of every set adds."""
+    """Explain predictions: what every token of every set adds to the base rate."""
     from clearset.artifact import check_target
-    from clearset.cli._explanations import check_output, class_named, explained_lines, write_explanation
+    from clearset.cli._explanations import (
+        check_output,
+        class_named,
+        explained_lines,
+        reason_lines,
+        write_explanation,
+        write_reasons,
+    )
     from clearset.cli._id_columns import called_by, with_ids
     from clearset.cli._model_data import load_model, read_for
     from clearset.cli._sets_read import tell_sets
 
-    check_output(output, effects)
+    if raised and reasons is None:
+        raise ValueError("--raised says which reasons are meant. Give their number: --reasons 3.")
+    check_output(output, effects, reasons)
+    direction = "raised" if raised else "lowered"
     if output is not None:
         check_target(output, model, data)
     fitted = load_model(model)
@@ -50,7 +64,15 @@ def explain(
     explanation = fitted.explain(X, wanted, effects=effects)
     if output is None:
         called = called_by(table, copied if options.by is None else [options.by, *copied])
-        print("\n".join(explained_lines(explanation, called, X, top)))
-    else:
-        keys = None if options.by is None else (options.by, table[options.by].combine_chunks())
+        lines = (
+            explained_lines(explanation, called, top)
+            if reasons is None
+            else reason_lines(explanation, called, reasons, direction)
+        )
+        print("\n".join(lines))
+        return
+    keys = None if options.by is None else (options.by, table[options.by].combine_chunks())
+    if reasons is None:
         write_explanation(with_ids(explanation, table, copied), keys, output)
+    else:
+        write_reasons(explanation, keys, reasons, direction, output)

@@ -1,7 +1,7 @@
 """Explanations as lines of text, and as files."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,58 +11,52 @@ import pyarrow.compute as pc
 
 from clearset.cli._options import CSV_SEPARATOR
 from clearset.cli._table_files import check_format, did_you_mean, list_columns, write_table
-from clearset.models import Explanation, Model
-from clearset.sets import SIZE
-from clearset.tokens import PER_SET
+from clearset.display import item_texts, set_feature_texts, token_texts
+from clearset.models import Explanation, Importance, Model
 
 # Longer names and texts are cut.
 _MOST_CHARACTERS = 60
 
 
-def explained_lines(
-    explanation: Explanation, keys: tuple[str, pa.Array] | None, X: pa.Table, top: int
-) -> Iterator[str]:
-    """Yield the lines of each set of X: the prediction, then the `top` tokens with the largest share."""
+def explained_lines(explanation: Explanation, keys: tuple[str, pa.Array] | None, top: int) -> Iterator[str]:
+    """Yield the lines of each set: the prediction, then the `top` tokens and features that add most."""
     # With `keys`, the name of the key column and the key of each set, sets are called by these.
-    whole = _of_whole_sets(explanation, X)
-    own = [feature for feature in explanation.features if feature not in whole]
-    for number, one in enumerate(explanation.to_json()["sets"]):
-        name = f"set {number}" if keys is None else f"{_text(keys[0])} {_text(keys[1][number].as_py())}"
-        what = "" if one["label"] is None else f" of {_text(one['label'])}"
-        yield f"{name}: prediction{what} {_text(one['prediction'])}"
-        yield f"  mean score {_text(one['aggregate'])}, output {_text(one['output'])}"
-        if whole:
-            yield f"  {_features(one['tokens'][0], whole)}"
-        tokens = sorted(one["tokens"], key=lambda token: -token["share"])
-        rows = [("share", "contribution", "without", "token")]
-        rows += [
-            (f"{token['share']:.1%}", _text(token["contribution"]), _text(token["without"]), _token(token, own))
-            for token in tokens[:top]
-        ]
-        widths = [max(len(row[place]) for row in rows) for place in range(3)]
-        for share, contribution, without, text in rows:
-            yield f"  {share:>{widths[0]}}  {contribution:>{widths[1]}}  {without:>{widths[2]}}  {text}"
-        if len(tokens) > top:
-            yield f"  ... and {len(tokens) - top:,} more"
+    for number, one in enumerate(explanation):
+        yield _head(one, number, keys)
+        texts = [*token_texts(one, _MOST_CHARACTERS), *set_feature_texts(one, _MOST_CHARACTERS)]
+        amounts = [*one.tokens["contribution"].to_pylist(), *one.of_sets["contribution"].to_pylist()]
+        without = [*one.tokens["without"].to_pylist(), *[None] * len(one.of_sets)]
+        order = sorted(range(len(amounts)), key=lambda row: -abs(amounts[row]))
+        rows = [("adds", "without it", "")]
+        rows += [(_signed(amounts[row]), _text(without[row]), texts[row]) for row in order[:top]]
+        if left := order[top:]:
+            rows.append((_signed(sum(amounts[row] for row in left)), "", f"{len(left):,} others together"))
+        widths = [max(len(row[place]) for row in rows) for place in range(2)]
+        for added, left_out, text in rows:
+            yield f"  {added:>{widths[0]}}  {left_out:>{widths[1]}}  {text}".rstrip()
         yield ""
 
 
-def _of_whole_sets(explanation: Explanation, X: pa.Table) -> list[str]:
-    """Return the features that belong to whole sets."""
-    lists = list_columns(X)
-    shared = {name for name in X.column_names if lists and name not in lists} | {SIZE, *PER_SET}
-    return [feature for feature in explanation.features if feature in shared]
+def reason_lines(explanation: Explanation, keys: tuple[str, pa.Array] | None, k: int, direction: str) -> Iterator[str]:
+    """Yield the lines of each set: the prediction, then up to k reasons why it is not higher, or not lower."""
+    for number, one in enumerate(explanation):
+        yield _head(one, number, keys)
+        reasons = one.reasons(k, direction).to_pylist()
+        for row in reasons:
+            yield f"  {row['rank']}. {row['reason']} ({_signed(row['contribution'])})"
+        if not reasons:
+            yield f"  nothing {direction} it"
+        yield ""
 
 
-def _token(token: dict[str, Any], names: Sequence[str]) -> str:
-    if token["token"] is None:
-        return "(no tokens)"
-    features = _features(token, names)
-    return f"{_text(token['token'])}: {features}" if isinstance(token["token"], list) else features
+def _head(one: Explanation, number: int, keys: tuple[str, pa.Array] | None) -> str:
+    name = f"set {number}" if keys is None else f"{_text(keys[0])} {_text(keys[1][number].as_py())}"
+    what = "" if one.label is None else f" of {_text(one.label.tolist()[0])}"
+    return f"{name}: prediction{what} {_text(float(one.prediction[0]))}, base rate {_text(float(one.base[0]))}"
 
 
-def _features(token: dict[str, Any], names: Sequence[str]) -> str:
-    return ", ".join(f"{_text(name)} {_text(token[name])}" for name in names)
+def _signed(value: float) -> str:
+    return f"{value:+.4g}"
 
 
 def _text(value: Any) -> str:
@@ -77,7 +71,7 @@ def _text(value: Any) -> str:
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 
 
-def check_output(output: Path | None, effects: bool) -> None:
+def check_output(output: Path | None, effects: bool, reasons: int | None) -> None:
     """Raise an error if explanations cannot be written to a file of this name."""
     as_json = output is not None and output.suffix.lower() == ".json"
     if output is not None and not as_json:
@@ -87,6 +81,8 @@ def check_output(output: Path | None, effects: bool) -> None:
             raise ValueError(f"'{output}' is neither .csv, .parquet nor .json. Use one of these.") from None
     if effects and not as_json:
         raise ValueError("--effects are written to JSON only. Give a file: --output explanation.json.")
+    if reasons is not None and as_json:
+        raise ValueError("--reasons are rows of a table. Give a .csv or .parquet file.")
 
 
 def class_named(model: Model, label: str) -> Any:
@@ -105,6 +101,23 @@ def class_named(model: Model, label: str) -> Any:
     return names[label]
 
 
+def write_reasons(
+    explanation: Explanation, keys: tuple[str, pa.Array] | None, k: int, direction: str, path: Path
+) -> None:
+    """Write up to k reasons for each set to a file; keys, if given, replace the numbers of the sets."""
+    write_table(_with_keys(explanation.reasons(k, direction), keys), path)
+
+
+def _with_keys(frame: pa.Table, keys: tuple[str, pa.Array] | None) -> pa.Table:
+    """Replace the numbers of sets by their keys."""
+    if keys is None:
+        return frame
+    name, column = keys
+    if name in frame.column_names[1:]:
+        raise ValueError(f"The key column is named {name!r}, as a column of the explanation is. Rename it.")
+    return frame.set_column(0, name, column.take(frame["set"]))
+
+
 def write_explanation(explanation: Explanation, keys: tuple[str, pa.Array] | None, path: Path) -> None:
     """Write all sets to a file; keys, if given, replace the numbers of the sets."""
     if path.suffix.lower() == ".json":
@@ -114,12 +127,7 @@ def write_explanation(explanation: Explanation, keys: tuple[str, pa.Array] | Non
                 each["key"] = None if key != key else key  # NaN is no JSON
         path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False, default=str), "utf-8")
         return
-    frame = explanation.to_frame()
-    if keys is not None:
-        name, column = keys
-        if name in frame.column_names[1:]:
-            raise ValueError(f"The key column is named {name!r}, as a column of the explanation is. Rename it.")
-        frame = frame.set_column(0, name, column.take(frame["set"]))
+    frame = _with_keys(explanation.to_frame(details=True), keys)
     write_table(_without_lists(frame) if path.suffix.lower() == ".csv" else frame, path)
 
 
@@ -134,3 +142,23 @@ def _without_lists(table: pa.Table) -> pa.Table:
         texts = pa.ListArray.from_arrays(offsets, pc.list_flatten(column).cast(pa.string()))
         table = table.set_column(table.column_names.index(name), name, pc.binary_join(texts, CSV_SEPARATOR))
     return table
+
+
+def importance_lines(importance: Importance, top: int) -> Iterator[str]:
+    """Yield the features, then the tokens, the most important first."""
+    yield f"Over {importance.n_sets:,} sets, in the unit of the {importance.unit}:"
+    yield ""
+    for table in (importance.features, importance.tokens):
+        if table is None:
+            continue
+        first, *numbers = table.column_names
+        named = table.slice(0, top)
+        names = item_texts(named, _MOST_CHARACTERS) if first == "token" else map(_text, named[first].to_pylist())
+        columns = [[first, *names], *([name, *map(_text, named[name].to_pylist())] for name in numbers)]
+        widths = [max(map(len, column)) for column in columns]
+        for name, *cells in zip(*columns, strict=True):
+            aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
+            yield "  ".join([f"{name:<{widths[0]}}", *aligned])
+        if len(table) > top:
+            yield f"... and {len(table) - top:,} more"
+        yield ""

@@ -49,9 +49,14 @@ def plot_importance(importance: ShownImportance, *, most: int = 15) -> "Figure":
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
         raise ValueError(f"most is {most!r}; draw at least 1 bar.")
     features, tokens = importance.features, importance.tokens
-    panels = {"features": ([shown(name) for name in features["feature"].to_pylist()], _contributions(features))}
+    names = [shown(name) for name in features["feature"].to_pylist()]
+    if "contribution" in features.column_names:
+        panels, axis = {"features": (names, _numbers(features, "contribution"))}, "mean contribution"
+    else:
+        ways = {"between": "features shuffled between sets", "within": "features shuffled within sets"}
+        panels, axis = {what: (names, _numbers(features, way)) for way, what in ways.items()}, "lost or changed"
     if tokens is not None:
-        panels["tokens"] = _token_names(tokens), _contributions(tokens)
+        panels["tokens"] = _token_names(tokens), _numbers(tokens, "contribution")
     if not any(len(values) for _, values in panels.values()):
         raise ValueError("The importance names no feature and no token, so there is nothing to draw.")
     drawn = {what: _largest(*panel, int(most)) for what, panel in panels.items()}
@@ -63,15 +68,15 @@ def plot_importance(importance: ShownImportance, *, most: int = 15) -> "Figure":
     for place, (what, (names, values)) in enumerate(drawn.items()):
         axes = clean(figure.add_subplot(grid[place]))
         _draw(axes, names, values, rows)
-        name_axes(axes, f"mean contribution, {importance.unit}")
+        name_axes(axes, f"{axis}, {importance.unit}")
         n = len(panels[what][1])
         chosen = counted(n, what) if len(names) == n else f"{len(names)} of {n:,} {what}"
         title(axes, f"{chosen}, {counted(importance.n_sets, 'set')}")
     return figure
 
 
-def _contributions(table: pa.Table) -> FloatArray:
-    return np.array(table["contribution"].to_pylist(), dtype=np.float64)
+def _numbers(table: pa.Table, name: str) -> FloatArray:
+    return np.array(table[name].to_pylist(), dtype=np.float64)
 
 
 def _token_names(table: pa.Table) -> list[str]:
