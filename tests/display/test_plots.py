@@ -290,7 +290,7 @@ def test_lattices_are_drawn_for_any_two_features(case):
         render(model.plot_lattice("store", "words"))
 
 
-def test_surface_is_phi():
+def test_surface_is_phi_from_the_base_on():
     model = fitted("number, width 4")[0]
     figure = model.plot_lattice("store", "star_rating")
     mesh = figure.axes[2].collections[0]
@@ -306,7 +306,7 @@ def test_surface_is_phi():
             "store": [[store] * size] * 3,
             "price": [middle["price"]] * 3,
         }
-        scores = model.phi(pa.table(rows)).scores[::size, 2]
+        scores = model.phi(pa.table(rows)).scores[::size, 2] - model.as_model().support.base[0, 2]
         drawn = np.asarray(mesh.get_array()).reshape(-1, 3)[:, place]
         heights = np.unique(np.concatenate([curves["star_rating"].keypoints, np.linspace(1.0, 5.0, 80)]))
         np.testing.assert_allclose(np.interp(stars, heights, drawn), scores, atol=1e-12)

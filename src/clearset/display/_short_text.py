@@ -47,7 +47,9 @@ def said_alike(numbers: Sequence[float], *, signs: bool = False) -> list[str]:
     if largest and not 1e-6 < largest < 1e9:
         return [f"{number:{sign}.4g}" for number in numbers]
     decimals = max(2 - int(np.floor(np.log10(largest))), int(largest < 1000)) if largest else 0
-    return [f"{number:{sign},.{decimals}f}" for number in numbers]
+    rounded = [round(number, decimals) for number in numbers]
+    # What is rounded to 0 has no sign.
+    return [f"{number:{sign},.{decimals}f}" if number else f"{0:.{decimals}f}" for number in rounded]
 
 
 def what_is_predicted(label: Any, *, probability: bool) -> str:

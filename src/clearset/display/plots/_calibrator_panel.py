@@ -107,7 +107,7 @@ class Panel:
             )  # fmt: skip
         width = 0.7 / n_rows
         for number, row in enumerate(self.heights):
-            places = np.arange(n + 1) + width * (number - (n_rows - 1) / 2)
+            places: FloatArray = np.arange(n + 1.0) + width * (number - (n_rows - 1) / 2)
             if self.calibrated:
                 axes.plot(places[:-1], row[kept], "o", ms=6, color=colour_of(number), zorder=3, gid="curve")
             else:

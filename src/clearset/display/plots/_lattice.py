@@ -10,7 +10,7 @@ from clearset.display._protocols import Fitted, FloatArray, ShownModel
 from clearset.display._short_text import said, shown
 from clearset.display.plots._axis import MOST_SLANTED, Scale, choose_categories, name_categories
 from clearset.display.plots._figure import ACCENT, INK, MUTED, fit, name_axes, need_matplotlib, new_panels, title
-from clearset.display.plots._model_parts import chosen_class, columns_of, counts_in, numbers_in, output_of
+from clearset.display.plots._model_parts import base_of, chosen_class, columns_of, counts_in, numbers_in, output_of
 from clearset.sets import Binning, Positions
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class _Side(NamedTuple):
 
 
 def plot_lattice(model: Fitted, x: str, y: str, X: Any = None, *, label: Any = None) -> "Figure":
-    """Draw the score of a token as a surface over two of its features.
+    """Draw the score of a token, as distance from that of the base rate, as a surface over two of its features.
 
     The other features are at their medians over X, or at their most frequent category; without X they are at their
     middle keypoint or their first category.
@@ -67,9 +67,11 @@ def plot_lattice(model: Fitted, x: str, y: str, X: Any = None, *, label: Any = N
         fitted.binning.slots_of(name)  # refuses an unknown feature
     if x == y:
         raise ValueError(f"x and y are both {x!r}; a surface needs two features. Try plot_calibrators.")
-    columns = {} if X is None else columns_of(fitted, model.explain(X, chosen_class(fitted, label)))
+    label = chosen_class(fitted, label)
+    columns = {} if X is None else columns_of(fitted, model.explain(X, label))
     across, up = _side(fitted.binning, x, columns.get(x)), _side(fitted.binning, y, columns.get(y))
     scores, others = surface(fitted, across, up, columns, output)
+    scores = scores - base_of(fitted, label)
     upright = across.scale is None and len(across.values) > MOST_SLANTED
     figure, panels = new_panels(fitted.function.width, columns=2, width=4.9, height=4.8 if upright else 3.8)
     for k, axes in enumerate(panels):
@@ -166,7 +168,7 @@ def _draw(figure: "Figure", axes: "Axes", across: _Side, up: _Side, scores: Floa
         drawn = axes.pcolormesh(x, y, scores, cmap=colours, vmin=low, vmax=high, shading="nearest")
     bar = figure.colorbar(drawn, ax=axes)
     bar.ax.tick_params(labelsize=8, colors=MUTED, length=2)
-    bar.set_label("score of the token", fontsize=9, color=INK)
+    bar.set_label("score of the token (0: base rate)", fontsize=9, color=INK)
     bar.outline.set_visible(False)
 
 

@@ -1,6 +1,6 @@
 """Waterfall plots: from the base rate to the prediction for one set, token by token."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -99,7 +99,7 @@ def _draw_bars(axes: "Axes", bars: FloatArray, base: float, prediction: float) -
     axes.locator_params(axis="x", nbins=5)
     base_text, *texts, prediction_text = said_alike([base, *bars.tolist(), prediction], signs=True)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
-    style = {"va": "center", "fontsize": 8, "color": INK, "zorder": 3, "bbox": box}
+    style: dict[str, Any] = {"va": "center", "fontsize": 8, "color": INK, "zorder": 3, "bbox": box}
     for row, (bar, start, end, text) in enumerate(zip(bars, starts, ends, texts, strict=True), 1):
         if bar < 0:
             axes.text(min(start, end) - 0.05 * inch, row, text, ha="right", **style)
