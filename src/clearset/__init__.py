@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from clearset.functions import Check as Check
     from clearset.models import CalibratorCurve as CalibratorCurve
     from clearset.models import Churn as Churn
+    from clearset.models import EditComparison as EditComparison
+    from clearset.models import Editor as Editor
+    from clearset.models import EditRefusedError as EditRefusedError
     from clearset.models import Explanation as Explanation
     from clearset.models import FrozenModel as FrozenModel
     from clearset.models import JointExplanation as JointExplanation
@@ -73,6 +76,9 @@ _HOMES = {
         "models": (
             "CalibratorCurve",
             "Churn",
+            "EditComparison",
+            "EditRefusedError",
+            "Editor",
             "Explanation",
             "FrozenModel",
             "Importance",

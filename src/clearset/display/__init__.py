@@ -4,6 +4,7 @@ from clearset.display._html_fragments import write_page
 from clearset.display._notebook import (
     certificate_html,
     churn_html,
+    edit_comparison_html,
     joint_model_html,
     model_html,
     token_table_html,
@@ -26,6 +27,7 @@ __all__ = [
     "churn_html",
     "counted",
     "dependence_html",
+    "edit_comparison_html",
     "explanation_html",
     "item_texts",
     "joint_explanation_html",

@@ -16,7 +16,7 @@ from clearset.display._protocols import ShownCertificate, ShownCurve, ShownJoint
 from clearset.display._short_text import counted, said, shortened, shown
 from clearset.sets import Feature
 
-_MOST_FEATURES, _MOST_CHECKS, _MOST_TOKENS, _MOST_TRIALS = 30, 50, 10, 10
+_MOST_FEATURES, _MOST_CHECKS, _MOST_TOKENS, _MOST_TRIALS, _MOST_CHANGES = 30, 50, 10, 10, 10
 
 
 def model_html(model: ShownModel, parameters: str) -> str:
@@ -143,6 +143,37 @@ def churn_html(churn: Any) -> str:
     }
     rows = [[name, said(value)] for name, value in named.items() if value is not None]
     return block_html([*lines, table_html(["of a and b", ""], rows, right={1}) if rows else ""])
+
+
+def edit_comparison_html(comparison: Any) -> str:
+    """Return a model before and after edits as HTML.
+
+    Parameters
+    ----------
+    comparison : EditComparison
+        The comparison.
+
+    Returns
+    -------
+    str
+        A block of HTML.
+    """
+    lines = [f"<h4>{counted(len(comparison.edits), 'edit')}: {comparison.changed:.2%} of predictions changed</h4>"]
+    lines.append(f"<ol>{''.join(f'<li>{name_html(words, 200)}</li>' for words in comparison.edits)}</ol>")
+    predictions = comparison.before, comparison.after
+    is_number = comparison.churn.mean_difference is not None
+    rows = [] if comparison.scores is None else [[html.escape(comparison.metric), *map(said, comparison.scores)]]
+    if comparison.churn.errors is not None:
+        rows.append(["mean absolute error", *map(said, comparison.churn.errors)])
+    if rows:
+        lines.append(table_html(["", "before", "after"], rows, right={1, 2}))
+    cells = [
+        [f"{row:,}", *(name_html(said(each[row]) if is_number else each[row]) for each in predictions)]
+        for row in comparison.rows[:_MOST_CHANGES]
+    ]
+    if cells:
+        lines.append(table_html(["row", "before", "after"], cells, right={0}))
+    return block_html([*lines, more_html(len(comparison.rows) - len(cells), "prediction changed")])
 
 
 def tuning_html(tuning: Any) -> str:

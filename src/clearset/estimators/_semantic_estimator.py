@@ -28,6 +28,7 @@ from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
 from clearset.models import MAX_WIDTH, Record, SemanticMethods, SemanticModel
+from clearset.models.edits import with_new_table
 from clearset.sets import Feature, Trust, check_weights, column_names, count_examples, read_labels
 from clearset.training import LabelledExamples, Learning, Plan, Trial, build_table, read_groups
 
@@ -286,7 +287,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         rows = replace(rows, weights=weights)
         rows = rows.take(np.flatnonzero(rows.weights))
         plan = replace(make_plan(self.get_params(deep=False), model.link, None), classes=table.classes)
-        self.model_ = replace(model, table=build_table(model.setting, rows, plan).carrying(table))
+        self.model_ = with_new_table(model, build_table(model.setting, rows, plan))
         return self
 
     @restored_on_failure

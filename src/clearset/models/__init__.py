@@ -17,6 +17,7 @@ from clearset.models._set_model import SetModel
 from clearset.models._set_storage import MAX_WIDTH
 from clearset.models._verify import certify
 from clearset.models.documents import report_document
+from clearset.models.edits import EditComparison, Editor, EditRefusedError
 
 # The former name of explanations of items.
 SemanticExplanation = Explanation
@@ -26,6 +27,9 @@ __all__ = [
     "CalibratorCurve",
     "Churn",
     "Classifies",
+    "EditComparison",
+    "EditRefusedError",
+    "Editor",
     "Estimates",
     "Explanation",
     "FittedJointModel",

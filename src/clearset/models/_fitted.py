@@ -23,6 +23,8 @@ from clearset.models._importance import Importance, importance_by_contribution, 
 from clearset.models._predicting import GivesOutputs
 from clearset.models._verify import certify
 from clearset.models.documents import report_document
+from clearset.models.edits import Editor
+from clearset.models.edits._log import forbidden_features
 from clearset.sets import Binning, Feature, Trust, library_of
 
 if TYPE_CHECKING:
@@ -259,7 +261,19 @@ class FittedModel(GivesOutputs):
             All checks; true if every one holds.
         """
         model = self.as_model()
-        return certify(model.function, model.binning, model.trusts, model.probed(self._input_if_any(X)))
+        positions = model.probed(self._input_if_any(X))
+        return certify(model.function, model.binning, model.trusts, positions, unused=forbidden_features(model.edits))
+
+    def edit(self) -> Editor:
+        """Change the fitted model by hand: drop or pin tokens, flatten, cap or forbid features.
+
+        Returns
+        -------
+        Editor
+            Makes edits, undoes them, and compares before and after. Its ``model`` is a new model, verified and with
+            the log of its edits; this one stays as it is.
+        """
+        return Editor(self.as_model())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.

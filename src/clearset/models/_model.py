@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from clearset.models._fitted import FittedModel, Record
 from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.models._scored_sets import ScoredSets
 from clearset.models.documents import ShownExamples
+from clearset.models.edits import LoggedEdit
 from clearset.sets import Binning, Feature, Positions, Trust, check_weights, count_threads
 
 
@@ -109,6 +110,7 @@ class Model(FittedModel, PredictsLabels, Estimates):
     certificate: Certificate
     record: Record
     feature_names_in: tuple[str, ...] | None
+    edits: tuple[LoggedEdit, ...] = field(default=(), kw_only=True)
 
     def __repr__(self) -> str:
         label = "a number" if self.link.classes is None else f"{len(self.link.classes)} classes"

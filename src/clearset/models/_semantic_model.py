@@ -85,6 +85,8 @@ class SemanticModel(SemanticMethods, Model):
         How examples are taken apart and read.
     choices : list of dict, optional
         Every setting that was tried, and its validation loss.
+    edits : tuple of LoggedEdit, optional
+        The log of the edits that were made by hand; see `edit`.
 
     Examples
     --------

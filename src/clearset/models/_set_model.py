@@ -67,6 +67,8 @@ class SetModel(Model):
         Whether every set that it was fitted on had one token.
     n_features_in : int, default=0
         The number of features or columns that it was fitted on.
+    edits : tuple of LoggedEdit, optional
+        The log of the edits that were made by hand; see `edit`.
 
     Examples
     --------

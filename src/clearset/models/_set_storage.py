@@ -15,6 +15,7 @@ import numpy.typing as npt
 from clearset.artifact import Artifact, write_artifact
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction, Support
 from clearset.models._fitted import Record
+from clearset.models.edits._log import edits_from_json, edits_to_json
 from clearset.sets import Binning, Feature, Trust, check_threads, check_trusts
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def common_to_json(model: Model) -> dict[str, Any]:
         "best_epoch": record.best_epoch,
         "interrupted": record.interrupted,
         "feature_names_in": plain(model.feature_names_in),
+        **edits_to_json(model.edits),
     }
 
 
@@ -163,6 +165,7 @@ def common_from_json(artifact: Artifact) -> dict[str, Any]:
         "certificate": Certificate.from_json(document["certificate"]),
         "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
         "feature_names_in": None if names is None else tuple(names),
+        "edits": edits_from_json(document),
     }
 
 

@@ -16,7 +16,12 @@ _Places = tuple[np.ndarray, np.ndarray]  # slots and fractions
 
 
 def certify(
-    function: SetFunction, binning: Binning, trusts: Sequence[Trust], positions: Positions | None = None
+    function: SetFunction,
+    binning: Binning,
+    trusts: Sequence[Trust],
+    positions: Positions | None = None,
+    *,
+    unused: Sequence[str] = (),
 ) -> Certificate:
     """Check every constraint in the parameters, and by probing.
 
@@ -30,6 +35,8 @@ def certify(
         The declared trusts.
     positions : Positions, optional
         The sets to probe with, in float64; random ones by default.
+    unused : sequence of str, optional
+        Features that must have no effect.
 
     Returns
     -------
@@ -46,6 +53,7 @@ def certify(
         Check(constraint, scopes.get(constraint, "output"), f"parameters: {layer}", violation, 0.0)
         for constraint, layer, violation in shape.violations(function.tables)
     ]
+    checks += [_without_effect(function, binning, name) for name in unused]
     if any(np.isnan(check.violation) for check in checks):
         return Certificate(tuple(checks))  # there is nothing to probe
     rng = np.random.default_rng(0)
@@ -57,7 +65,15 @@ def certify(
     probe = _Probe(function, binning, positions, rng)
     checks += [probe.monotonic(d) for d, feature in enumerate(binning.features) if feature.monotonic is not None]
     checks += [probe.trust(trust) for trust in trusts]
+    checks += [probe.effect(name) for name in unused]
     return Certificate(tuple(checks))
+
+
+def _without_effect(function: SetFunction, binning: Binning, name: str) -> Check:
+    """See that a calibrator gives the same for every value, and for a missing one."""
+    slots = binning.slots_of(name)
+    spread = float(np.ptp(function.calibration[:, slots.start : slots.stop + 1], axis=1).max())
+    return Check(f"{name} has no effect", "output", "parameters: calibrators of phi", spread, 0.0)
 
 
 def _random_positions(binning: Binning, rng: np.random.Generator) -> Positions:
@@ -118,6 +134,16 @@ class _Probe:
             more_slope = score["high", "more"] - score["low", "more"]
             gain = sign * (more_slope - (score["high", "less"] - score["low", "less"]))
         return self._check(trust_name(trust), "token score", -gain, np.concatenate(list(score.values())))
+
+    def effect(self, name: str) -> Check:
+        """Give one token of each set another value of a feature, or none, and see whether the output changes."""
+        sets, slots = self._sets, self._binning.slots_of(name)
+        tokens = self._rng.integers(sets.offsets[:-1], sets.offsets[1:])
+        d = [feature.name for feature in self._binning.features].index(name)
+        others = self._rng.integers(slots.start, slots.stop + 1, size=len(tokens))
+        before = engine().outputs(self._function, sets)
+        after = engine().outputs(self._function, _moved(sets, d, tokens, others, np.zeros(len(tokens))))
+        return self._check(f"{name} has no effect", "output", np.abs(after - before), np.concatenate([before, after]))
 
     def _ends(self, d: int) -> tuple[int, int]:
         slots = self._binning.slots_of(self._binning.features[d].name)

@@ -4,7 +4,8 @@ from ._codes import Coded, EncodedSets, Found, TokenLimitError
 from ._corrections import Corrections, refined_values
 from ._covers import covered
 from ._cross_fit import cross_fit
-from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values
+from ._edited_table import TokenRow, correction_of, with_correction, with_token, without_token
+from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values, values_of_means
 from ._filters import (
     AllOf,
     AnyOf,
@@ -58,6 +59,7 @@ __all__ = [
     "TokenLimitError",
     "TokenPlacer",
     "TokenReader",
+    "TokenRow",
     "TokenRows",
     "TokenStatistics",
     "TokenTable",
@@ -65,6 +67,7 @@ __all__ = [
     "as_tokenizer",
     "check_details",
     "check_filters",
+    "correction_of",
     "covered",
     "cross_fit",
     "filter_from_json",
@@ -78,6 +81,10 @@ __all__ = [
     "refined_values",
     "token_values",
     "tokenizer_from_json",
+    "values_of_means",
+    "with_correction",
+    "with_token",
+    "without_token",
 ]
 
 # Public names in their former spelling, which keep working; `TokenTable.tokeniser` is the only other one.

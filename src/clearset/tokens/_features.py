@@ -37,10 +37,7 @@ def token_values(table: KnownTokens, statistics: Statistics, name: str, shrinkag
 
     Log-odds are relative to the prior: they are 0 for a token that makes no difference.
     """
-    means = shrunk_means(table, statistics, shrinkage)
-    if name == "mean_label":
-        return means
-    return _logit(means) - _logit(_prior(table))
+    return values_of_means(table, shrunk_means(table, statistics, shrinkage), name)
 
 
 def means_of_values(table: KnownTokens, values: Float64, name: str) -> Float64:
@@ -49,6 +46,11 @@ def means_of_values(table: KnownTokens, values: Float64, name: str) -> Float64:
         return values
     means = 1.0 / (1.0 + np.exp(-(values + _logit(_prior(table)))))
     return means / means.sum(axis=1, keepdims=True) if means.shape[1] > 1 else means
+
+
+def values_of_means(table: KnownTokens, means: Float64, name: str) -> Float64:
+    """Return the values that mean labels stand for, (T, C): the inverse of `means_of_values` but for its scaling."""
+    return means if name == "mean_label" else _logit(means) - _logit(_prior(table))
 
 
 def own_feature(table: KnownTokens, statistics: Statistics, name: str, shrinkage: float) -> Float64:
