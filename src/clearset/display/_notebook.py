@@ -270,6 +270,8 @@ def _facts(model: ShownModel) -> list[str]:
         classes = model.link.classes.tolist()
         names = ", ".join(name_html(label, 20) for label in classes[:5])
         facts.append(f"{len(classes):,} classes: {names}" + (", …" if len(classes) > 5 else ""))
+    if model.edits:
+        facts.append(counted(len(model.edits), "edit"))
     if model.history_:
         last = model.history_[-1]
         key = "validation_loss" if "validation_loss" in last else "loss"

@@ -114,7 +114,8 @@ class Model(FittedModel, PredictsLabels, Estimates):
 
     def __repr__(self) -> str:
         label = "a number" if self.link.classes is None else f"{len(self.link.classes)} classes"
-        return f"{type(self).__name__}({self.estimator}, {label}, width {self.function.width})"
+        edited = f", {display.counted(len(self.edits), 'edit')}" if self.edits else ""
+        return f"{type(self).__name__}({self.estimator}, {label}, width {self.function.width}{edited})"
 
     def _repr_html_(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())

@@ -250,8 +250,8 @@ def test_comparison_of_numbers(regressor: Any) -> None:
     assert isinstance(rows, pd.DataFrame)
     assert np.array_equal(rows["after"], after[rows["row"]])
     assert np.all(np.diff(np.abs(rows["after"] - rows["before"])) <= 0)
-    assert "Feature 'words' capped above 40" in repr(found)
-    assert "R²" in found._repr_html_()
+    assert repr(found).startswith(f"EditComparison: 1 edit changed {len(moved)} of {N} predictions")
+    assert "Feature &#x27;words&#x27; capped above 40" in found._repr_html_()
 
 
 def test_comparison_of_classes(of_items: Any) -> None:

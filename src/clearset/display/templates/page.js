@@ -1,5 +1,6 @@
 /* The page, from the document that stands in it. */
 
+import { edits } from "./edits.js";
 import { count, h, label, replace } from "./elements.js";
 import * as Items from "./items.js";
 import * as Sections from "./sections.js";
@@ -52,6 +53,7 @@ export function start(server = null) {
   const sections = [
     ...(model.semantic ? Items.build : Sets.build)(model, server),
     ...(server ? server.sections(model) : []),
+    edits(model),
     Sections.promises(model),
     Sections.quality(model),
     Sections.training(model),

@@ -43,8 +43,8 @@ def report_document(
     -------
     dict
         ``features`` with their keypoints or categories, ``function`` with all parameters, ``link`` from outputs to
-        predictions, ``certificate``, ``history``, ``parameters``; of a token table ``tokens``; from X
-        and y ``examples``, each feature's ``histogram``, ``quality``, ``importance``.
+        predictions, ``certificate``, ``edits`` in words, ``history``, ``parameters``; of a token table ``tokens``; from
+        X and y ``examples``, each feature's ``histogram``, ``quality``, ``importance``.
 
     Examples
     --------
@@ -98,6 +98,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
             entries(described) | {"holds": check.holds}
             for described, check in zip(certificate.to_json(), certificate.checks, strict=True)
         ],
+        "edits": [str(logged) for logged in model.edits],
         "history": [entries(epoch) for epoch in model.record.history],
         "best_epoch": int(model.record.best_epoch),
         "parameters": {name: _shown(value) for name, value in model.parameters.items()},

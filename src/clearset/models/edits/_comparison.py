@@ -66,14 +66,12 @@ class EditComparison:
         return self.churn.rows
 
     def __repr__(self) -> str:
-        lines = [f"Edits: {len(self.edits)}", *(f"  {place}. {words}" for place, words in enumerate(self.edits, 1))]
         changed = f"{len(self.rows):,} of {len(self.before):,} predictions ({self.changed:.2%})"
-        lines.append(f"Changed: {changed}")
+        lines = [f"EditComparison: {display.counted(len(self.edits), 'edit')} changed {changed}"]
         if self.scores is not None:
             lines.append(f"{self.metric}: {self.scores[0]:.4g} before, {self.scores[1]:.4g} after")
-        for words, value in _differences(self.churn).items():
-            lines.append(f"{words}: {value}")
-        return "\n".join(lines)
+        lines += [f"{words}: {value}" for words, value in _differences(self.churn).items()]
+        return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
         return display.edit_comparison_html(self)
@@ -113,10 +111,10 @@ def compared(before: Model, after: Model, X: Any, y: Any) -> EditComparison:
 def _differences(found: Churn) -> dict[str, str]:
     """Return how predictions differ, in words."""
     named = {
-        "Mean difference of probabilities": found.probability_difference,
-        "Mean absolute difference": found.mean_difference,
+        "mean difference of probabilities": found.probability_difference,
+        "mean absolute difference": found.mean_difference,
     }
     said = {words: f"{value:.4g}" for words, value in named.items() if value is not None}
     if found.wins is not None and found.losses is not None:
-        said["For the better and for the worse"] = f"{found.wins:.2%} and {found.losses:.2%}"
+        said["for the better and for the worse"] = f"{found.wins:.2%} and {found.losses:.2%}"
     return said
