@@ -1,3 +1,5 @@
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,3 +63,39 @@ def client() -> Iterator[Any]:
     yield connect
     for each in opened:
         each.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Any]:
+    """Return what opens the explorer of a model; anything unusual on its page is an error."""
+    uvicorn = pytest.importorskip("uvicorn")
+    from clearset.serve import create_app, listening
+
+    listener = listening("127.0.0.1", 0)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page, seen, running = context.new_page(), [], []
+    page.set_default_timeout(20_000)
+    page.on("pageerror", lambda error: seen.append(f"error: {error}"))
+    page.on("console", lambda message: seen.append(f"console: {message.text}"))
+    page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith(address) or seen.append(request.url))
+
+    def open_page(model: Any, *data: Any, **options: Any) -> Any:
+        config = uvicorn.Config(create_app(model, *data, **options), log_level="error", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        running.append((server, thread))
+        while not server.started:
+            time.sleep(0.01)
+        page.goto(address)
+        return page
+
+    yield open_page
+    context.close()
+    for server, thread in running:
+        server.should_exit = True
+        thread.join()
+    listener.close()
+    assert seen == []

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from clearset.models.edits import Edit
+
 Schema = Mapping[str, Any]
 
 
@@ -122,6 +124,7 @@ MODEL = members(
         "features": array(_FEATURE),
         "trusts": array(members({"feature": TEXT, "by": TEXT, "shape": TEXT})),
         "certificate": array({"type": "object"}, "The constraints that the model guarantees, and whether they hold."),
+        "edits": array(TEXT, "What was changed by hand after training, in words."),
         "parameters": {"type": "object", "additionalProperties": TEXT},
         "tokens": _TABLE | {"description": "The token table of a semantic model."},
     },
@@ -184,5 +187,31 @@ KNOWN = members(
         "own_features": {"type": "object", "additionalProperties": array(MAYBE)},
     }
 )
+
+EDIT = members({"kind": {"enum": list(Edit.kinds)}}, more=True) | {
+    "description": "The kind; 'feature', 'low', 'high' and 'categories', or 'token', 'value' and 'label'.",
+    "examples": [{"kind": "cap", "feature": "price", "high": 100}, {"kind": "drop_token", "token": ["salt"]}],
+}
+_CHANGE = members({"row": WHOLE, "name": TEXT, "before": CLASS, "after": CLASS})
+EDITED = members(
+    {
+        "edits": array(TEXT, "All edits of the model, in words; the first are those that it is served with."),
+        "checks": WHOLE | {"description": "The number of checks of its certificate."},
+        "holds": BOOLEAN | {"description": "Whether all of them hold."},
+        "comparison": members(
+            {
+                "n": WHOLE | {"description": "The number of examples that the models were compared on."},
+                "n_changed": WHOLE,
+                "metric": TEXT,
+                "scores": {"type": ["array", "null"], "items": NUMBER, "description": "Before and after."},
+                "examples": array(_CHANGE, "Those that changed most."),
+            }
+        ),
+        "before": PREDICTION,
+        "after": PREDICTION,
+        "saved": BOOLEAN,
+    },
+    "comparison", "before", "after",
+)  # fmt: skip
 
 HEALTH = members({"status": {"const": "ok"}})

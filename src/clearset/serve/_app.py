@@ -3,6 +3,7 @@
 import logging
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -36,6 +37,7 @@ def create_app(
     other: FittedModel | None = None,
     name: str = "the other model",
     hosts: Sequence[str] | None = LOOPBACK,
+    edits_to: str | PathLike[str] | None = None,
 ) -> Starlette:
     """Return the explorer of a model, as an ASGI application.
 
@@ -56,6 +58,8 @@ def create_app(
     hosts : sequence of str, or None, default=("localhost", "127.0.0.1", "::1", "[::1]")
         The host names that requests may be sent to; None for any. This keeps out pages of other sites that let their
         own name resolve to this machine.
+    edits_to : path-like, optional
+        The file that people may save edited models to; by default they can try edits, but save nothing.
 
     Returns
     -------
@@ -69,11 +73,11 @@ def create_app(
     >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
     >>> [route.path for route in create_app(model).routes]
     ['/', '/openapi.json', '/api/predict', '/api/explain', '/api/model', '/api/example', '/api/tokens', '/api/items',
-    '/api/known', '/healthz']
+    '/api/known', '/api/edit', '/healthz']
     """
     from clearset import __version__
 
-    service = Service(model, X, y, names, other, name)
+    service = Service(model, X, y, names, other, name, edits_to)
     page, description = service.page.encode(), written(describe(__version__))
 
     async def show(_request: Request) -> Response:

@@ -4,7 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearset.serve._answer_schemas import CLASS, EXAMPLE, EXPLANATION, HEALTH, ITEMS, KNOWN, MODEL, PREDICTION, TOKENS
+from clearset.serve._answer_schemas import (
+    CLASS,
+    EDIT,
+    EDITED,
+    EXAMPLE,
+    EXPLANATION,
+    HEALTH,
+    ITEMS,
+    KNOWN,
+    MODEL,
+    PREDICTION,
+    TOKENS,
+    array,
+)
+from clearset.serve._edit_trials import MOST_EDITS
 from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._token_search import MOST_WORDS
@@ -129,6 +143,22 @@ ENDPOINTS = (
         answer=KNOWN,
         body={"items": {"type": "array", "items": {"type": "string"}}},
         required=("items",),
+    ),
+    Endpoint(
+        "POST",
+        "/api/edit",
+        "edit",
+        "Try edits on a copy of the model, which is verified; the model that is served stays as it is.",
+        answer=EDITED,
+        body={
+            "edits": array(EDIT, f"At most {MOST_EDITS} edits, made one after the other."),
+            "sets": _SETS,
+            "save": {
+                "type": "boolean",
+                "description": "Whether to save the edited model to the file that the server was started with.",
+            },
+        },
+        required=("edits",),
     ),
     Endpoint("GET", "/healthz", "health", "Confirm that the server is running.", answer=HEALTH, works=False),
 )

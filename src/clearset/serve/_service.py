@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from clearset.artifact import check_target
 from clearset.display import render_report
 from clearset.models import FittedModel, Model, SemanticModel
 from clearset.models.documents import MOST_VALUES, described_model
 from clearset.serve._classes import Classes
 from clearset.serve._comparison import check_alike, comparison
+from clearset.serve._edit_trials import described, edited
 from clearset.serve._feature_sets import FeatureSets
 from clearset.serve._item_sets import ItemSets, OwnSets
 from clearset.serve._json_columns import kind_of
@@ -29,7 +32,7 @@ from clearset.serve._token_search import TokenSearch
 from clearset.tokens import OwnTokenizer
 
 EXPLORER = Path(__file__).parent / "templates" / "explorer.js"
-_OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "parameters")
+_OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "edits", "parameters")
 _OF_FEATURE = ("name", "keypoints", "categories", "monotonic", "shape", "scope")
 _OF_TOKENS = ("tokeniser", "setting", "cover", "value", "n_tokens", "n_examples")
 
@@ -49,6 +52,8 @@ class Service:
         A model to compare with.
     name : str, default="the other model"
         What to call it.
+    edits_to : path-like, optional
+        The file that edited models may be saved to.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Service:
         names: Sequence[str | None] | None = None,
         other: FittedModel | None = None,
         name: str = "the other model",
+        edits_to: str | PathLike[str] | None = None,
     ) -> None:
         if X is None and (y is not None or names is not None):
             raise ValueError("There are labels or names of examples, but no examples. Give these as well.")
@@ -66,12 +72,16 @@ class Service:
             raise ValueError("Two models are compared on examples, but there are none. Give some.")
         if other is not None:
             check_alike(other, model, name)
-        self._model = served = model.as_model()
+        if edits_to is not None:
+            check_target(edits_to)
+        self._model, self._edits_to = model.as_model(), edits_to
+        served = self._model
         self._sets, self._classes = set_reader(served), Classes(served.link.classes)
         self._examples = None if X is None else served.examples(X, y, names)
         document = described_model(served, self._examples, tokens=False)
         if other is not None and self._examples is not None:
             document["comparison"] = comparison(other.as_model(), served, self._examples, name)
+        document["editing"] = {"classes": _value_classes(served), "saves": edits_to is not None}
         self._about = {key: document[key] for key in _OF_MODEL}
         self._about["classes"] = self._classes.values
         self._about["set"] = self._sets.schema()
@@ -95,11 +105,31 @@ class Service:
 
     def predict(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Predict sets."""
-        X = self._sets.read(asked.get("sets"), most_predicted(self._model))
-        reading, link = read_for_prediction(self._model, X), self._model.link
+        return self._predicted(self._model, asked.get("sets"))
+
+    def edit(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Try edits on a copy of the model, and save it if that is wanted and allowed."""
+        save = asked.get("save", False)
+        if not isinstance(save, bool):
+            raise ValueError(f"'save' must be true or false; received {kind_of(save)}.")
+        if save and self._edits_to is None:
+            raise ValueError("This server was started without a file for edited models, so it saves none.")
+        editor = edited(self._model, asked.get("edits"))
+        with self._lock:
+            found = described(editor, self._examples)
+        if asked.get("sets") is not None:
+            models = {"before": self._model, "after": editor.model}
+            found |= {when: self._predicted(model, asked["sets"]) for when, model in models.items()}
+        if save and self._edits_to is not None:
+            editor.model.save(self._edits_to)
+        return found | {"saved": save}
+
+    def _predicted(self, model: Model, sets: Any) -> dict[str, Any]:
+        X = self._sets.read(sets, most_predicted(model))
+        reading, link = read_for_prediction(model, X), model.link
         with self._lock:
             outputs = reading.outputs()
-        if not self._model.predicts:
+        if not model.predicts:
             return {"estimates": link.estimates(outputs).tolist()}
         found = {"predictions": link.predictions(outputs).tolist()}
         if link.has_probabilities:
@@ -156,6 +186,11 @@ class Service:
         if self._search is None:
             raise ValueError("This model reads sets of numbers and categories; it has no token table.")
         return self._search
+
+
+def _value_classes(model: Model) -> list[Any] | None:
+    """Return the classes that the values of tokens are shares of; None where they are numbers, or there are none."""
+    return Classes(model.table.classes).values if isinstance(model, SemanticModel) else None
 
 
 def set_reader(model: Model) -> SetReader:

@@ -5,6 +5,7 @@ import * as Found from "../../display/templates/found.js";
 import * as Page from "../../display/templates/page.js";
 import * as Sections from "../../display/templates/sections.js";
 import * as Typing from "../../display/templates/typing.js";
+import * as Edits from "./edits.js";
 
 const MOST_ITEMS = 100;
 const MOST_MEANT = 5;
@@ -37,12 +38,13 @@ async function ask(path, options) {
 }
 
 const search = (wanted) => ask(`/api/tokens?${new URLSearchParams(wanted)}`);
-const known = (items) =>
-  ask("/api/known", {
+const post = (path, body) =>
+  ask(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ items }),
+    body: JSON.stringify(body),
   });
+const known = (items) => post("/api/known", { items });
 
 /* Items of the whole table that hold a text: first what is all of it, then the most frequent. */
 const suggest = (text) =>
@@ -159,25 +161,25 @@ function measure({ name, before, after, share, value }) {
   return Sections.tile(name, h("span", { class: "pair" }, pair));
 }
 
-function sections({ comparison }) {
-  if (!comparison) return [];
+function compared({ comparison }) {
+  if (!comparison) return null;
   const { name, changed, n_changed: nChanged, n, tolerance, measures, examples } = comparison;
   const far = tolerance === null ? "" : ` by more than ${show(tolerance)}`;
   const lead =
     `Between ${named(name, 60)} and this model, ${show.share(changed)} of the predictions changed${far}: ` +
     `${nChanged.toLocaleString("en")} of ${n.toLocaleString("en")}.`;
   const rest = nChanged - examples.length;
-  return [
-    Sections.section(
-      "changes",
-      "What changed",
-      lead,
-      h("div", { class: "tiles" }, measures.map(measure)),
-      examples.length > 0 && h("p", { class: "note" }, ADDED),
-      examples.map(example),
-      rest > 0 && h("p", { class: "note" }, `and ${rest.toLocaleString("en")} more, which changed less`),
-    ),
-  ];
+  return Sections.section(
+    "changes",
+    "What changed",
+    lead,
+    h("div", { class: "tiles" }, measures.map(measure)),
+    examples.length > 0 && h("p", { class: "note" }, ADDED),
+    examples.map(example),
+    rest > 0 && h("p", { class: "note" }, `and ${rest.toLocaleString("en")} more, which changed less`),
+  );
 }
+
+const sections = (model) => [compared(model), Edits.panel(model, { ask: post, failed, open: look })];
 
 export const start = () => Page.start({ failed, search, known, suggest, meant, rows, sections });
