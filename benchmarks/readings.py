@@ -1,4 +1,4 @@
-"""What is said of sets that training has not shown: of unknown items, and of one token where training had five and more."""
+"""What is said of sets that training has not shown: of unknown items, and of one token where training had many."""
 
 from __future__ import annotations
 
@@ -138,9 +138,9 @@ if __name__ == "__main__":
     write_table(
         "readings",
         "What is said of sets that training has not shown",
-        "Default fits. A set of unknown items only should get the prior; a set of one token, where training sets have five "
-        "and more, something between the prior and the far end of the 95% interval of the class among the examples that "
-        "have the token (1,000 tokens, drawn at random), and never more confidence than any training set.",
+        "Default fits. A set of unknown items only should get the prior; a set of one token, where training sets have\n"
+        "five and more, something between the prior and the far end of the 95% interval of the class among the examples\n"
+        "that have the token (1,000 tokens, drawn at random), and never more confidence than any training set.",
         ("question", "data", "found", "bar", "reached"),
         measured(),
     )

@@ -143,7 +143,8 @@ def test_what_the_server_refuses_is_said_and_changes_nothing(opened: Any, regres
     panel.locator("#edit-kind").select_option("forbid")
     panel.get_by_role("button", name="Try").click()
     panel.locator("li").wait_for()
-    page.evaluate("window.fetch = async () => new Response(JSON.stringify({ error: 'Not <i>so</i>.' }), { status: 400 })")
+    refusal = "new Response(JSON.stringify({ error: 'Not <i>so</i>.' }), { status: 400 })"
+    page.evaluate(f"window.fetch = async () => {refusal}")
     panel.get_by_role("button", name="Try").click()
     page.get_by_role("alert").get_by_text("The server refused: Not <i>so</i>.").wait_for()
     assert panel.locator("li").count() == 1

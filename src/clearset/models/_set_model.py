@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -20,6 +21,7 @@ from clearset.models._scored_sets import ScoredPlainSets, category_names
 from clearset.models._set_storage import write_set_model
 from clearset.models.documents import ShownExamples
 from clearset.models.documents._set_examples import SetExamples
+from clearset.models.edits._log import forbidden_features
 from clearset.sets import (
     SIZE,
     Feature,
@@ -98,10 +100,20 @@ class SetModel(Model):
     def read(self, X: Any, most_tokens: int | None = None) -> "SetReading":
         if not isinstance(X, SetData) and not is_frame(X):
             X = self._array(X) if self.feature_names_in is None else name_columns(self._array(X), self.feature_names_in)
+        if self.edits and is_frame(X):
+            X = self._with_forbidden(X)
         sets = read_more_sets(X, self.binning.features, sets_of_one=self.sets_of_one)
         if most_tokens is not None and sets.n_tokens > most_tokens:
             raise TokenLimitError(f"The sets have more than {most_tokens:,} tokens together. Read them in parts.")
         return SetReading(self, sets)
+
+    def _with_forbidden(self, X: Any) -> Any:
+        """Add columns without values to a frame that lacks forbidden features: nobody needs to have these any more."""
+        frame = nw.from_native(X, eager_only=True)
+        kinds = {feature.name: feature.kind for feature in self.binning.features if feature.name != SIZE}
+        absent = [name for name in forbidden_features(self.edits) if name in kinds and name not in frame.columns]
+        types = {name: nw.Float64() if kinds[name] == "numeric" else nw.String() for name in absent}
+        return frame.with_columns(nw.lit(None, dtype).alias(name) for name, dtype in types.items()).to_native()
 
     def _array(self, X: Any) -> npt.NDArray[Any]:
         if sparse.issparse(X):

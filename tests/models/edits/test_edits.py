@@ -110,6 +110,16 @@ def test_a_forbidden_feature_is_not_used(regressor: Any, feature: str) -> None:
     assert not any(check.holds for check in failed if check.constraint == f"{feature} has no effect")
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("feature", ["words", "store"])
+def test_a_forbidden_feature_may_be_absent(regressor: Any, library: str, feature: str) -> None:
+    model, without = regressor.edit().forbid(feature).model, PRODUCTS.drop_columns([feature])
+    frames = {"pandas": without.to_pandas, "polars": lambda: pl.from_arrow(without), "arrow": lambda: without}
+    assert np.array_equal(model.predict(frames[library]()), model.predict(PRODUCTS))
+    with pytest.raises(ValueError, match="stars"):
+        model.predict(PRODUCTS.drop_columns(["stars"]))
+
+
 def test_what_is_declared_is_kept() -> None:
     words = cs.Feature("words", shape="concave", monotonic="increasing")
     model = cs.SetRegressor([words], **QUICK).fit(PRODUCTS.select(["words"]), SALES)

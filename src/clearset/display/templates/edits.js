@@ -5,8 +5,10 @@ import { section } from "./sections.js";
 
 export function edits({ edits: made, certificate }) {
   if (!made.length) return null;
-  const verified = certificate.length ? " After each of them all promises were checked again." : "";
-  const lead = `After training, the model was changed by hand, by ${count(made.length, "edit")}, in this order.${verified}`;
+  const promises = certificate.length
+    ? " What is promised below is promised of the model with these edits."
+    : "";
+  const lead = `After training, people changed the model by ${count(made.length, "edit")}, in this order.${promises}`;
   const steps = made.map((words) => h("li", null, label(words, 300)));
   return section("edits", "What was edited", lead, h("ol", null, steps));
 }

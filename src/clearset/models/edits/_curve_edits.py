@@ -169,7 +169,7 @@ class Cap(_CurveEdit):
 class Forbid(_CurveEdit):
     """The model no longer uses a feature: all its values, and a missing one, have the same effect.
 
-    The certificate of the model then says that the feature has no effect.
+    The certificate of the model then says that the feature has no effect. Frames need not have its column any more.
 
     Parameters
     ----------

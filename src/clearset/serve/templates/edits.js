@@ -30,12 +30,12 @@ function form(model, classes) {
   const kinds = Object.entries(KINDS).filter(([name]) => model.semantic || !ofToken(name));
   const kind = h(
     "select",
-    { id: "edit-kind", onchange: () => shown() },
+    { id: "edit-kind", "aria-label": "kind of edit", onchange: () => shown() },
     kinds.map(([name, words]) => h("option", { value: name }, words)),
   );
   const field = (input, text) => h("label", { for: input.id }, `${text} `, input);
   const fields = {
-    feature: field(feature, ""),
+    feature: field(feature, "called"),
     token: field(token, "items, with ; between them"),
     low: field(low, "from"),
     high: field(high, "to"),
