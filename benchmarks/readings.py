@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,9 @@ FITS: dict[str, Callable[[], Labelled]] = {
     "wines' words, their number": points,
     "queries (texts), government or not": lambda: some(load_intent()),
     "additive sets, made": additive,
-    **{f"made, 2 classes, {n:,} sets": (lambda n=n: made(n, 1, 2, n)) for n in (300, 1_000, 5_000)},
-    **{f"made, 20 classes, {n:,} sets": (lambda n=n: made(n, 1, 20, n)) for n in (1_000, 3_000, 5_000)},
-    **{f"made, a number, {n:,} sets": (lambda n=n: made(n, 1, None, n)) for n in (300, 1_000, 3_000, 5_000)},
+    **{f"made, 2 classes, {n:,} sets": partial(made, n, 1, 2, n) for n in (300, 1_000, 5_000)},
+    **{f"made, 20 classes, {n:,} sets": partial(made, n, 1, 20, n) for n in (1_000, 3_000, 5_000)},
+    **{f"made, a number, {n:,} sets": partial(made, n, 1, None, n) for n in (300, 1_000, 3_000, 5_000)},
 }
 
 
@@ -139,8 +140,8 @@ if __name__ == "__main__":
         "readings",
         "What is said of sets that training has not shown",
         "Default fits. A set of unknown items only should get the prior; a set of one token, where training sets have\n"
-        "five and more, something between the prior and the far end of the 95% interval of the class among the examples\n"
-        "that have the token (1,000 tokens, drawn at random), and never more confidence than any training set.",
+        "five and more, something between the prior and the far end of the 95% interval of the class among the\n"
+        "examples that have the token (1,000 tokens, at random), and never more confidence than any training set.",
         ("question", "data", "found", "bar", "reached"),
         measured(),
     )

@@ -53,7 +53,8 @@ def _flatten(model: Model, text: str) -> Flatten:
     if text in features or not name:
         return Flatten(text)
     if found := _RANGE.fullmatch(part):
-        return Flatten(name, *_ends(found))
+        low, high = _ends(found)
+        return Flatten(name, low, high)
     named = {}
     if name in features:
         named = {str(each): each for each in model.binning.categories[features.index(name)] or ()}

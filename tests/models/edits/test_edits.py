@@ -160,9 +160,9 @@ def test_dropping_a_larger_token_uncovers_its_items() -> None:
     model = cs.SemanticRegressor(cs.Subsets(2), cover=True, **QUICK).fit(RECIPES, [len(row) for row in RECIPES])
     pair = ["item a", "item b"]
     dropped = model.edit().drop_token(pair).model
-    tokens = dropped.explain([pair]).to_frame()["token"].to_pylist()
+    tokens = dropped.explain([pair]).tokens["token"].to_pylist()
     assert tokens == [["item a"], ["item b"]]
-    assert model.explain([pair]).to_frame()["token"].to_pylist() == [pair]
+    assert model.explain([pair]).tokens["token"].to_pylist() == [pair]
 
 
 def test_all_tokens_dropped_and_put_back(of_items: Any) -> None:
@@ -183,7 +183,7 @@ def test_a_pinned_token_has_the_value_said(refine: bool) -> None:
     pinned = model.edit().pin_token("item c", 2.25).model
     rows = pinned.table.to_arrow().to_pylist()
     assert next(row for row in rows if row["token"] == ["item c"])["refined"] == pytest.approx(2.25)
-    explained = pinned.explain([["item c"]]).to_frame()
+    explained = pinned.explain([["item c"]]).tokens
     assert explained["refined"].to_pylist() == pytest.approx([2.25])
     other = [["item d"], ["item e"]]
     assert np.array_equal(pinned.predict(other), model.predict(other))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from clearset import display
 from clearset.models._churn import Churn, churn
+from clearset.models._explanation_columns import in_library
 from clearset.sets import library_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class EditComparison:
         The predictions after.
     churn : Churn
         How they differ.
-    frames : {"pandas", "polars", "pyarrow"}, default="pyarrow"
-        The library that `to_frame` makes its frame of.
+    frames : {"pandas", "polars", "pyarrow"}, optional
+        The library that `to_frame` makes its frame of; by default pandas, if it is installed.
     """
 
     edits: tuple[str, ...]
@@ -53,7 +53,7 @@ class EditComparison:
     before: npt.NDArray[Any]
     after: npt.NDArray[Any]
     churn: Churn
-    frames: str = "pyarrow"
+    frames: str | None = None
 
     @property
     def changed(self) -> float:
@@ -86,9 +86,7 @@ class EditComparison:
         """
         rows = self.rows
         table = pa.table({"row": pa.array(rows), "before": pa.array(self.before[rows]), "after": self.after[rows]})
-        if self.frames == "pandas":
-            return table.to_pandas()
-        return import_module("polars").from_arrow(table) if self.frames == "polars" else table
+        return in_library(table, self.frames)
 
 
 def compared(before: Model, after: Model, X: Any, y: Any) -> EditComparison:

@@ -67,13 +67,24 @@ def with_curve(model: Model, curve: CalibratorCurve) -> Model:
     place = [feature.name for feature in binning.features].index(curve.feature)
     keypoints = (*binning.keypoints[:place], curve.keypoints, *binning.keypoints[place + 1 :])
     before, after = int(binning.slot_offsets[place]), int(binning.slot_offsets[place + 1])
-    table = function.calibration
+    table, support = function.calibration, function.support
     parts = [table[:, :before], curve.values, curve.missing[:, None], table[:, after:]]
+    if support is not None:
+        own = _moved_counts(support.counts[before:after], binning.keypoints[place], curve.keypoints)
+        support = replace(support, counts=np.concatenate([support.counts[:before], own, support.counts[after:]]))
     return replace(
         model,
         binning=Binning(binning.features, keypoints, binning.categories),
-        function=replace(function, calibration=np.hstack(parts)),
+        function=replace(function, calibration=np.hstack(parts), support=support),
     )
+
+
+def _moved_counts(counts: FloatArray, before: FloatArray | None, after: FloatArray | None) -> FloatArray:
+    """Return the counts at other keypoints, and last those of missing values: new keypoints have none of their own."""
+    if before is None or after is None:
+        return counts
+    known = dict(zip(before.tolist(), counts.tolist(), strict=False))
+    return np.array([*(known.get(keypoint, 0.0) for keypoint in after.tolist()), counts[-1]])
 
 
 def with_allowed_curve(model: Model, curve: CalibratorCurve, words: str) -> Model:
