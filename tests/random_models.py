@@ -79,10 +79,10 @@ def of_sets(rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
     ]
     quick = {"epochs": 1, "early_stopping": False, "random_state": 0, "n_jobs": 1}
     for place, (kind, y, options) in enumerate(labels):
-        for width in (1, 4):
-            for features in declared[place % 2 :: 2] if width == 4 else declared:
-                lattices = "ensemble" if len(features) > 3 and width == 4 else "auto"
-                model = kind(features, width, lattices=lattices, lattice_size=2 + (width == 4), **options, **quick)
+        for width in (1, 2 + place % 3):
+            for features in declared[place % 2 :: 2] if width > 1 else declared:
+                lattices = "ensemble" if len(features) > 3 and width > 1 else "auto"
+                model = kind(features, width, lattices=lattices, lattice_size=2 + (width > 1), **options, **quick)
                 yield model.fit(training, y), sets(rng, N_SETS)
 
 

@@ -1,39 +1,47 @@
 """The numbers in the browser are those of Python."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import clearset as cs
+from clearset.functions import Support
 from clearset.models import report_document
 
 from ..random_models import of_items, of_sets, predictions, randomise
 
 REPEATS = {"sets": 5, "items": 4}
+NEAR = {"rtol": 1e-9, "atol": 1e-9}
 
 
 @pytest.fixture
 def evaluator(modules: Any) -> Any:
-    """Give what the browser says of a document's examples: with all their tokens, and without each."""
+    """Give what the browser says of each of a document's examples."""
 
-    def said(document: dict[str, Any]) -> tuple[Any, Any]:
+    def said(document: dict[str, Any]) -> list[dict[str, Any]]:
         return modules.evaluate(
             """async (text) => {
                 const model = JSON.parse(text);
-                const { evaluate, without } = await import(model.semantic ? "/tokens.js" : "/evaluate.js");
-                const results = model.examples.map((example) => evaluate(model, example));
-                return [
-                    results.map(({ estimates }) => estimates),
-                    results.map((result, i) => {
-                        const left = without(model, model.examples[i], result);
-                        const c = model.classes && model.classes.length === 2 ? 1 : result.chosen || 0;
-                        return (result.rows || result.scores).map(
-                            (row, at) => left && left(model.semantic ? row : at).estimates[c],
-                        );
-                    }),
-                ];
+                const { explain } = await import("/contributions.js");
+                const kind = await import(model.semantic ? "/tokens.js" : "/evaluate.js");
+                const { followed } = await import("/evaluate.js");
+                return model.examples.map((example) => {
+                    const result = kind.evaluate(model, example);
+                    const c = model.support.base.length > 1 ? result.chosen : 0;
+                    const left = kind.without(model, example, result);
+                    const asUsual = kind.asUsual(model, model.semantic ? result : example);
+                    return {
+                        estimates: result.estimates,
+                        without: result.scores.map((_, i) => left && followed(model, left(i), c)),
+                        mean: result.means.slice(c * model.function.width, (c + 1) * model.function.width),
+                        base_scores: model.support.base[c],
+                        names: model.features.map(({ name }) => name),
+                        ...explain(model, result, c, asUsual),
+                    };
+                });
             }""",
             json.dumps(document, allow_nan=False),
         )
@@ -41,33 +49,82 @@ def evaluator(modules: Any) -> Any:
     return said
 
 
+def with_support(estimator: Any, rng: np.random.Generator) -> Any:
+    """Return the model with another base rate, small sets drawn to it, and a prediction for empty sets, or none."""
+    model = estimator.as_model()
+    for name, table in model.function.tables.items():
+        table[:] = np.round(table, 6)  # pages hold not many more digits
+        if name.startswith("rho"):
+            table.sort(axis=-1)  # it rises, as that of any fitted model
+    shape, n_slots = (model.link.n_outputs, model.function.width), model.binning.n_slots
+    counts = rng.poisson(3.0, n_slots) if rng.random() < 0.8 else np.zeros(n_slots)
+    support = Support(rng.uniform(-0.4, 0.4, shape), int(rng.integers(1, 5)), counts.astype(float))
+    always = model.semantic or rng.random() < 0.5
+    nothing = rng.normal(size=model.link.n_outputs) if always else None
+    function = replace(model.function, support=support)
+    return replace(model, function=function, link=replace(model.link, nothing=nothing))
+
+
 @pytest.mark.parametrize("kind", ["sets", "items"])
-def test_predictions_of_random_models(kind: str, evaluator: Any) -> None:
-    rng, n_models = np.random.default_rng(0), 0
-    for model, X in (of_sets if kind == "sets" else of_items)(rng):
+def test_random_models(kind: str, evaluator: Any) -> None:
+    rng, n_models, seen = np.random.default_rng(0), 0, set()
+    for estimator, X in (of_sets if kind == "sets" else of_items)(rng):
         for _ in range(REPEATS[kind]):
-            randomise(model, rng)
-            document = report_document(model, X)
-            expected = predictions(model, X)
-            said, without = evaluator(document)
-            got = np.array(said)
-            assert len(got) == len(X)
-            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5, err_msg=repr(model))
-            tokens = model.explain(X, effects=False).tokens
-            left = tokens["without"].to_numpy(zero_copy_only=False).astype(float)
-            sizes = np.bincount(tokens["set"], minlength=len(X))
-            shown = [row[:size] for row, size in zip(without, sizes.tolist(), strict=True)]
-            shown = np.array([value for row in shown for value in row], float)
-            np.testing.assert_allclose(shown, left, rtol=1e-5, atol=1e-5, err_msg=repr(model))
+            randomise(estimator, rng)
+            model = with_support(estimator, rng)
+            said = evaluator(report_document(model, X))
+            assert len(said) == len(X)
+            explained = model.explain(X, effects=False)
+            compare(said, explained, repr(model))
+            got = np.array([one["estimates"] for one in said])
+            np.testing.assert_allclose(got, predictions(model, X), **NEAR, err_msg=repr(model))
+            sizes = np.bincount(explained.tokens["set"], minlength=len(X))
+            seen |= {(model.support.tokens, int(size)) for size in sizes}
             n_models += 1
     assert n_models >= 60
+    assert {(4, 1), (4, 3), (2, 1), (1, 1)} <= seen
+
+
+def compare(said: list[dict[str, Any]], explained: Any, about: str) -> None:
+    """Compare what the browser says with what Python does."""
+    near = {**NEAR, "err_msg": about}
+    np.testing.assert_allclose([one["base"] for one in said], explained.base, **near)
+    np.testing.assert_allclose([one["prediction"] for one in said], explained.prediction, **near)
+    means = [np.subtract(one["mean"], one["base_scores"]) for one in said]
+    np.testing.assert_allclose(means, explained.aggregate, **near)
+    for place, one in enumerate(said):
+        alone = explained[place]
+        tokens, of_set = alone.tokens.to_pylist(), alone.of_sets.to_pylist()
+        np.testing.assert_allclose(
+            [token["adds"] for token in one["tokens"]], [t["contribution"] for t in tokens], **near
+        )
+        scores = [np.atleast_1d(token["score"]) for token in tokens]
+        np.testing.assert_allclose([token["scores"] for token in one["tokens"]], scores, **near)
+        left = np.array(one["without"], float)
+        np.testing.assert_allclose(left, np.array([token["without"] for token in tokens], float), **near)
+        rows = {one["names"][row["feature"]]: (row["scores"], row["adds"]) for row in one["ofSet"]}
+        whole = {row["feature"]: (np.atleast_1d(row["score"]), row["contribution"]) for row in of_set}
+        others = whole.pop("other classes", (None, None))[1]
+        assert (one["others"] is None) == (others is None)
+        if others is not None:
+            np.testing.assert_allclose(one["others"], others, **near)
+        assert len(rows) == len(whole), (rows, whole)
+        for (score, adds), (expected, contribution) in zip(rows.values(), whole.values(), strict=True):
+            np.testing.assert_allclose(score, expected, **near)
+            np.testing.assert_allclose(adds, contribution, **near)
+        parts = [
+            *(token["adds"] for token in one["tokens"]),
+            *(row["adds"] for row in one["ofSet"]),
+            one["others"] or 0,
+        ]
+        np.testing.assert_allclose(one["base"] + sum(parts), one["prediction"], **near)
 
 
 def test_keypoints_far_apart_and_values_outside(evaluator: Any) -> None:
     numbers = np.array([[-1.5e308], [0.0], [1.0], [1.7e308]])
     model = cs.SetRegressor(epochs=2, random_state=0, n_jobs=1).fit(numbers, [0.0, 1.0, 2.0, 3.0])
     X = np.array([[-1.7e308], [-1e308], [0.5], [1e300], [1.79e308]])
-    got = np.array(evaluator(report_document(model, X))[0])
+    got = np.array([one["estimates"] for one in evaluator(report_document(model, X))])
     np.testing.assert_allclose(got, predictions(model, X), atol=1e-5)
 
 
@@ -78,4 +135,5 @@ def test_without_data_every_feature_is_a_tokens_own(evaluator: Any) -> None:
     document = report_document(model)
     assert document["examples"] == []
     document["examples"] = [{"tokens": [row.tolist()], "set": [None, None]} for row in X]
-    np.testing.assert_allclose(np.array(evaluator(document)[0]), predictions(model, X), atol=1e-5)
+    got = np.array([one["estimates"] for one in evaluator(document)])
+    np.testing.assert_allclose(got, predictions(model, X), atol=1e-5)

@@ -12,7 +12,7 @@ from clearset.artifact import write_file
 from clearset.display._bundle import bundle
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLES = ("report.css", "screens.css")
+STYLES = ("report.css", "tables.css", "screens.css")
 
 # What could end a script element or, in older browsers, a line of it; JSON reads the escapes back.
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})

@@ -78,6 +78,27 @@ function along(x, room, whole) {
 const path = (points, sx, sy) =>
   points.map(([a, b], i) => `${i ? "L" : "M"}${sx(a).toFixed(2)},${sy(b).toFixed(2)}`).join("");
 
+/* A line in pieces: what lies below `zero` apart from what lies above, and what is `thin` from what is not. */
+function pieces(line, zero, thin) {
+  const found = [];
+  const add = (from, to) => {
+    const middle = [from[0] / 2 + to[0] / 2, from[1] / 2 + to[1] / 2]; /* sums may overflow */
+    const kind = (middle[1] < zero ? " below" : "") + (thin(middle[0]) ? " thin" : "");
+    if (found.at(-1)?.kind === kind) found.at(-1).points.push(to);
+    else found.push({ kind, points: [from, to] });
+  };
+  for (const [i, to] of line.slice(1).entries()) {
+    const from = line[i];
+    if ((from[1] - zero) * (to[1] - zero) < 0) {
+      const way = Evaluate.share(zero, from[1], to[1]);
+      const crossing = [from[0] * (1 - way) + to[0] * way, zero];
+      add(from, crossing);
+      add(crossing, to);
+    } else add(from, to);
+  }
+  return found;
+}
+
 function histogram(root, { edges, counts }, sx, bottom, left, right) {
   const most = Math.max(...counts, 1e-9);
   const group = svg("g", { class: "histogram" });
@@ -98,23 +119,38 @@ export const padded = (values) => {
   return [low - edge, high + edge];
 };
 
-/* Curves, the data's histogram behind them, marks of other tokens, and the current point. */
-export function curves({ lines, bars, x, y, points = [], marks = [], title, yTitle, height, whole }) {
+/* Curves, the data's histogram behind them, marks of other tokens, and the current point. Where there is a `zero`,
+   the base rate, lines have another colour below it; stretches of `x` that are `thin` are drawn lighter. */
+export function curves({
+  lines,
+  bars,
+  x,
+  y,
+  points = [],
+  marks = [],
+  zero = -Infinity,
+  thin = () => false,
+  ...labels
+}) {
+  const { whole } = labels;
   const range = y || padded(lines.flatMap((line) => line.map((point) => point[1])));
   const ends = bars && whole ? [x[0] - 0.5, x[1] + 0.5] : x;
-  const { root, sx, sy, bottom, left, right } = frame({ x: ends, y: range, height, title, yTitle, whole });
+  const { root, sx, sy, bottom, left, right } = frame({ x: ends, y: range, ...labels });
   if (bars) histogram(root, bars, sx, bottom, left, right);
+  if (zero >= range[0] && zero <= range[1])
+    root.append(svg("line", { class: "axis zero", x1: left, x2: right, y1: sy(zero), y2: sy(zero) }));
   for (const mark of marks) {
     const at = Math.min(Math.max(sx(mark), left), right);
     root.append(svg("line", { class: "mark", x1: at, x2: at, y1: bottom - 6, y2: bottom }));
   }
-  root.append(
-    ...lines.map((line, k) => svg("path", { class: `curve curve-${k % 4}`, d: path(line, sx, sy) })),
-  );
+  for (const [k, line] of lines.entries())
+    for (const { kind, points: some } of pieces(line, zero, thin))
+      root.append(svg("path", { class: `curve curve-${k % 4}${kind}`, d: path(some, sx, sy) }));
   for (const [a, b] of points) {
     const at = Math.min(Math.max(sx(a), left), right);
-    root.append(svg("line", { class: "drop", x1: at, x2: at, y1: sy(b), y2: bottom }));
-    root.append(svg("circle", { class: "point", cx: at, cy: sy(b), r: 5 }));
+    const kind = b < zero ? " below" : "";
+    root.append(svg("line", { class: `drop${kind}`, x1: at, x2: at, y1: sy(b), y2: bottom }));
+    root.append(svg("circle", { class: `point${kind}`, cx: at, cy: sy(b), r: 5 }));
   }
   return root;
 }
@@ -134,14 +170,15 @@ export function scatter({ points, range, title, yTitle, sizes }) {
   return root;
 }
 
-/* A bar from zero for each score, the longest for `largest`: scores of one set are often close to zero. */
-export function scores(values, largest) {
-  const title = `The longest bar stands for ${show(largest, 3)}, the largest score shown, in either direction`;
+/* A bar from the middle for each value, to the right where it raises and to the left where it lowers; the longest
+   is for `largest`. */
+export function scores(values, largest, longest = show(largest, 3)) {
+  const title = `A full half stands for ${longest}`;
   return h(
     "span",
     { class: "scores", "aria-hidden": "true", title },
     values.map((value) => {
-      const size = largest > 0 ? (Math.abs(value) / largest) * 50 : 0;
+      const size = largest > 0 ? (Math.min(Math.abs(value), largest) / largest) * 50 : 0;
       const style = { left: `${value < 0 ? 50 - size : 50}%`, width: `${size}%` };
       return h("span", { class: "track" }, h("span", { class: value < 0 ? "bar below" : "bar", style }));
     }),

@@ -49,21 +49,26 @@ show.share = (value, digits = 1) => {
   if (value < 1 && 100 * (1 - value) < least) return `> ${(100 - least).toFixed(digits)} %`;
   return `${(100 * value).toFixed(digits)} %`;
 };
+/* A number with so many decimals. */
+show.fixed = (value, decimals, signed = false) => {
+  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const text = value.toLocaleString("en", { ...options, signDisplay: signed ? "exceptZero" : "negative" });
+  return text.replace("-", "−");
+};
+/* As many decimals as leave the largest of some numbers so many digits; null where they are too large or small. */
+show.decimals = (largest, digits) => {
+  if (largest >= 1e9 || (largest > 0 && largest < 1e-4)) return null;
+  return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(largest || 1)), 0), 6);
+};
 /* Numbers of one column: with as many decimals each, so that they stand under each other. */
 show.column = (values, { digits = 4, signed = false } = {}) => {
   const none = (value) => value === null || value === undefined || Number.isNaN(value);
   const largest = Math.max(...values.map((value) => (none(value) ? 0 : Math.abs(value))), 0);
-  const odd = largest >= 1e9 || (largest > 0 && largest < 1e-4);
-  const decimals = Math.min(Math.max(digits - 1 - Math.floor(Math.log10(largest || 1)), 0), 6);
-  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const decimals = show.decimals(largest, digits);
   return values.map((value) => {
     if (none(value)) return "–";
-    if (odd) return signed ? show.signed(value) : show(value);
-    const text = value.toLocaleString("en", {
-      ...options,
-      signDisplay: signed ? "exceptZero" : "negative",
-    });
-    return text.replace("-", "−");
+    if (decimals === null) return signed ? show.signed(value) : show(value);
+    return show.fixed(value, decimals, signed);
   });
 };
 
@@ -81,8 +86,8 @@ export const label = (text, most = LONGEST) => {
 };
 
 /* A table that scrolls within its own box. Columns are [name, "number" if it holds numbers]; a row is its
-   cells, or {class, cells}; `foot` is the cells of a last row. */
-export function table(columns, rows, { kind, foot } = {}) {
+   cells, or {class, cells}. */
+export function table(columns, rows, { kind } = {}) {
   const cell = (tag, content, i, more) => h(tag, { class: columns[i][1], ...more }, content);
   const cells = (row) => row.map((content, i) => cell("td", content, i));
   const head = columns.map(([name], i) =>
@@ -90,7 +95,6 @@ export function table(columns, rows, { kind, foot } = {}) {
   );
   const body = rows.map((row) => h("tr", { class: row.class }, cells(row.cells || row)));
   const parts = [h("thead", null, h("tr", null, head)), h("tbody", null, body)];
-  if (foot) parts.push(h("tfoot", null, h("tr", null, cells(foot))));
   return h("div", { class: "scroll" }, h("table", { class: kind }, parts));
 }
 

@@ -1,5 +1,6 @@
 /* The set function of a document, without any page: phi of a token, the mean over a set, rho.
-   A token is one value for each feature: a number, the place of a category, or null for missing. */
+   A token is one value for each feature: a number, the place of a category (-1 for one that the model does not
+   know), or null for missing. Scores stand class after class, `width` numbers for each. */
 
 export const MOST_COMPARED = 400; /* tokens of a set up to which it is evaluated without each */
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -48,16 +49,9 @@ function lattice(vertices, start, sizes, inputs) {
   return values[0];
 }
 
-/* The calibrated values of a token for one row of phi. */
-function calibrated(model, row, token) {
-  const table = model.function.calibration[row];
-  return model.features.map((feature, d) => read(table, place(feature, token[d])));
-}
-
-/* One score of a token: the mean over the lattices of one row of phi. */
-function score(model, row, token) {
+/* One score: the mean over the lattices of one row of phi, which read calibrated values. */
+function mixed(model, row, inputs) {
   const { sizes, subsets, vertices } = model.function;
-  const inputs = calibrated(model, row, token);
   let sum = 0;
   let start = 0;
   for (const subset of subsets) {
@@ -73,8 +67,28 @@ function score(model, row, token) {
   return sum / subsets.length;
 }
 
-/* All scores of a token, output after output. */
-export const phi = (model, token) => model.function.calibration.map((_, row) => score(model, row, token));
+/* The scores of a token by all rows of phi; the feature `usual`, where one is given, as it is on average. */
+export function phi(model, token, usual = -1) {
+  const places = model.features.map((feature, d) => place(feature, token[d]));
+  return model.function.calibration.map((table, row) => {
+    const inputs = places.map((at, d) => (d === usual ? model.support.usual[d][row] : read(table, at)));
+    return mixed(model, row, inputs);
+  });
+}
+
+/* What a value of one feature makes of the scores of a class, all other features as they are on average: the
+   distances from the base. */
+export function effect(model, c, d, value) {
+  const { width, outputs, calibration } = model.function;
+  const { base, usual } = model.support;
+  const at = place(model.features[d], value);
+  return base[c].map((start, k) => {
+    const row = outputs > 1 ? c * width + k : k;
+    const inputs = usual.map((own) => own[row]);
+    inputs[d] = read(calibration[row], at);
+    return mixed(model, row, inputs) - start;
+  });
+}
 
 /* Keypoints uniform on [-1, 1]. */
 function curve(table, input) {
@@ -124,34 +138,60 @@ export function mean(scores) {
   return sums.map((sum) => sum / scores.length);
 }
 
-/* The mean of the scores without those of each token; there are at least two. */
-export function othersMeans(scores) {
-  const n = scores.length;
-  const all = mean(scores);
-  return (i) => all.map((value, k) => (value * n - scores[i][k]) / (n - 1));
+/* The mean scores of n tokens, drawn to the base where training sets had more. */
+function drawn(model, means, n) {
+  const { base, tokens } = model.support;
+  if (tokens < 2 || n >= tokens) return means;
+  return base.flat().map((start, i) => start + (n / tokens) * (means[i] - start));
 }
 
-function fromMeans(model, means) {
-  const { width, outputs: n } = model.function;
-  const outputs = Array.from({ length: n }, (_, c) => rho(model, means.slice(c * width, (c + 1) * width), c));
+/* From means that count in full, of n tokens, to the prediction. */
+export function fromMeans(model, means, n) {
+  const { width, outputs: several } = model.function;
+  const own = (c) => means.slice(c * width, (c + 1) * width);
+  const outputs =
+    model.nothing && !n
+      ? model.nothing
+      : model.support.base.map((_, c) => rho(model, own(c), several > 1 ? c : 0));
   return { means, outputs, ...predicted(model, outputs) };
 }
 
-/* From the scores of a set's tokens to its prediction. */
-export const fromScores = (model, scores) => ({ scores, ...fromMeans(model, mean(scores)) });
+/* From the scores of n tokens to the prediction for their set; without tokens there is one row all the same. */
+export const fromScores = (model, scores, n) => ({
+  scores,
+  n,
+  ...fromMeans(model, drawn(model, mean(scores), n), n),
+});
 
 export const evaluate = (model, set) =>
   fromScores(
     model,
     rows(model, set).map((token) => phi(model, token)),
+    set.tokens.length,
   );
 
-/* What is said of a set without its i-th token, as a function of i; null where there would be none, or too many
-   to compare. Where a feature counts tokens, it falls by one, whichever token goes. */
-export function without(model, set, { scores }) {
-  const n = set.tokens.length;
+/* The number that is predicted for the class looked at; of two classes, all numbers speak for the second. */
+export const followed = (model, { estimates }, c) =>
+  estimates[model.classes && model.classes.length === 2 ? 1 : c];
+
+/* What is said of a set of n > 1 tokens without one of them, as a function of its place; the scores are those in a
+   set of n - 1. */
+export function leaving(model, scores, n) {
+  const all = mean(scores);
+  return (i) => {
+    const others = all.map((value, k) => (value * n - scores[i][k]) / (n - 1));
+    return fromMeans(model, drawn(model, others, n - 1), n - 1);
+  };
+}
+
+/* The same of a set; null where nothing would be left, or where there is too much to compare. A feature that counts
+   tokens falls by one, whichever goes. */
+export function without(model, set, { scores, n }) {
   if (n < 2 || n > MOST_COMPARED) return null;
   const counted = model.features.some((feature) => feature.scope === "size");
-  const others = othersMeans(counted ? rows(model, set, n - 1).map((token) => phi(model, token)) : scores);
-  return (i) => fromMeans(model, others(i));
+  const fewer = counted ? rows(model, set, n - 1).map((token) => phi(model, token)) : scores;
+  return leaving(model, fewer, n);
 }
+
+/* The scores of a set's tokens if a feature of the whole set were as it is on average. */
+export const asUsual = (model, set) => (d) => rows(model, set).map((token) => phi(model, token, d));

@@ -2,8 +2,14 @@
 
 import * as Charts from "./charts.js";
 import { h, label, named, show } from "./elements.js";
+import * as Evaluate from "./evaluate.js";
 
 const MOST_ROWS = 60;
+/* So many training sets are enough to trust a value, and one in so many of them is. */
+const ENOUGH = 10;
+const ONE_IN = 50;
+const UNKNOWN = "unknown"; /* a category that training did not have */
+
 export const title = (feature) => (feature.scope === "size" ? "number of tokens" : feature.name);
 
 function declared(feature) {
@@ -19,72 +25,117 @@ export const isWhole = (feature) => {
   return !!edges && edges.length > 1 && Math.abs(edges[1] - edges[0] - 1) < 1e-9 && edges[0] % 1 !== 0;
 };
 
+/* A value of a feature as people read it. */
+export function valued(feature, value, most = 30) {
+  if (value === null || !feature.categories) return show(value);
+  return value < 0 ? UNKNOWN : label(feature.categories[value], most);
+}
+
+/* How many training sets have each keypoint or category, and from how many on that is enough; null where it is not
+   known. */
+function supported(model, { first, keypoints, categories }) {
+  const n = (keypoints || categories).length;
+  const counts = model.support.counts.slice(first, first + n + 1);
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  if (!all) return null;
+  return { counts: counts.slice(0, n), enough: Math.min(Math.max(Math.ceil(all / ONE_IN), 1), ENOUGH) };
+}
+
+/* Whether few training sets are near a place: a category, or a number between two keypoints. */
+function thinly(model, feature) {
+  const known = supported(model, feature);
+  if (!known) return () => false;
+  const few = (place) => known.counts[place] < known.enough;
+  if (feature.categories) return few;
+  return (value) => {
+    const [slot] = Evaluate.place(feature, value);
+    return few(slot - feature.first) || few(slot - feature.first + 1);
+  };
+}
+
+/* How often values occur: in the data, or near each keypoint in training. */
+function occurrences(model, feature) {
+  const { histogram, keypoints } = feature;
+  if (histogram?.edges) return histogram;
+  const known = supported(model, feature);
+  if (!known || keypoints.length < 2) return null;
+  const between = keypoints.slice(1).map((x, i) => x / 2 + keypoints[i] / 2);
+  const edges = [keypoints[0], ...between, keypoints.at(-1)];
+  const span = keypoints.at(-1) / 2 - keypoints[0] / 2;
+  const counts = known.counts.map((n, i) => n / ((edges[i + 1] / 2 - edges[i] / 2) / span || 1));
+  return { edges, counts };
+}
+
 /* Places along a numeric feature at which its curve is drawn: the keypoints, and some between them. */
 function places({ keypoints }, between) {
   const found = new Set(keypoints);
   const [low, high] = [keypoints[0], keypoints[keypoints.length - 1]];
-  for (let i = 1; i < between; i++) found.add(low + ((high - low) * i) / between);
+  for (let i = 1; i < between; i++) found.add(low * (1 - i / between) + high * (i / between));
   return [...found].sort((a, b) => a - b);
 }
 
 /* Categories that are listed: where there are too many, the most frequent. */
-function listed({ categories, histogram }) {
-  const order = categories.map((_, place) => place);
-  if (histogram && order.length > MOST_ROWS) order.sort((a, b) => histogram.counts[b] - histogram.counts[a]);
+function listed(model, feature) {
+  const order = feature.categories.map((_, place) => place);
+  const counts = feature.histogram?.counts || supported(model, feature)?.counts;
+  if (counts && order.length > MOST_ROWS) order.sort((a, b) => counts[b] - counts[a]);
   return order.slice(0, MOST_ROWS);
 }
 
-/* Where a curve of one line is lowest and highest, and how low and high: [[value, height], [value, height]]. */
-export function ends(feature, { curve, current, between }) {
-  const at = feature.categories ? listed(feature) : places(feature, between);
+/* Values of a feature, with the heights of its lines there. */
+export function heights(model, feature, { curve, current, between }) {
+  const at = feature.categories ? listed(model, feature) : places(feature, between);
   if (current !== null && current !== undefined) at.push(current);
-  const heights = at.map((value) => [value, curve(value)[0]]);
-  const furthest = (further) => heights.reduce((best, one) => (further(one[1], best[1]) ? one : best));
-  return [furthest((a, b) => a < b), furthest((a, b) => a > b)];
+  return at.map((value) => [value, curve(value)]);
 }
 
-const valued = (feature, value) => (feature.categories ? label(feature.categories[value], 30) : show(value));
-
-/* What a feature can do: from the lowest to the highest. */
-export function moves(feature, [[x, low], [y, high]], write) {
-  const [from, to] = [write(low), write(high)];
+/* What a feature can do: from the lowest to the highest of the heights of its one line. */
+export function moves(feature, found, write) {
+  const furthest = (further) => found.reduce((best, one) => (further(one[1][0], best[1][0]) ? one : best));
+  const [low, high] = [furthest((a, b) => a < b), furthest((a, b) => a > b)];
+  const [from, to] = [write(low[1][0]), write(high[1][0])];
   if (from === to) return h("p", { class: "note moves" }, "hardly moves it");
-  const end = (text, value) => [h("strong", null, text), " (at ", valued(feature, value), ")"];
-  return h("p", { class: "note moves" }, "moves it from ", end(from, x), " to ", end(to, y));
+  const end = (text, [value]) => [h("strong", null, text), " (at ", valued(feature, value), ")"];
+  return h("p", { class: "note moves" }, "moves it from ", end(from, low), " to ", end(to, high));
 }
 
-const short = (y) => show(Math.abs(y) < 5e-4 ? 0 : y, 3);
-
-/* One feature as a card: `curve(value)` gives the heights of its lines at a value, `write` a height as text; `more`
-   stands under it. */
-export function card(feature, { curve, current, marks = [], range, unit, between = 0, write = short, more }) {
+/* One feature as a card: `curve(value)` gives the heights of its lines at a value, `write` a height as text; `zero` is
+   the height of the base rate, where heights have one; `more` stands under it. */
+export function card(model, feature, { curve, current, write, more, ...drawing }) {
   const said = (value) => curve(value).map(write).join(", ");
   const note = h("p", { class: "note" }, "missing gives ", said(null));
   if (current !== undefined && current !== null) {
     const text = valued(feature, current);
     note.prepend("here: ", h("strong", null, text), " gives ", h("strong", null, said(current)), " · ");
   } else if (current === null) note.prepend("here: ");
+  const thin = thinly(model, feature);
+  const at = feature.categories ? listed(model, feature) : places(feature, 0).slice(0, -1);
+  if (at.some(thin)) {
+    const look = feature.categories ? "pale" : "dashed";
+    note.append(` · ${look}: fewer than ${supported(model, feature).enough} training sets have it`);
+  }
+  const given = { curve, current, thin, write, ...drawing };
   return h(
     "figure",
     { class: "card feature" },
     h("figcaption", null, label(title(feature), 60), ...declared(feature)),
-    feature.categories
-      ? rows(feature, { curve, current, range, write })
-      : drawn(feature, { curve, current, marks, range, unit, between }),
+    feature.categories ? rows(model, feature, given) : drawn(model, feature, given),
     more,
     note,
   );
 }
 
-function drawn(feature, { curve, current, marks, range, unit, between }) {
-  const { keypoints, histogram } = feature;
+function drawn(model, feature, { curve, current, marks = [], range, zero, unit, between = 0, thin }) {
+  const { keypoints } = feature;
   const at = places(feature, between);
-  const heights = at.map(curve);
+  const reached = at.map(curve);
   return Charts.curves({
-    lines: heights[0].map((_, k) => at.map((x, i) => [x, heights[i][k]])),
-    bars: histogram?.edges ? histogram : null,
+    lines: reached[0].map((_, k) => at.map((x, i) => [x, reached[i][k]])),
+    bars: occurrences(model, feature),
     x: [keypoints[0], keypoints[keypoints.length - 1]],
     y: range,
+    zero,
+    thin,
     whole: isWhole(feature),
     points: current === null || current === undefined ? [] : curve(current).map((value) => [current, value]),
     marks: marks.filter((mark) => mark !== null),
@@ -93,13 +144,21 @@ function drawn(feature, { curve, current, marks, range, unit, between }) {
   });
 }
 
-function rows(feature, { curve, current, range, write }) {
-  const counts = feature.histogram ? feature.histogram.counts : null;
-  const shown = listed(feature);
-  const most = counts ? Math.max(...shown.map((place) => counts[place]), 1) : 1;
-  const all = new Map(shown.map((place) => [place, curve(place)]));
-  const [low, high] = range;
-  const left = feature.categories.length - shown.length;
+/* Categories, the highest first: bars from the base rate where there is one, on one scale for all features. */
+function rows(model, feature, { curve, current, range, zero, write, thin }) {
+  const counts = feature.histogram?.counts || supported(model, feature)?.counts;
+  const all = listed(model, feature).map((place) => [place, curve(place)]);
+  all.sort(([, a], [, b]) => b[0] - a[0]);
+  const left = feature.categories.length - all.length;
+  const largest = zero === undefined ? 0 : Math.max(range[1] - zero, zero - range[0]);
+  const bars = (values) =>
+    zero === undefined
+      ? values.map(Charts.bar)
+      : Charts.scores(
+          values.map((value) => value - zero),
+          largest,
+        );
+  const kind = (place) => `category${place === current ? " current" : ""}${thin(place) ? " thin" : ""}`;
   return h(
     "div",
     {
@@ -108,22 +167,18 @@ function rows(feature, { curve, current, range, write }) {
       role: "group",
       "aria-label": `categories of ${named(feature.name, 60)}`,
     },
-    shown.map((place) =>
+    all.map(([place, values]) =>
       h(
         "div",
-        { class: place === current ? "category current" : "category" },
+        { class: kind(place) },
         label(feature.categories[place], 40),
+        h("span", null, bars(values)),
+        h("span", { class: "number" }, values.length > 1 ? "" : write(values[0])),
         h(
           "span",
-          { class: "lane", "aria-hidden": "true" },
-          counts && h("span", { class: "seen", style: { width: `${(100 * counts[place]) / most}%` } }),
-          all
-            .get(place)
-            .map((value) =>
-              h("span", { class: "place", style: { left: `${(100 * (value - low)) / (high - low)}%` } }),
-            ),
+          { class: "number often", title: "how often it occurs" },
+          counts ? `${show(counts[place], 3)}×` : "",
         ),
-        h("span", { class: "number" }, all.get(place).length > 1 ? "" : write(all.get(place)[0])),
       ),
     ),
     left > 0 && h("p", { class: "note" }, `and ${left.toLocaleString("en")} more`),

@@ -1,15 +1,12 @@
 /* Tokens as rows of a table: what each is made of, what was counted of it, what the model makes of it. */
 
-import * as Charts from "./charts.js";
 import { count, h, label, named, show, table } from "./elements.js";
-import * as Prediction from "./prediction.js";
 import * as Tokens from "./tokens.js";
 import * as Typing from "./typing.js";
+import * as Way from "./way.js";
 
 const MOST_ROWS = 15;
-const TOLD = ["count", "size"]; /* features that other columns say already */
 
-export const byClass = (model, c) => (Tokens.columns(model) > 1 ? c : 0);
 export const valueName = ({ tokens }) => (tokens.value === "log_odds" ? "log-odds" : "estimate");
 
 /* What the column of shares or mean labels is called. */
@@ -19,13 +16,14 @@ export function countedName({ tokens, classes }, column) {
 }
 
 /* The share or the mean label that was counted for a token, before anything is learned. */
-export const counted = (model, token, c) => Tokens.means(model, token, 0).means[byClass(model, c)];
+export const counted = (model, token, c) => Tokens.means(model, token, 0).means[c];
 
-export const chips = (items) =>
+/* A token as people read it: words of a text after each other, items of a combination with a plus between. */
+export const chip = (model, items) =>
   h(
     "span",
-    { class: "items" },
-    items.map((item) => h("span", { class: "item" }, label(item, 40))),
+    { class: "item" },
+    items.map((item, i) => [i > 0 && Tokens.joint(model), label(item, 40)]),
   );
 
 /* Shares or mean labels of one column. */
@@ -36,118 +34,100 @@ const share = (value) => (value === null || Number.isNaN(value) ? "–" : show.s
 export const values = ({ tokens }, numbers) =>
   tokens.value === "log_odds" ? show.column(numbers, { digits: 3, signed: true }) : show.column(numbers);
 
-/* Under a value that was corrected, what it was before. */
-function corrected(model, found, c) {
-  const shown = values(
-    model,
-    found.map(({ refined }) => refined[c]),
-  );
-  const before = values(
-    model,
-    found.map(({ estimate }) => estimate[c]),
-  );
-  const was = (text) =>
-    h("span", { class: "was", title: "as counted, before training moved it" }, `was ${text}`);
-  return found.map((value, i) => [shown[i], value.corrected && before[i] !== shown[i] && was(before[i])]);
-}
-
-/* Columns, each with its cells: what was counted of the tokens, then what the model makes of that. */
-function columnsOf(model, rows, column) {
-  const c = byClass(model, column);
-  const means = rows.map(({ token }) => counted(model, token, column));
-  const extra = model.features
-    .slice(1)
-    .map(({ name, scope }, d) => ({ name, scope, d }))
-    .filter(({ name, scope }) => scope === "token" && !TOLD.includes(name));
-  return [
-    ["seen", rows.map(({ token }) => show(model.tokens.counts[token]))],
-    [countedName(model, column), stated(model, means)],
-    [
-      valueName(model),
-      corrected(
-        model,
-        rows.map(({ value }) => value),
-        c,
-      ),
-    ],
-    ...extra.map(({ name, d }) => [
-      name,
-      show.column(
-        rows.map(({ others }) => others[d]),
-        { digits: 3 },
-      ),
-    ]),
-  ];
-}
-
-/* Bars, and for width 1 numbers beside them. */
-function scored(scores) {
-  const largest = Charts.largest(scores);
-  const shown = show.column(
-    scores.map(([first]) => first),
-    { digits: 3, signed: true },
-  );
-  return scores.map((own, i) =>
-    h(
-      "span",
-      { class: "score" },
-      Charts.scores(own, largest),
-      own.length === 1 && h("span", { class: "number" }, shown[i]),
-    ),
-  );
-}
-
-/* Tokens by how much they say of a class, the strongest first. */
-export function ranked(rows, column) {
-  const strength = ({ scores }) => Math.max(...scores[column].map(Math.abs));
+/* Tokens by what they add, the most first. */
+export const ranked = (rows, explained) => {
+  const strength = ({ at }) => Math.abs(explained.tokens[at].adds);
   return [...rows].sort((a, b) => strength(b) - strength(a));
-}
+};
 
-/* The tokens of an example. `state` says which class and which token is looked at, and whether all are to
-   be shown; `choose` hears of changes to it; `without(row)` is what is predicted without a token, where known. */
-export function list(model, rows, state, { choose, without }) {
-  const one = model.function.width === 1;
+/* The way from the base rate to the prediction: the tokens of an example, and what else adds to it. `state` says which
+   class and which token is looked at, and whether all are to be shown; `choose` hears of changes to it; `without` are
+   the predictions without each token, where known, and `values` the features of the example. */
+export function list(model, rows, explained, state, { choose, without, values: features }) {
   const shown = state.all || rows.length < MOST_ROWS + 5 ? rows : rows.slice(0, MOST_ROWS);
-  const scores = rows.map((row) => row.scores[state.column]);
-  const known = columnsOf(model, shown, state.column);
-  const bars = scored(scores);
-  const sums = [
-    ...scores.map(([first]) => first / rows.length),
-    scores.reduce((sum, [s]) => sum + s, 0) / rows.length,
-  ];
-  const parts = show.column(sums, { digits: 3, signed: true });
-  const left = without && Prediction.leftOut(model, shown.map(without));
+  const units = Way.units(model, explained);
+  const beside = Way.beside(model, explained, features);
+  const scores = Way.scored([
+    ...shown.map(({ at }) => explained.tokens[at].scores),
+    ...beside.map((row) => row.scores),
+  ]);
+  const means = stated(
+    model,
+    shown.map(({ token }) => counted(model, token, state.column)),
+  );
+  const left =
+    without &&
+    Way.leftOut(
+      model,
+      shown.map(({ at }) => without[at]),
+    );
   const columns = [
     ["token"],
-    ...known.map(([name], i) => [name, i === 1 ? "number" : "number minor"]), // small screens have no room
-    [one ? "score" : "scores", "scored"],
-    ...(one ? [["part of average", "number minor"]] : []),
+    [countedName(model, state.column), "number counted"],
+    [model.function.width === 1 ? "score" : "scores", "number scored"],
+    ["adds", "added"],
     ...(left ? [["without it", "number"]] : []),
   ];
-  const body = shown.map(({ token }, i) => {
+  const line = (name, score, adds, kind = "line") => ({
+    class: kind,
+    cells: [name, null, score, adds, ...(left ? [null] : [])],
+  });
+  const station = (name, value) =>
+    line(
+      name,
+      null,
+      h("strong", { class: "number", "data-value": value }, units.level(value)),
+      "line station",
+    );
+  const adds = (value) => h("span", { class: "adds" }, Way.added(value, units));
+  const body = shown.map(({ token, at, value }, i) => {
     const current = token === state.token;
     const pressed = { type: "button", class: "plain", "aria-pressed": String(current) };
     const name = h(
       "button",
       { ...pressed, onclick: () => choose({ token }) },
-      chips(Tokens.spell(model, token)),
+      chip(model, Tokens.spell(model, token)),
     );
-    const cells = [name, ...known.map(([, own]) => own[i]), bars[i]];
-    if (one) cells.push(parts[i]);
+    const seen = h("span", { class: "was" }, `in ${show(model.tokens.counts[token])}`);
+    const cells = [
+      name,
+      [means[i], seen, moved(value, state.column)],
+      scores[i],
+      adds(explained.tokens[at].adds),
+    ];
     if (left) cells.push(left[i]);
-    return { class: current ? "current" : null, cells };
+    return { class: current ? "token current" : "token", cells };
   });
-  const average = `${count(rows.length, "token")}: average score`;
-  const sum = parts[rows.length];
-  const foot = one && rows.length > 1 && [average, ...known.map(() => null), sum, sum];
-  if (foot && left) foot.push(null);
+  const rest = rows.slice(shown.length).reduce((sum, { at }) => sum + explained.tokens[at].adds, 0);
   const all = () => choose({ all: true });
-  return [
-    table(columns, body, { kind: "found", foot }),
-    shown.length < rows.length &&
-      h("button", { type: "button", class: "more", onclick: all }, `Show all ${rows.length} tokens`),
-  ];
+  const more = h("button", { type: "button", class: "more", onclick: all }, `Show all ${rows.length} tokens`);
+  return table(
+    columns,
+    [
+      station("base rate", explained.base),
+      ...body,
+      ...(rows.length ? [] : [line("no known token", null, adds(explained.tokens[0].adds))]),
+      ...(shown.length < rows.length
+        ? [line([`and ${count(rows.length - shown.length, "more token")} `, more], null, adds(rest))]
+        : []),
+      ...beside.map((row, i) =>
+        line([label(row.name, 40), " ", row.value], scores[shown.length + i], adds(row.adds)),
+      ),
+      station("prediction", explained.prediction),
+    ],
+    { kind: "found" },
+  );
 }
+
+/* That training moved what was counted of a token. */
+const moved = ({ corrected, refined, estimate }, c) =>
+  corrected &&
+  Math.abs(refined[c] - estimate[c]) > 1e-3 &&
+  h(
+    "span",
+    { class: "was", title: "what was counted, as the model reads it, and how far training moved it" },
+    `${show(estimate[c], 3)} ${refined[c] > estimate[c] ? "+" : "−"} ${show(Math.abs(refined[c] - estimate[c]), 3)}`,
+  );
 
 export function unknown(items, complete) {
   if (!items.size) return null;

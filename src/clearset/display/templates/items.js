@@ -1,15 +1,18 @@
 /* Sets of strings and texts: put items together, see which tokens the table knows, and what these say. */
 
+import * as Cautions from "./cautions.js";
+import * as Contributions from "./contributions.js";
 import * as Editor from "./editor.js";
+import * as Effects from "./effects.js";
 import { count, cut, h, named, replace } from "./elements.js";
 import * as Evaluate from "./evaluate.js";
-import * as Features from "./features.js";
 import * as Found from "./found.js";
 import * as Prediction from "./prediction.js";
 import * as Search from "./search.js";
 import * as Sections from "./sections.js";
 import * as Tokens from "./tokens.js";
 import * as Typing from "./typing.js";
+import * as Way from "./way.js";
 
 const PATIENCE = 200; /* milliseconds; most answers come sooner, and nothing flickers */
 const LEADS = {
@@ -35,7 +38,7 @@ export function build(model, server) {
   };
   const found = h("div");
   const panel = Prediction.panel(model);
-  const cards = h("div", { class: "cards" });
+  const effects = Effects.build(model, "What each feature of a token does");
   const editor = Editor.build(model, server, change);
   const search = Search.build(model, server, () => state.column, addToken);
 
@@ -95,7 +98,6 @@ export function build(model, server) {
   function blank(why) {
     replace(found, h("p", { class: "note" }, why));
     panel.blank(why);
-    draw([], state.column);
   }
 
   function explain(column) {
@@ -112,49 +114,43 @@ export function build(model, server) {
   function update() {
     const result = Tokens.evaluate(model, state.example);
     const unknown = new Set(result.found.unknown);
-    state.column = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
-    const known = result.rows.filter((row) => row.token >= 0);
-    const rows = Found.ranked(known, state.column);
+    const c = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
+    state.column = c;
+    const explained = Contributions.explain(model, result, c, Tokens.asUsual(model, result));
+    const rows = result.n ? Found.ranked(result.rows, explained) : [];
     if (!rows.some((row) => row.token === state.token)) state.token = rows.length ? rows[0].token : null;
     editor.mark(state.example.items, unknown);
     const left = Tokens.without(model, state.example, result);
-    const followed = (said) => Prediction.followedIn(model, said, state.column);
-    const empty = state.example.items.length ? "No known token is in it" : "Empty";
+    const without = left && result.rows.map(({ at }) => Evaluate.followed(model, left(at), c));
+    const valued = result.rows.map((row) => [own(row), ...row.others]);
     replace(
       found,
       Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
       server && !text && unknown.size > 0 && server.meant(unknown, respell),
-      rows.length > 0
-        ? [
-            Found.list(model, rows, state, { choose, without: left && ((row) => followed(left(row))) }),
-            Prediction.columnsNote(model, result, state.column, !!left),
-          ]
-        : h("p", { class: "note" }, `${empty}: the model says what it would say of nothing.`),
+      Found.list(model, rows, explained, state, { choose, without, values: valued[0] }),
+      Way.columnsNote(model, explained, c, without),
     );
-    const c = state.column;
-    const said = { column: c, label: state.label, what: "Shares and scores", choose: multi && explain };
-    panel.update(result, result.means[c], said);
-    draw(result.rows, c);
+    panel.update(result, explained, {
+      column: c,
+      label: state.label,
+      what: "What was counted, scores, and what is added",
+      choose: multi && explain,
+      cautions: Cautions.cautions(model, valued, result.n),
+    });
+    const at = Math.max(
+      result.rows.findIndex((row) => row.token === state.token),
+      0,
+    );
+    effects.draw({
+      c,
+      base: explained.base,
+      current: (d) => (result.n || model.features[d].scope === "set" ? valued[at][d] : undefined),
+      marks: (d) => (d === 0 && result.n ? valued.map(([value]) => value) : []),
+      moved: (d, value) => Tokens.moved(model, result, at, c, d, value),
+    });
   }
 
-  function draw(rows, c) {
-    const own = (row) => (row.value ? row.value.refined[Found.byClass(model, c)] : null);
-    const current = rows.find((row) => row.token === state.token);
-    const values = current && [own(current), ...current.others];
-    replace(
-      cards,
-      model.features.map((feature, d) =>
-        Features.card(feature, {
-          curve: (value) =>
-            model.function.calibration.map((row) => Evaluate.read(row, Evaluate.place(feature, value))),
-          current: values ? values[d] : undefined,
-          marks: d === 0 ? rows.map(own) : [],
-          range: [0, 1],
-          unit: "calibrated",
-        }),
-      ),
-    );
-  }
+  const own = ({ value }) => (value ? value.refined[state.column] : null);
 
   const others = server?.rows(model, picker, option, load, () => asked);
   const start = (others || model.examples.length > 0) && [
@@ -177,13 +173,7 @@ export function build(model, server) {
       h("div", { class: "split" }, h("div", null, editor.element, found), panel.element),
     ),
     search.section,
-    Sections.section(
-      "features",
-      "What it reads in each token",
-      "What is known of a token is first read through curves from 0 to 1, then mixed into its score. " +
-        "Behind each curve: how often its values occur. The point is the token marked above.",
-      cards,
-    ),
+    effects.section,
   ];
   load(model.examples.length ? 0 : -1);
   search.renew();

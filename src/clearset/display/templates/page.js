@@ -2,6 +2,7 @@
 
 import { edits } from "./edits.js";
 import { count, h, label, replace } from "./elements.js";
+import * as Found from "./found.js";
 import * as Items from "./items.js";
 import * as Sections from "./sections.js";
 import * as Sets from "./sets.js";
@@ -52,6 +53,7 @@ export function start(server = null) {
   const model = JSON.parse(document.getElementById("document").textContent);
   const sections = [
     ...(model.semantic ? Items.build : Sets.build)(model, server),
+    Sections.importance(model, (items) => Found.chip(model, items)),
     ...(server ? server.sections(model) : []),
     edits(model),
     Sections.promises(model),

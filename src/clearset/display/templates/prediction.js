@@ -61,7 +61,7 @@ const known = (said) =>
   );
 
 /* Of several classes one is looked at. */
-const explained = (what, name) =>
+const chosenClass = (what, name) =>
   h(
     "p",
     { class: "note" },
@@ -70,9 +70,10 @@ const explained = (what, name) =>
     "; choose another class above.",
   );
 
-/* Where the average stands: on rho's curve for width 1, else a bar for each average. */
+/* Where the average stands, as distance from the base rate: on rho's curve for width 1, else bars. */
 function aggregate(model, means, output, c) {
-  return model.function.width > 1 ? bars(means) : onCurve(model, means[0], output, c);
+  const far = means.map((mean, k) => mean - model.support.base[c][k]);
+  return model.function.width > 1 ? bars(far) : onCurve(model, far[0], output, c);
 }
 
 function bars(means) {
@@ -102,46 +103,25 @@ function outputUnit(model, c) {
 /* What is predicted for the class looked at: its name, the number among the estimates, the number as text. */
 export const followed = (model, c) =>
   model.classes ? ofClass(model, model.link === "margin" ? "margin" : "probability", c) : "prediction";
-export const followedIn = (model, { estimates }, c) => estimates[spoken(model, c)];
-const isShare = ({ classes, link }) => !!classes && link !== "margin";
+export const isShare = ({ classes, link }) => !!classes && link !== "margin";
 
 /* Predictions of one column. */
 export const written = (model, values) =>
   isShare(model) ? values.map((value) => show.share(value, 2)) : show.column(values, { digits: 5 });
 
-/* Predictions without each token, as cells of one column; null for the only one. */
-export function leftOut(model, values) {
-  const shown = written(model, values);
-  return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
-}
-
-/* What the columns of tokens say. */
-export function columnsNote(model, result, c, compared) {
-  const [said] = written(model, [followedIn(model, result, c)]);
-  return h(
-    "p",
-    { class: "note columns" },
-    model.function.width === 1 &&
-      h(
-        "span",
-        { class: "minor" },
-        "“Part of average” is the score divided by the number of tokens: together they are the average score. ",
-      ),
-    compared && `“Without it” is the ${followed(model, c)} if this token were not there; now it is ${said}.`,
-  );
-}
-
-function onCurve(model, mean, output, c) {
+function onCurve(model, far, output, c) {
   const unit = outputUnit(model, c);
   const column = model.function.outputs > 1 ? c : 0;
+  const [base] = model.support.base[c];
   const at = Array.from({ length: 81 }, (_, i) => -1 + i / 40);
-  const average = h("strong", { id: "average", "data-value": mean }, show.signed(mean));
+  const average = h("strong", { id: "average", "data-value": far }, show.signed(far));
   return [
     h("h3", null, "Average score ", average),
     Charts.curves({
-      lines: [at.map((x) => [x, Evaluate.rho(model, [x], column)])],
-      x: [-1, 1],
-      points: [[mean, output]],
+      lines: [at.map((x) => [x - base, Evaluate.rho(model, [x], column)])],
+      x: [-1 - base, 1 - base],
+      zero: Evaluate.rho(model, [base], column),
+      points: [[far, output]],
       title: `${unit} by average score`,
       yTitle: unit,
       height: 180,
@@ -149,7 +129,7 @@ function onCurve(model, mean, output, c) {
     h(
       "p",
       { class: "note" },
-      `The point is this set: its average score across, the ${unit} that follows from it up.`,
+      `The point is this set: its average score across (0 is the base rate), the ${unit} that follows from it up.`,
       unit === "output" && " The outputs of all classes together become their probabilities.",
     ),
   ];
@@ -165,15 +145,28 @@ const dock = (model, { estimates, chosen }) =>
     model.classes && model.link !== "margin" && h("span", { class: "number" }, show.share(estimates[chosen])),
   );
 
-/* Where all of it stands. Shown are the `means` of the class that is looked at, `column`; `choose` hears of
-   another, and `what` is shown of it elsewhere; `label` is what is known of the example. */
+/* Where the way begins. */
+const start = (model, { base }, c) =>
+  h(
+    "p",
+    { class: "note" },
+    "base rate",
+    model.classes && [" of ", label(model.classes[spoken(model, c)], 40)],
+    ": ",
+    h("strong", { id: "base", "data-value": base }, written(model, [base])[0]),
+  );
+
+/* Where all of it stands. Shown is the class that is looked at, `column`, as it is `explained`; `choose` hears of
+   another, and `what` is shown of it elsewhere; `label` is what is known of the example, and `cautions` say where the
+   model goes beyond what it has learned from. */
 export function panel(model) {
   const body = h("div", { class: "panel" });
   /* What screen readers hear when the prediction changes; the element stays, its text changes. */
   const status = h("p", { class: "hidden", role: "status" });
 
-  function update(result, means, { column, label: said, what, choose }) {
-    const { estimates, chosen, outputs } = result;
+  function update(result, explained, { column: c, label: said, what, choose, cautions }) {
+    const { estimates, chosen, outputs, means } = result;
+    const { width } = model.function;
     status.textContent = `Prediction ${model.classes ? named(model.classes[chosen], 60) : show(estimates[0])}`;
     replace(
       body,
@@ -181,11 +174,22 @@ export function panel(model) {
       h(
         "div",
         null,
-        figure(model, result, choose ? column : chosen, choose),
+        figure(model, result, choose ? c : chosen, choose),
+        cautions.length > 0 &&
+          h(
+            "ul",
+            { class: "cautions" },
+            cautions.map((text) => h("li", null, text)),
+          ),
+        start(model, explained, c),
         known(said),
-        choose && explained(what, model.classes[column]),
+        choose && chosenClass(what, model.classes[c]),
       ),
-      h("div", { class: "averaged" }, aggregate(model, means, outputs[column], column)),
+      h(
+        "div",
+        { class: "averaged" },
+        aggregate(model, means.slice(c * width, (c + 1) * width), outputs[c], c),
+      ),
     );
   }
 

@@ -60,7 +60,7 @@ export function build(model, server, column, add) {
       h(
         "button",
         { type: "button", class: "plain", title: "Add to the example", onclick: () => add(row.token) },
-        Found.chips(row.token),
+        Found.chip(model, row.token),
       ),
       show(row.count),
       shares[i],
@@ -113,9 +113,8 @@ function inPage(model) {
   let ranked = null;
 
   function rank(by, column) {
-    const c = Found.byClass(model, column);
-    const value = tokens.items.map((_, token) => Tokens.values(model, token).refined[c]);
-    const centre = tokens.value === "log_odds" ? 0 : tokens.prior[tokens.table_classes === 2 ? 1 : c];
+    const value = tokens.items.map((_, token) => Tokens.values(model, token).refined[column]);
+    const centre = tokens.value === "log_odds" ? 0 : tokens.prior[tokens.table_classes === 2 ? 1 : column];
     const keys = value.map((own, token) => {
       if (by === "count") return tokens.counts[token];
       if (by === "telling") return Math.abs(own - centre) * Math.sqrt(tokens.counts[token]);

@@ -1,4 +1,4 @@
-/* The sections that all models have: promises, quality, training. */
+/* The sections that all models have: importance, promises, quality, training. */
 
 import * as Charts from "./charts.js";
 import { count, h, label, named, show, table } from "./elements.js";
@@ -24,6 +24,46 @@ export const tile = (name, value, note) =>
     h("span", { class: "figure" }, value),
     note && h("span", { class: "note" }, note),
   );
+
+/* Bars of contributions, the largest first; to the left of the middle where some lower the prediction. */
+function contributions(heading, rows) {
+  const most = Charts.largest(rows.map(({ contribution }) => contribution));
+  const lowers = rows.some(({ contribution }) => contribution < 0);
+  const shown = show.column(
+    rows.map(({ contribution }) => contribution),
+    { digits: 3, signed: lowers },
+  );
+  const row = ({ name, contribution }, i) =>
+    h(
+      "div",
+      { class: "category" },
+      name,
+      lowers ? Charts.scores([contribution], most) : Charts.bar(most > 0 ? contribution / most : 0),
+      h("span", { class: "number", "data-value": contribution }, shown[i]),
+    );
+  return h("figure", { class: "card" }, h("figcaption", null, heading), rows.map(row));
+}
+
+/* What matters overall, where the document tells; `chip` makes an element of a token's items. */
+export function importance({ importance: found }, chip) {
+  if (!found) return null;
+  const features = found.features.map(({ name, contribution }) => ({ name: label(name, 60), contribution }));
+  const tokens = (found.tokens || []).map(({ token, contribution, sets }) => ({
+    name: h("span", null, chip(token), h("span", { class: "was" }, ` in ${count(sets, "set")}`)),
+    contribution,
+  }));
+  return section(
+    "importance",
+    "What matters overall",
+    `How much features and tokens add to predictions on average, over ${count(found.n_sets, "set")}, in ${found.unit}.`,
+    h(
+      "div",
+      { class: "cards wide" },
+      features.length > 0 && contributions("Features", features),
+      tokens.length > 0 && contributions("Tokens", tokens),
+    ),
+  );
+}
 
 /* Several checks speak of one promise: in the parameters, by probing, for one class or another. */
 function promised(certificate) {

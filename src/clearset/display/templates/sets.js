@@ -1,9 +1,10 @@
 /* Sets of tokens with features: choose or make a set, move its values, see what becomes of it. */
 
-import * as Charts from "./charts.js";
-import { h, named, replace, show } from "./elements.js";
+import * as Cautions from "./cautions.js";
+import * as Contributions from "./contributions.js";
+import * as Effects from "./effects.js";
+import { h, named, show } from "./elements.js";
 import * as Evaluate from "./evaluate.js";
-import * as Features from "./features.js";
 import * as Fields from "./fields.js";
 import * as Prediction from "./prediction.js";
 import * as Sections from "./sections.js";
@@ -13,23 +14,15 @@ const WITHOUT_DATA =
   "The report was made without data, so it has no examples and no histograms, and takes every feature to " +
   "be each token's own.";
 
-const BEHIND = "Behind each curve: how often its values occur. The point is the open token.";
-const LEADS = [
-  `Every value is first read through a curve from 0 to 1, then mixed into the token's score. ${BEHIND}`,
-  "What the prediction would be if one value of the open token, or of the whole set, were another and all else " +
-    `stayed. All charts have the same axis, so that heights can be compared. ${BEHIND}`,
-];
-
 /* `server` knows all examples, where a page holds some. */
 export function build(model, server) {
   const { features } = model;
   const multi = model.function.outputs > 1;
-  const width = model.function.width;
   const usual = (scope) => features.map((f) => (f.scope === scope ? Fields.usual(f) : null));
   const blank = () => ({ tokens: [usual("token")], set: usual("set") });
-  const state = { set: blank(), label: null, selected: 0, explained: null, effects: false };
+  const state = { set: blank(), label: null, selected: 0, explained: null };
   const panel = Prediction.panel(model);
-  const cards = h("div", { class: "cards" });
+  const effects = Effects.build(model, "What each feature does");
   const list = TokenList.build(model, state, update, own);
 
   const labelled = ({ name, label: said }) => {
@@ -72,81 +65,45 @@ export function build(model, server) {
   }
 
   function update() {
-    const result = Evaluate.evaluate(model, state.set);
+    const { set } = state;
+    const result = Evaluate.evaluate(model, set);
     const c = !multi ? 0 : state.explained === null ? result.chosen : state.explained;
-    list.update(result, c);
-    const means = result.means.slice(c * width, (c + 1) * width);
-    const said = { column: c, label: state.label, what: "Scores", choose: multi && explain };
-    panel.update(result, means, said);
-    replace(cards, state.effects ? effects(c, result.scores) : features.map(calibrators(c)));
-  }
-
-  /* What the open token has of a feature. */
-  function current(feature, d) {
-    const { set, selected } = state;
-    if (!set.tokens.length && feature.scope === "token") return undefined;
-    return Evaluate.rows(model, set)[set.tokens.length ? selected : 0][d];
-  }
-
-  /* Each feature's calibrators. */
-  const calibrators = (c) => (feature, d) => {
-    const rows = model.function.calibration.slice(c * width, (c + 1) * width);
-    const curve = (value) => rows.map((row) => Evaluate.read(row, Evaluate.place(feature, value)));
-    const numeric = feature.scope === "token" && !feature.categories;
-    const marks = numeric ? state.set.tokens.map((token) => token[d]) : [];
-    return Features.card(feature, {
-      curve,
-      current: current(feature, d),
+    const explained = Contributions.explain(model, result, c, Evaluate.asUsual(model, set));
+    const rows = Evaluate.rows(model, set);
+    const without = Evaluate.without(model, set, result);
+    list.update(explained, c, rows[0], without && ((i) => Evaluate.followed(model, without(i), c)));
+    panel.update(result, explained, {
+      column: c,
+      label: state.label,
+      what: "Scores, and what is added,",
+      choose: multi && explain,
+      cautions: Cautions.cautions(model, rows, set.tokens.length),
+    });
+    effects.draw({
+      c,
+      base: explained.base,
+      current: (d) => current(rows, d),
       marks,
-      range: [0, 1],
-      unit: "calibrated",
-    });
-  };
-
-  /* The prediction while one value moves, on one axis for all features: what does little looks like it. */
-  function effects(c, scores) {
-    const unit = Prediction.followed(model, c);
-    const drawn = features.map((feature, d) => {
-      const curve = effect(c, scores, feature, d);
-      const given = { curve, current: current(feature, d), unit, between: 16 };
-      return { feature, given, ends: Features.ends(feature, given) };
-    });
-    const write = (height) => Prediction.written(model, [height])[0];
-    const range = Charts.padded(drawn.flatMap(({ ends }) => ends.map(([, height]) => height)));
-    return drawn.map(({ feature, given, ends }) => {
-      return Features.card(feature, { ...given, range, write, more: Features.moves(feature, ends, write) });
+      moved: (d, value) => moved(rows, result, d, value),
     });
   }
+
+  /* What the open token has of a feature; nothing where there is no token. */
+  function current(rows, d) {
+    const { set, selected } = state;
+    if (!set.tokens.length && features[d].scope === "token") return undefined;
+    return rows[set.tokens.length ? selected : 0][d];
+  }
+
+  const marks = (d) =>
+    features[d].scope === "token" && !features[d].categories ? state.set.tokens.map((token) => token[d]) : [];
 
   /* One value of the open token moves; what belongs to the set moves in all tokens. */
-  function effect(c, scores, feature, d) {
-    const rows = Evaluate.rows(model, state.set);
-    const known = new Map();
-    const moved = (row, value) =>
-      Evaluate.phi(
-        model,
-        row.map((old, e) => (e === d ? value : old)),
-      );
-    const fixed = (i) => feature.scope === "token" && i !== state.selected;
-    const curve = (value) => {
-      const changed = rows.map((row, i) => (fixed(i) ? scores[i] : moved(row, value)));
-      return [Prediction.followedIn(model, Evaluate.fromScores(model, changed), c)];
-    };
-    return (value) => {
-      if (!known.has(value)) known.set(value, curve(value));
-      return known.get(value);
-    };
-  }
-
-  const lead = h("span", null, LEADS[0]);
-  const modes = ["How it is read", "Effect on this prediction"].map((text, i) =>
-    h("button", { type: "button", "aria-pressed": String(i === 0), onclick: () => mode(i) }, text),
-  );
-  function mode(i) {
-    state.effects = i === 1;
-    for (const [j, button] of modes.entries()) button.setAttribute("aria-pressed", String(i === j));
-    lead.textContent = LEADS[i];
-    update();
+  function moved(rows, { scores, n }, d, value) {
+    const fixed = (i) => features[d].scope === "token" && i !== state.selected;
+    const other = (row) => row.map((old, e) => (e === d ? value : old));
+    const changed = rows.map((row, i) => (fixed(i) ? scores[i] : Evaluate.phi(model, other(row))));
+    return Evaluate.fromScores(model, changed, n);
   }
 
   const add = () => list.insert(Math.min(state.selected + 1, state.set.tokens.length), usual("token"));
@@ -154,7 +111,7 @@ export function build(model, server) {
     Sections.section(
       "try",
       "Try it",
-      "Open a token and move its values: its score, the average and the prediction follow at once.",
+      "Open a token and move its values: its score, what it adds and the prediction follow at once.",
       model.n_sets === null && h("p", { class: "warning" }, WITHOUT_DATA),
       h(
         "div",
@@ -166,13 +123,7 @@ export function build(model, server) {
       ),
       h("div", { class: "split" }, h("div", null, list.elements), panel.element),
     ),
-    Sections.section(
-      "features",
-      "What it reads in each feature",
-      lead,
-      h("div", { class: "toolbar modes", role: "group", "aria-label": "What the charts show" }, modes),
-      cards,
-    ),
+    effects.section,
   ];
   load(model.examples.length ? 0 : -1);
   return sections;

@@ -1,10 +1,9 @@
 /* The tokens of a set as a list, one of them open for changes, and what belongs to the whole set above it. */
 
-import * as Charts from "./charts.js";
-import { count, h, label, replace, show } from "./elements.js";
-import * as Evaluate from "./evaluate.js";
+import { count, h, label, replace } from "./elements.js";
+import * as Features from "./features.js";
 import * as Fields from "./fields.js";
-import * as Prediction from "./prediction.js";
+import * as Way from "./way.js";
 
 const MOST_TOKENS = 100;
 
@@ -14,8 +13,8 @@ export function build(model, state, changed, own) {
   const { features } = model;
   const width = model.function.width;
   const shared = h("div", { class: "shared" });
-  const list = h("div", { class: width === 1 ? "tokens parted" : "tokens" });
-  const note = h("div");
+  const list = h("div", { class: "tokens" });
+  const [first, last, note] = [h("div"), h("div"), h("div")];
   let heads = [];
 
   /* Among the numbers of a token or the set, the place of one feature. */
@@ -67,8 +66,8 @@ export function build(model, state, changed, own) {
   function head(token, i) {
     const open = i === state.selected;
     const summary = h("span", { class: "summary" });
-    const scores = h("span", { class: "score" });
-    const part = h("span", { class: "part number" });
+    const scores = h("span", { class: "score number" });
+    const adds = h("span", { class: "adds" });
     const left = h("span", { class: "left number" });
     const button = h(
       "button",
@@ -76,11 +75,11 @@ export function build(model, state, changed, own) {
       h("span", { class: "order" }, String(i + 1)),
       summary,
       scores,
-      width === 1 && part,
+      adds,
       left,
     );
     const row = h("div", { class: open ? "token open" : "token" }, button, open && editor(token, i));
-    return { token, row, button, summary, scores, part, left };
+    return { token, row, button, summary, scores, adds, left };
   }
 
   function rebuild() {
@@ -89,62 +88,84 @@ export function build(model, state, changed, own) {
     const legend = h("legend", null, "Of the whole set");
     replace(shared, some && h("fieldset", null, legend, fieldsOf("set", set.set, "the set")));
     heads = set.tokens.slice(0, MOST_TOKENS).map(head);
-    const left = set.tokens.length - heads.length;
-    const more = `and ${count(left, "more token")}, which count as well`;
-    const empty = "The set is empty: it is read as one token whose features are all missing.";
     replace(
       list,
+      first,
       heads.map(({ row }) => row),
-      left > 0 && h("p", { class: "note" }, more),
-      !set.tokens.length && h("p", { class: "note" }, empty),
+      last,
     );
     changed();
   }
 
   function valued(feature, value) {
-    const shown = feature.categories && value !== null ? label(feature.categories[value], 24) : show(value);
-    const strong = h("strong", null, value === null ? "–" : shown);
+    const strong = h("strong", null, value === null ? "–" : Features.valued(feature, value, 24));
     return h("span", { class: "value" }, label(feature.name, 24), " ", strong);
   }
 
-  /* Show what became of the values: `result` of the set, for the class that is looked at. */
-  function update(result, c) {
-    const first = model.function.outputs > 1 ? c * width : 0;
-    const scored = heads.map((_, i) => result.scores[i].slice(first, first + width));
-    const largest = Charts.largest(scored);
-    const numbers = show.column(
-      scored.map(([score]) => score),
-      { digits: 3, signed: true },
+  /* A line that is no token's: the base rate, a feature of the whole set, the prediction. */
+  const line = (name, value, scores, adds, kind = "line") =>
+    h(
+      "div",
+      { class: kind },
+      h("span", { class: "order" }),
+      h(
+        "span",
+        { class: "summary" },
+        h("span", { class: "value" }, name, value && [" ", h("strong", null, value)]),
+      ),
+      h("span", { class: "score number" }, scores),
+      h("span", { class: "adds" }, adds),
+      h("span", { class: "left" }),
     );
-    const parts = show.column(
-      scored.map(([score]) => score / result.scores.length),
-      { digits: 3, signed: true },
+  const station = (name, value, text) =>
+    line(
+      name,
+      null,
+      null,
+      [h("span"), h("strong", { class: "number", "data-value": value }, text)],
+      "line station",
     );
-    const without = Evaluate.without(model, state.set, result);
-    const left = Prediction.leftOut(
-      model,
-      heads.map((_, i) => without && Prediction.followedIn(model, without(i), c)),
-    );
-    heads.forEach(({ token, summary, scores, part, left: cell }, i) => {
+
+  /* Show what became of the values, as it is `explained` for the class that is looked at; `values` are the features of
+     the set, and `without(i)` is what is predicted without a token, where known. */
+  function update(explained, c, values, without) {
+    const units = Way.units(model, explained);
+    const beside = Way.beside(model, explained, values);
+    const shown = state.set.tokens.length ? explained.tokens.slice(0, heads.length) : [];
+    const scores = Way.scored([...shown, ...beside].map((row) => row.scores));
+    const left = without && explained.tokens.map((_, i) => without(i));
+    const cells = Way.leftOut(model, left ? left.slice(0, heads.length) : heads.map(() => null));
+    heads.forEach(({ token, summary, scores: score, adds, left: cell }, i) => {
       replace(
         summary,
         features.map((feature, d) => feature.scope === "token" && valued(feature, token[d])),
       );
-      const shown = h("span", { class: "number" }, width === 1 ? numbers[i] : "");
-      replace(scores, Charts.scores(scored[i], largest), shown);
-      part.textContent = parts[i];
-      replace(cell, left[i]);
+      replace(score, scores[i]);
+      replace(adds, Way.added(explained.tokens[i].adds, units));
+      replace(cell, cells[i]);
     });
+    const rest = explained.tokens.slice(shown.length);
+    const sum = rest.reduce((all, { adds }) => all + adds, 0);
+    const more = shown.length ? `and ${count(rest.length, "more token")}` : "no token";
+    replace(first, station("base rate", explained.base, units.level(explained.base)));
+    replace(
+      last,
+      rest.length > 0 && line(more, null, null, Way.added(sum, units)),
+      beside.map(({ name, value, adds }, i) =>
+        line(label(name, 40), value, scores[shown.length + i], Way.added(adds, units)),
+      ),
+      station("prediction", explained.prediction, units.level(explained.prediction)),
+    );
     list.classList.toggle("compared", !!without);
-    replace(note, heads.length > 0 && Prediction.columnsNote(model, result, c, !!without));
+    replace(note, Way.columnsNote(model, explained, c, left));
   }
 
   const titles = h(
     "div",
-    { class: width === 1 ? "heads parted" : "heads", "aria-hidden": "true" },
+    { class: "heads", "aria-hidden": "true" },
     h("span", null, "token"),
-    h("span", null, width === 1 ? "score" : "scores"),
-    width === 1 && h("span", { class: "number" }, "part of average"),
+    h("span", { class: "number" }, width === 1 ? "score" : "scores"),
+    h("span", { class: "number" }, "adds"),
     h("span", { class: "number" }, "without it"),
   );
   return { elements: [shared, titles, list, note], rebuild, update, insert };

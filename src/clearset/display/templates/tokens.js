@@ -181,43 +181,58 @@ function features(model, token, example, found, nTokens = found.tokens.length) {
   });
 }
 
-export const columns = (model) => (model.classes && model.classes.length > 2 ? model.classes.length : 1);
+export const columns = (model) => model.support.base.length;
 
-/* The scores of a token, for each column. */
-const scored = (model, value, others) =>
-  Array.from({ length: columns(model) }, (_, c) =>
-    Evaluate.phi(model, [value ? value.refined[c] : null, ...others]),
+/* The scores of a token, class after class; the feature `usual`, where one is given, as it is on average. */
+const scored = (model, value, others, usual) =>
+  model.support.base.flatMap((_, c) =>
+    Evaluate.phi(model, [value ? value.refined[c] : null, ...others], usual),
   );
 
 export function evaluate(model, example) {
   const found = find(model, example.items);
-  const n = columns(model);
-  const shown = found.tokens.length ? found.tokens : [-1];
-  const rows = shown.map((token) => {
+  const n = found.tokens.length;
+  const rows = (n ? found.tokens : [-1]).map((token, at) => {
     const others = features(model, token, example, found);
     const value = token < 0 ? null : values(model, token);
-    return { token, value, others, scores: scored(model, value, others) };
+    return { at, token, value, others, scores: scored(model, value, others) };
   });
-  const means = Array.from({ length: n }, (_, c) => Evaluate.mean(rows.map((row) => row.scores[c])));
-  let outputs = means.map((mean) => Evaluate.rho(model, mean));
-  if (model.nothing && !found.tokens.length) outputs = model.nothing;
-  return { found, rows, means, outputs, ...Evaluate.predicted(model, outputs) };
+  const scores = rows.map((row) => row.scores);
+  return { found, rows, ...Evaluate.fromScores(model, scores, n) };
 }
 
-/* What is said of an example without one of its tokens, as a function of its row; null where there would be none,
+/* What is said of an example without one of its tokens, as a function of its place; null where there would be none,
    or too many to compare. Its items stay: only the number of tokens falls. */
-export function without(model, example, { found, rows }) {
-  const n = found.tokens.length;
+export function without(model, example, { found, rows, scores, n }) {
   if (n < 2 || n > Evaluate.MOST_COMPARED) return null;
-  const { width } = model.function;
   const counted = model.features.some(({ name, scope }) => scope === "set" && name === "tokens");
   const rescored = ({ token, value }) => scored(model, value, features(model, token, example, found, n - 1));
-  const others = Evaluate.othersMeans(rows.map((row) => (counted ? rescored(row) : row.scores).flat()));
-  return (row) => {
-    const means = others(rows.indexOf(row));
-    const outputs = row.scores.map((_, c) => Evaluate.rho(model, means.slice(c * width, (c + 1) * width)));
-    return Evaluate.predicted(model, outputs);
-  };
+  return Evaluate.leaving(model, counted ? rows.map(rescored) : scores, n);
+}
+
+/* The scores of an example's tokens if a feature of the whole example were as it is on average. */
+export const asUsual =
+  (model, { rows }) =>
+  (d) =>
+    rows.map(({ value, others }) => scored(model, value, others, d));
+
+/* What is said if a feature were another: of the token at a place, or of the whole example. Of several classes, the
+   value that the table knows is another only for the class that is looked at. */
+export function moved(model, { rows, scores, n }, at, c, d, to) {
+  const { width } = model.function;
+  const whole = model.features[d].scope === "set";
+  const changed = rows.map(({ value, others }, i) => {
+    if (!whole && i !== at) return scores[i];
+    if (d)
+      return scored(
+        model,
+        value,
+        others.map((own, e) => (e === d - 1 ? to : own)),
+      );
+    const own = Evaluate.phi(model, [to, ...others]);
+    return scores[i].map((score, k) => (Math.floor(k / width) === c ? own[k % width] : score));
+  });
+  return Evaluate.fromScores(model, changed, n);
 }
 
 /* A token as people read it: its items, in alphabetical order except where order matters. */
@@ -226,3 +241,6 @@ export function spell(model, token) {
   const parts = items[token].flatMap((code) => vocabulary[code].split(BETWEEN));
   return inOrder || own ? parts : parts.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
+
+/* What stands between the items of a token: words that follow each other are read as text. */
+export const joint = ({ tokens }) => (tokens.in_order && !tokens.own ? " " : " + ");

@@ -1,7 +1,6 @@
 /* What a page can do that comes from a server: ask it for tokens, show what changed between two models. */
 
 import { cut, h, label, named, replace, show, table } from "../../display/templates/elements.js";
-import * as Found from "../../display/templates/found.js";
 import * as Page from "../../display/templates/page.js";
 import * as Sections from "../../display/templates/sections.js";
 import * as Typing from "../../display/templates/typing.js";
@@ -59,7 +58,7 @@ function meant(unknown, take) {
     const same = items.filter((other) => Typing.lower(other) === Typing.lower(item));
     if (same.length !== 1) return [];
     const button = { type: "button", class: "plain", onclick: () => take(item, same[0]) };
-    return [h("button", button, Found.chips([Typing.spoken(same[0])]))];
+    return [h("button", button, h("span", { class: "item" }, label(Typing.spoken(same[0]), 40)))];
   };
   Promise.all([...unknown].slice(0, MOST_MEANT).map(offer)).then(
     (found) => {

@@ -1,0 +1,84 @@
+/* The way from the base rate to the prediction, as columns of tables: scores, what is added, what would be said without. */
+
+import * as Charts from "./charts.js";
+import { h, show } from "./elements.js";
+import * as Features from "./features.js";
+import * as Prediction from "./prediction.js";
+
+/* Predictions without each token, as cells of one column; null for the only one. */
+export function leftOut(model, values) {
+  const shown = Prediction.written(model, values);
+  return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
+}
+
+/* How to write what tokens and features add, and where the way begins and ends: with the same decimals. */
+export function units(model, { tokens, ofSet, others }) {
+  const parts = [...tokens, ...ofSet].map(({ adds }) => adds);
+  const largest = Charts.largest([parts, others || 0]);
+  if (Prediction.isShare(model)) {
+    const decimals = largest < 0.00995 ? 2 : 1;
+    return {
+      adds: (value) => `${show.fixed(100 * value, decimals, true)} pp`,
+      level: (value) => show.share(value, decimals),
+      largest,
+    };
+  }
+  const decimals = show.decimals(largest, 3);
+  return decimals === null
+    ? { adds: (value) => show.signed(value), level: (value) => show(value, 6), largest }
+    : {
+        adds: (value) => show.fixed(value, decimals, true),
+        level: (value) => show.fixed(value, decimals),
+        largest,
+      };
+}
+
+/* What is added, as a cell: a bar to the right where it raises, to the left where it lowers, and the number. */
+export const added = (value, { adds, largest }) => [
+  Charts.scores([value], largest, adds(largest)),
+  h("span", { class: "number", "data-value": value }, adds(value)),
+];
+
+/* Scores of one column of cells: numbers, or bars where there are several to a token. */
+export function scored(rows) {
+  const largest = Charts.largest(rows.filter(Boolean));
+  const shown = show.column(
+    rows.map((row) => row?.[0]),
+    { digits: 3, signed: true },
+  );
+  const cell = (row, i) => (row.length > 1 ? Charts.scores(row, largest) : shown[i]);
+  return rows.map((row, i) => (row ? cell(row, i) : null));
+}
+
+/* What else is added beside the tokens: {name, value, scores, adds}; `values` are those of the features. */
+export function beside(model, { ofSet, others }, values) {
+  const rows = ofSet.map(({ feature: d, scores, adds }) => {
+    const feature = model.features[d];
+    return { name: Features.title(feature), value: Features.valued(feature, values[d]), scores, adds };
+  });
+  return others === null
+    ? rows
+    : [...rows, { name: "other classes", value: null, scores: null, adds: others }];
+}
+
+/* What the columns of tokens say; `left` are the predictions without each token, where these are known. */
+export function columnsNote(model, { tokens, prediction, base }, c, left) {
+  const what = Prediction.followed(model, c);
+  const rounding = 1e-6 * Math.max(Math.abs(prediction), Math.abs(base));
+  const against = ({ adds }, i) =>
+    Math.abs(adds) > rounding &&
+    Math.abs(prediction - left[i]) > rounding &&
+    adds > 0 !== prediction > left[i];
+  return h(
+    "p",
+    { class: "note columns" },
+    "A score of 0 is the base rate. “Adds” is what a token adds to the ",
+    `${what}${Prediction.isShare(model) ? " (in percentage points, pp)" : ""}: base rate and all that is added are the prediction. `,
+    left &&
+      `“Without it” is the ${what} if this token were not there; now it is ${Prediction.written(model, [prediction])[0]}. `,
+    left?.some((one) => one !== null) &&
+      tokens.some(against) &&
+      "“Adds” and “without it” may point in different directions: the first divides the whole way from the base rate " +
+        "among the tokens, while taking one token away changes the mean of the others.",
+  );
+}
