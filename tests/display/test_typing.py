@@ -99,14 +99,13 @@ def test_typed_items(page: Any, tmp_path: Path) -> None:
     shares = model.predict_proba([row])[0]
     assert said(page) == pytest.approx(shares.max(), abs=1e-5)
     assert page.locator("#prediction").inner_text() == model.predict([row])[0]
-    tokens = [" ".join(row.split("\n")) for row in page.locator(".found tbody td:first-child").all_inner_texts()]
-    found = model.explain([row], model.predict([row])[0]).to_frame()
-    assert set(tokens) == {" ".join(token) for token in found["token"].to_pylist()}
-    by_strength = sorted(found.to_pylist(), key=lambda one: -abs(one["score"]))
-    assert tokens == [" ".join(one["token"]) for one in by_strength]
+    tokens = page.locator(".found .item").all_inner_texts()
+    found = model.explain([row], model.predict([row])[0])
+    by_strength = sorted(found.tokens.to_pylist(), key=lambda one: -abs(one["contribution"]))
+    assert tokens == [" + ".join(one["token"]) for one in by_strength]
     assert len(tokens) > 1
-    parts, average = page.locator(".found tfoot td").nth(-2), page.locator("#average")
-    assert number(parts) == pytest.approx(number(average), rel=5e-3)
+    average = float(page.locator("#average").get_attribute("data-value"))
+    assert average == pytest.approx(found.aggregate[0, 0], rel=1e-6)
 
 
 @pytest.fixture

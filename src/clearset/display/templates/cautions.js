@@ -2,6 +2,7 @@
 
 import { count, named, show } from "./elements.js";
 import * as Features from "./features.js";
+import * as Tokens from "./tokens.js";
 
 /* `rows` are the values of each of n tokens, features of the whole set the same in all. */
 export function cautions(model, rows, n) {
@@ -17,7 +18,8 @@ export function cautions(model, rows, n) {
     n < tokens
       ? [`${count(n, "token")}; most training sets had ${tokens} and more: drawn to the base rate`]
       : [];
-  return [...few, ...model.features.flatMap((feature, d) => ofFeature(feature, d, rows))];
+  const beyond = (feature, d) => (Tokens.isCounted(model, feature) ? [] : ofFeature(feature, d, rows));
+  return [...few, ...model.features.flatMap(beyond)];
 }
 
 function ofFeature(feature, d, rows) {

@@ -107,7 +107,7 @@ export function rho(model, means, output = 0) {
 }
 
 /* What outputs say: {estimates: [number] or a share for each class, chosen: the class}. */
-export function predicted(model, outputs) {
+function predicted(model, outputs) {
   const sigmoid = (x) => 1 / (1 + Math.exp(-x));
   const largest = (values) => values.indexOf(Math.max(...values));
   const link = model.link;
@@ -132,7 +132,7 @@ export function rows(model, set, size = set.tokens.length) {
   return tokens.map((token) => model.features.map((feature, d) => of[feature.scope](token, d)));
 }
 
-export function mean(scores) {
+function mean(scores) {
   const sums = scores[0].map(() => 0);
   for (const row of scores) for (const k of sums.keys()) sums[k] += row[k];
   return sums.map((sum) => sum / scores.length);

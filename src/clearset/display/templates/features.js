@@ -8,7 +8,7 @@ const MOST_ROWS = 60;
 /* So many training sets are enough to trust a value, and one in so many of them is. */
 const ENOUGH = 10;
 const ONE_IN = 50;
-const UNKNOWN = "unknown"; /* a category that training did not have */
+export const UNKNOWN = "unknown"; /* a category that training did not have */
 
 export const title = (feature) => (feature.scope === "size" ? "number of tokens" : feature.name);
 
@@ -111,7 +111,7 @@ export function card(model, feature, { curve, current, write, more, ...drawing }
   const thin = thinly(model, feature);
   const at = feature.categories ? listed(model, feature) : places(feature, 0).slice(0, -1);
   if (at.some(thin)) {
-    const look = feature.categories ? "pale" : "dashed";
+    const look = feature.categories || model.function.width > 1 ? "pale" : "dashed";
     note.append(` · ${look}: fewer than ${supported(model, feature).enough} training sets have it`);
   }
   const given = { curve, current, thin, write, ...drawing };

@@ -36,6 +36,7 @@ function choice({ categories }, value, id) {
     "select",
     { id, onchange: () => value.set(select.value === "" ? null : Number(select.value)) },
     places.map((place) => h("option", { value: place }, named(categories[place], 80))),
+    current < 0 && h("option", { value: current }, Features.UNKNOWN),
     h("option", { value: "" }, "missing"),
   );
   select.value = current === null ? "" : String(current);

@@ -45,7 +45,8 @@ export const ranked = (rows, explained) => {
    the predictions without each token, where known, and `values` the features of the example. */
 export function list(model, rows, explained, state, { choose, without, values: features }) {
   const shown = state.all || rows.length < MOST_ROWS + 5 ? rows : rows.slice(0, MOST_ROWS);
-  const units = Way.units(model, explained);
+  const rest = rows.slice(shown.length).reduce((sum, { at }) => sum + explained.tokens[at].adds, 0);
+  const units = Way.units(model, explained, rest);
   const beside = Way.beside(model, explained, features);
   const scores = Way.scored([
     ...shown.map(({ at }) => explained.tokens[at].scores),
@@ -98,7 +99,6 @@ export function list(model, rows, explained, state, { choose, without, values: f
     if (left) cells.push(left[i]);
     return { class: current ? "token current" : "token", cells };
   });
-  const rest = rows.slice(shown.length).reduce((sum, { at }) => sum + explained.tokens[at].adds, 0);
   const all = () => choose({ all: true });
   const more = h("button", { type: "button", class: "more", onclick: all }, `Show all ${rows.length} tokens`);
   return table(

@@ -2,6 +2,7 @@
 
 import * as Charts from "./charts.js";
 import { count, h, label, named, show, table } from "./elements.js";
+import * as Features from "./features.js";
 
 export const section = (id, heading, lead, ...content) =>
   h(
@@ -45,9 +46,13 @@ function contributions(heading, rows) {
 }
 
 /* What matters overall, where the document tells; `chip` makes an element of a token's items. */
-export function importance({ importance: found }, chip) {
+export function importance({ importance: found, features: all }, chip) {
   if (!found) return null;
-  const features = found.features.map(({ name, contribution }) => ({ name: label(name, 60), contribution }));
+  const titles = new Map(all.map((feature) => [feature.name, Features.title(feature)]));
+  const features = found.features.map(({ name, contribution }) => ({
+    name: label(titles.get(name) || name, 60),
+    contribution,
+  }));
   const tokens = (found.tokens || []).map(({ token, contribution, sets }) => ({
     name: h("span", null, chip(token), h("span", { class: "was" }, ` in ${count(sets, "set")}`)),
     contribution,

@@ -129,9 +129,11 @@ export function build(model, state, changed, own) {
   /* Show what became of the values, as it is `explained` for the class that is looked at; `values` are the features of
      the set, and `without(i)` is what is predicted without a token, where known. */
   function update(explained, c, values, without) {
-    const units = Way.units(model, explained);
     const beside = Way.beside(model, explained, values);
     const shown = state.set.tokens.length ? explained.tokens.slice(0, heads.length) : [];
+    const rest = explained.tokens.slice(shown.length);
+    const sum = rest.reduce((all, { adds }) => all + adds, 0);
+    const units = Way.units(model, explained, sum);
     const scores = Way.scored([...shown, ...beside].map((row) => row.scores));
     const left = without && explained.tokens.map((_, i) => without(i));
     const cells = Way.leftOut(model, left ? left.slice(0, heads.length) : heads.map(() => null));
@@ -144,8 +146,6 @@ export function build(model, state, changed, own) {
       replace(adds, Way.added(explained.tokens[i].adds, units));
       replace(cell, cells[i]);
     });
-    const rest = explained.tokens.slice(shown.length);
-    const sum = rest.reduce((all, { adds }) => all + adds, 0);
     const more = shown.length ? `and ${count(rest.length, "more token")}` : "no token";
     replace(first, station("base rate", explained.base, units.level(explained.base)));
     replace(

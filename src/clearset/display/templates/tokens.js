@@ -242,5 +242,9 @@ export function spell(model, token) {
   return inOrder || own ? parts : parts.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
+/* Whether a feature tells what a table has counted of a token, so that no set can have other values than the table. */
+export const isCounted = ({ semantic, tokens }, { name }) =>
+  semantic && [tokens.value, "count", "size", "whole", ...Object.keys(tokens.own_features)].includes(name);
+
 /* What stands between the items of a token: words that follow each other are read as text. */
 export const joint = ({ tokens }) => (tokens.in_order && !tokens.own ? " " : " + ");

@@ -1,4 +1,4 @@
-/* The way from the base rate to the prediction, as columns of tables: scores, what is added, what would be said without. */
+/* The way from the base rate to the prediction, as columns of tables: scores, and what is added. */
 
 import * as Charts from "./charts.js";
 import { h, show } from "./elements.js";
@@ -11,10 +11,11 @@ export function leftOut(model, values) {
   return values.map((value, i) => h("span", { "data-value": value }, value === null ? "" : shown[i]));
 }
 
-/* How to write what tokens and features add, and where the way begins and ends: with the same decimals. */
-export function units(model, { tokens, ofSet, others }) {
+/* How to write what tokens and features add, `more` of them together, and where the way begins and ends: with the
+   same decimals. */
+export function units(model, { tokens, ofSet, others }, more) {
   const parts = [...tokens, ...ofSet].map(({ adds }) => adds);
-  const largest = Charts.largest([parts, others || 0]);
+  const largest = Charts.largest([parts, others || 0, more]);
   if (Prediction.isShare(model)) {
     const decimals = largest < 0.00995 ? 2 : 1;
     return {
@@ -64,6 +65,7 @@ export function beside(model, { ofSet, others }, values) {
 /* What the columns of tokens say; `left` are the predictions without each token, where these are known. */
 export function columnsNote(model, { tokens, prediction, base }, c, left) {
   const what = Prediction.followed(model, c);
+  const [now] = Prediction.written(model, [prediction]);
   const rounding = 1e-6 * Math.max(Math.abs(prediction), Math.abs(base));
   const against = ({ adds }, i) =>
     Math.abs(adds) > rounding &&
@@ -72,11 +74,11 @@ export function columnsNote(model, { tokens, prediction, base }, c, left) {
   return h(
     "p",
     { class: "note columns" },
-    "A score of 0 is the base rate. “Adds” is what a token adds to the ",
-    `${what}${Prediction.isShare(model) ? " (in percentage points, pp)" : ""}: base rate and all that is added are the prediction. `,
+    `A score of 0 is the base rate. “Adds” is what a token adds to the ${what}`,
+    Prediction.isShare(model) && " (in percentage points, pp)",
+    ": base rate and all that is added are the prediction. ",
+    left && `“Without it” is the ${what} if this token were not there; now it is ${now}. `,
     left &&
-      `“Without it” is the ${what} if this token were not there; now it is ${Prediction.written(model, [prediction])[0]}. `,
-    left?.some((one) => one !== null) &&
       tokens.some(against) &&
       "“Adds” and “without it” may point in different directions: the first divides the whole way from the base rate " +
         "among the tokens, while taking one token away changes the mean of the others.",

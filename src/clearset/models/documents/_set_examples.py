@@ -41,7 +41,7 @@ class SetExamples(ShownExamples):
         return {"edges": None, "counts": counts[:-1], "missing": counts[-1]}
 
     def at(self, rows: IntArray) -> list[dict[str, Any]]:
-        """Return the values of some sets; categories by their places."""
+        """Return the values of some sets; categories by their places, -1 for one that the model does not know."""
         columns = self._columns
         found = []
         for row in rows.tolist():
@@ -68,7 +68,8 @@ class SetExamples(ShownExamples):
                 values, per_set = np.full(len(values), np.nan), True  # the page counts
             elif self._model.binning.categories[d] is not None:
                 places = self._places(d, values).astype(np.float64)
-                values = np.where(places == len(self._known(d)), np.nan, places)
+                unknown = np.where(np.isnan(values), np.nan, -1.0)
+                values = np.where(places == len(self._known(d)), unknown, places)
             columns.append((values, per_set))
         return columns
 
