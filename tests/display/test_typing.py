@@ -80,10 +80,6 @@ def test_a_text_is_taken_apart_as_in_python(page: Any, tmp_path: Path) -> None:
     assert said(page) == pytest.approx(model.predict([text])[0], rel=1e-6)
 
 
-def number(locator):
-    return float(locator.inner_text().replace("\N{MINUS SIGN}", "-"))
-
-
 def test_typed_items(page: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     items = ["basil", "feta", "lime", "soy sauce"]

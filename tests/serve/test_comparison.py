@@ -39,13 +39,15 @@ def test_classes(models: Any) -> None:
         column = second.classes_.tolist().index(one["after"])
         shares = [model.predict_proba([X[row]])[0, column] for model in (first, second)]
         np.testing.assert_allclose(one["estimates"], shares, rtol=1e-9)
-        explained = second.explain([X[row]], one["after"])
-        now = {token["token"]: token["after"] for token in one["tokens"] if "after" in token}
-        names = [" + ".join(token) for token in explained.tokens["token"].to_pylist()]
-        without = explained.tokens["without"].to_pylist()
-        assert now.keys() == set(names)
-        for name, left in zip(names, without, strict=True):
-            assert now[name] == (None if left is None else pytest.approx(shares[1] - left))
+        for model, when, share in zip((first, second), ("before", "after"), shares, strict=True):
+            explained = model.explain([X[row]], one["after"])
+            rows = {token["token"]: token[when] for token in one["tokens"] if when in token}
+            names = [" + ".join(token or ["no known token"]) for token in explained.tokens["token"].to_pylist()]
+            assert rows.keys() == {"base rate", *names, *explained.of_sets["feature"].to_pylist()}
+            assert rows["base rate"] == pytest.approx(explained.base[0])
+            for name, adds in zip(names, explained.tokens["contribution"].to_pylist(), strict=True):
+                assert rows[name] == pytest.approx(adds)
+            assert sum(rows.values()) == pytest.approx(share)
 
 
 def test_numbers(reviews: Any, regressor: Any) -> None:

@@ -30,28 +30,32 @@ def wait_for(page: Any, selector: str, count: int) -> None:
 def rows(page: Any) -> dict[str, list[str]]:
     """Return the cells of the tokens that are shown, by their items."""
     found = {}
-    for row in page.locator(".found tbody tr").all():
-        items = row.locator(".item").all_inner_texts()
-        found[" ".join(sorted(items))] = row.locator("td").all_inner_texts()[1:]
+    for row in page.locator(".found tr.token").all():
+        found[row.locator(".item").inner_text()] = row.locator("td").all_inner_texts()[1:]
     return found
 
 
 def test_the_recipe_of_the_paper(opened: Any, cook: Any) -> None:
     page = opened(cook)
     typed(page, ", ".join(RECIPE))
-    wait_for(page, ".found tbody tr", 3)
+    wait_for(page, ".found tr.token", 3)
     found = rows(page)
     explained = cook.explain([RECIPE])
-    assert set(found) == {" ".join(token) for token in explained.tokens["token"].to_pylist()}
-    assert set(found) == {"fennel bulb salt water", "salt sugar water", "grapefruit juice"}
-    assert [found[key][0] for key in sorted(found)] == ["17", "10", "510"]
-    shares = {"fennel bulb salt water": 16 / 17, "grapefruit juice": 0.8, "salt sugar water": 488 / 510}
-    for token, row in zip(explained.tokens["token"].to_pylist(), explained.tokens.to_pylist(), strict=True):
-        cells = found[" ".join(token)]
-        share = float(cells[1].rstrip(" %")) / 100
-        assert share == pytest.approx(shares[" ".join(token)], abs=0.005)
-        score = float(cells[-3].replace("\N{MINUS SIGN}", "-"))
+    assert set(found) == {" + ".join(token) for token in explained.tokens["token"].to_pylist()}
+    assert set(found) == {"fennel bulb + salt + water", "salt + sugar + water", "grapefruit juice"}
+    counted = {
+        "fennel bulb + salt + water": (16 / 17, "17"),
+        "grapefruit juice": (0.8, "10"),
+        "salt + sugar + water": (488 / 510, "510"),
+    }
+    for row in explained.tokens.to_pylist():
+        cells = found[" + ".join(row["token"])]
+        share, seen = cells[0].split("\n")
+        assert float(share.rstrip(" %")) / 100 == pytest.approx(counted[" + ".join(row["token"])][0], abs=0.005)
+        assert seen == f"in {counted[' + '.join(row['token'])][1]}"
+        score, adds = (float(cell.removesuffix(" pp").replace("\N{MINUS SIGN}", "-")) for cell in cells[1:3])
         assert score == pytest.approx(row["score"], abs=2e-3)
+        assert adds == pytest.approx(100 * row["contribution"], abs=0.06)
     assert number(page, "#average") == pytest.approx(explained.aggregate[0, 0], abs=1e-9)
     assert number(page, "#prediction") == pytest.approx(cook.predict_proba([RECIPE])[0].max(), abs=1e-9)
     assert page.locator(".chip.unknown").all_inner_texts() == ["lemon olive oil \N{MULTIPLICATION SIGN}"]
@@ -62,7 +66,7 @@ def test_search_asks_the_server(opened: Any, cook: Any) -> None:
     page.locator("#search").fill("fennel sal")
     wait_for(page, "#tokens tbody tr", 2)
     page.locator("#tokens tbody button").last.click()
-    wait_for(page, ".found tbody tr", 1)
+    wait_for(page, ".found tr.token", 1)
     assert page.locator(".warning").count() == 0
 
 
@@ -95,8 +99,9 @@ def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
     assert f"Example {changed.rows[0]}" in summary.inner_text()
     summary.click()
     rows = section.locator("details").first.locator("tbody tr")
-    assert rows.count() == len(X["stars"][int(changed.rows[0])])
-    assert "stars" in rows.first.inner_text()
+    # Beside the tokens there are the base rate and the price, which belongs to the whole set.
+    assert rows.count() == len(X["stars"][int(changed.rows[0])]) + 2
+    assert "stars" in "".join(rows.all_inner_texts())
 
 
 @pytest.mark.parametrize(
@@ -110,13 +115,13 @@ def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
 def test_what_is_not_known_is_not_shown(opened: Any, cook: Any, answer: str, said: str) -> None:
     page = opened(cook)
     typed(page, "salt, water, sugar")
-    wait_for(page, ".found tbody tr", 1)
+    wait_for(page, ".found tr.token", 1)
     page.wait_for_load_state("networkidle")
     page.evaluate(f"() => {{ window.asks = window.fetch; window.fetch = async () => {answer}; }}")
     page.locator("#items").fill("grapefruit juice")
     page.keyboard.press("Enter")
     wait_for(page, "#prediction", 0)
-    wait_for(page, ".found tbody tr", 0)
+    wait_for(page, ".found tr.token", 0)
     assert said in page.locator("aside .panel").inner_text()
     assert said in page.locator("aside [role=status]").inner_text()
     assert page.locator(".chip").count() == 4
@@ -172,7 +177,7 @@ def test_the_page_holds_no_tokens_and_people_may_type_faster_than_the_server_ans
         page.keyboard.type(item)
         page.keyboard.press("Enter")
     wait_for(page, ".chip", 4)
-    wait_for(page, "table.found tbody tr", 2)
+    wait_for(page, ".found tr.token", 2)
     page.wait_for_load_state("networkidle")
     assert number(page, "#prediction") == pytest.approx(cook.predict_proba([RECIPE[:4]])[0].max(), abs=1e-9)
 
@@ -208,7 +213,7 @@ def test_what_changed_is_opened(opened: Any, reviews: Any, regressor: Any) -> No
         expected = regressor.predict(X.slice(row, 1))[0]
         assert number(page, "#prediction") == pytest.approx(expected, rel=1e-9)
         assert page.evaluate("document.activeElement.id") == "try-title"
-    assert "do not sum to the change" in page.locator("#changes").inner_text()
+    assert "leads from the base rate" in page.locator("#changes").inner_text()
 
 
 def test_all_items_are_suggested_and_another_case_is_mended(opened: Any) -> None:

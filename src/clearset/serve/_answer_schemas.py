@@ -27,7 +27,15 @@ CLASS = {
     "type": ["string", "number", "boolean"],
     "description": "A class: a text, a number or a truth value, the same in all answers.",
 }
-_TEXTS, _NUMBERS, _NUMBER_OR_LIST = array(TEXT), array(NUMBER), {"type": ["number", "array"], "items": NUMBER}
+_TEXTS, _NUMBERS = array(TEXT), array(NUMBER)
+_SCORE = {
+    "type": ["number", "array"],
+    "items": NUMBER,
+    "description": "The distance of its score from that of the base rate; a list if the width is above 1.",
+}
+_CONTRIBUTION = NUMBER | {
+    "description": "What it adds to the prediction, in its unit. With the base rate, all of a set add up to it."
+}
 
 PREDICTION = members(
     {
@@ -50,14 +58,23 @@ _TOKEN = members(
         "refined": MAYBE,
         "statistics": {"type": ["object", "null"]},
         "covers": {"type": ["array", "null"], "items": WHOLE},
-        "score": _NUMBER_OR_LIST,
-        "contribution": _NUMBER_OR_LIST,
+        "score": _SCORE,
+        "contribution": _CONTRIBUTION,
         "share": NUMBER,
         "without": MAYBE,
     },
     "estimate", "refined", "statistics", "covers",
     more=True,
 ) | {"description": "Also every feature by its name, and once more with ' (calibrated)'."}  # fmt: skip
+
+_OF_SET = members(
+    {
+        "feature": TEXT | {"description": "Its name, or 'other classes': what their scores make of the prediction."},
+        "value": {"type": ["string", "null"]},
+        "score": _SCORE | {"type": ["number", "array", "null"], "items": MAYBE},
+        "contribution": _CONTRIBUTION,
+    }
+)
 
 _EFFECT = members(
     {
@@ -75,16 +92,18 @@ EXPLANATION = members(
         "features": _TEXTS,
         "rho": array(
             members({"label": {"anyOf": [CLASS, {"type": "null"}]}, "points": array(_NUMBERS)}),
-            "The curve from the mean score to the output, if the width is 1.",
+            "The curve from the mean score, as distance from that of the base rate, to the output, if the width is 1.",
         ),
         "sets": array(
             members(
                 {
                     "label": {"anyOf": [CLASS, {"type": "null"}]},
                     "prediction": MAYBE,
+                    "base": MAYBE | {"description": "The base rate: the average prediction for the training sets."},
                     "output": MAYBE,
-                    "aggregate": _NUMBERS,
+                    "aggregate": array(NUMBER, "The mean score, as distance from that of the base rate."),
                     "tokens": array(_TOKEN),
+                    "of_set": array(_OF_SET, "The features of the whole set."),
                     "effects": array(_EFFECT, "Only if they were requested."),
                 },
                 "effects",
@@ -158,7 +177,10 @@ ITEMS = members(
     }
 )
 
-_VALUES = array({"type": ["number", "null"]}, "The value of each feature, of categories their places; null if missing.")
+_VALUES = array(
+    MAYBE,
+    "The value of each feature; of categories their places, -1 for one that the model does not know; null if missing.",
+)
 EXAMPLE = members(
     {
         "row": WHOLE,

@@ -7,12 +7,13 @@ import numpy as np
 from clearset.display import token_texts
 from clearset.models import Churn, Explanation, FittedModel, Model, churn
 from clearset.models.documents import ShownExamples
-from clearset.sets import number, take_examples
+from clearset.sets import SIZE, number, take_examples
 
 MOST_EXAMPLES = 40
 _MOST_TOKENS = 12
 _MOST_ITEMS = 20
 _LONGEST = 80
+_BASE = "base rate"
 
 
 def check_alike(before: FittedModel, after: FittedModel, name: str, served: str = "this model") -> None:
@@ -117,31 +118,24 @@ def _items(examples: ShownExamples, rows: Any) -> list[Any]:
 
 
 def _tokens(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
-    """Return the tokens of a set in either model, and what they add to its prediction; null for the only token."""
+    """Return the base rate, the tokens and the features of a set in either model, and what they add."""
     texts: dict[Any, str] = {}
-    added: list[dict[Any, float | None]] = []
+    added: list[dict[Any, float]] = []
     for explanation in (before, after):
-        keys = [_key(token) for token in explanation.tokens["token"].to_pylist()]
-        texts |= dict(zip(keys, token_texts(explanation, _LONGEST), strict=True))
-        prediction = float(explanation.prediction[0])
-        without = explanation.tokens["without"].to_pylist()
-        added.append({key: None if w is None else prediction - w for key, w in zip(keys, without, strict=True)})
-    whole = [float(explanation.prediction[0]) for explanation in (before, after)]
+        of_set = explanation.of_sets["feature"].to_pylist()
+        keys = [_BASE, *(_key(token) for token in explanation.tokens["token"].to_pylist()), *(("", n) for n in of_set)]
+        names = ["number of tokens" if name == SIZE else name for name in of_set]
+        texts |= dict(zip(keys, [_BASE, *token_texts(explanation, _LONGEST), *names], strict=True))
+        columns = [table["contribution"].to_pylist() for table in (explanation.tokens, explanation.of_sets)]
+        added.append(dict(zip(keys, [float(explanation.base[0]), *columns[0], *columns[1]], strict=True)))
 
     def change(key: Any) -> float:
-        first, second = (
-            whole[k] if key in added[k] and added[k][key] is None else added[k].get(key) or 0.0 for k in (0, 1)
-        )
-        return -abs(second - first)
+        return -abs(added[1].get(key, 0.0) - added[0].get(key, 0.0))
 
     return [
         {
             "token": texts[key],
-            **{
-                when: None if added[k][key] is None else number(added[k][key])
-                for k, when in enumerate(("before", "after"))
-                if key in added[k]
-            },
+            **{when: number(added[k][key]) for k, when in enumerate(("before", "after")) if key in added[k]},
         }
         for key in sorted(texts, key=change)[:_MOST_TOKENS]
     ]

@@ -69,7 +69,7 @@ ENDPOINTS = (
         "POST",
         "/api/explain",
         "explain",
-        "Explain the predictions for sets: what every token is, its score, and what it adds.",
+        "Explain the predictions for sets: from the base rate, what every token and feature of the set adds.",
         answer=EXPLANATION,
         body={
             "sets": _SETS,

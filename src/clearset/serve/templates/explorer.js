@@ -8,12 +8,9 @@ import * as Edits from "./edits.js";
 
 const MOST_ITEMS = 100;
 const MOST_MEANT = 5;
-const WORDS = new Map([
-  [undefined, "not a token"],
-  [null, "all of it"],
-]);
 const ADDED =
-  "What a token adds is what the prediction would lose without it alone; these amounts do not sum to the change.";
+  "What is added leads from the base rate to the prediction, in its unit. The base rate, the tokens and the features " +
+  "of the set are listed whose part changed most.";
 const warning = () => document.getElementById("trouble");
 
 class Refusal extends Error {}
@@ -125,7 +122,7 @@ function example(one) {
     one.explained === null ? "Of the prediction" : ["Of the probability of ", label(one.explained, 40)];
   const added = one.tokens.flatMap(({ before, after }) => [before, after]);
   const numbers = show.column(added, { digits: 3, signed: true });
-  const adds = (i) => WORDS.get(added[i]) || numbers[i];
+  const adds = (i) => (added[i] === undefined ? "not a token" : numbers[i]);
   const tokens = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
   return h(
     "details",
