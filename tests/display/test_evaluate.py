@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import clearset as cs
@@ -118,6 +119,41 @@ def compare(said: list[dict[str, Any]], explained: Any, about: str) -> None:
             one["others"] or 0,
         ]
         np.testing.assert_allclose(one["base"] + sum(parts), one["prediction"], **near)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_effects_of_features(width: int, modules: Any) -> None:
+    rng = np.random.default_rng(5)
+    names = ["a", "b", "kind"]
+    numbers = {name: rng.normal(size=(60, 1)).tolist() for name in names[:2]}
+    X = pa.table({**numbers, "kind": rng.choice(["u", "v", "w"], (60, 1)).tolist()})
+    features = [*names[:2], cs.Feature("kind", kind="categorical")]
+    labels = rng.choice(["x", "y", "z"], 60)
+    estimator = cs.SetClassifier(features, width, epochs=1, random_state=0, n_jobs=1).fit(X, labels)
+    randomise(estimator, rng)
+    model = with_support(estimator, rng)
+    script = """async ([text, asked]) => {
+        const model = JSON.parse(text);
+        const { effect } = await import("/evaluate.js");
+        return asked.map(([d, value]) => [0, 1, 2].map((c) => effect(model, c, d, value)));
+    }"""
+    values = [[0, -0.3], [1, 0.7], [1, 9.0], [2, 1], [2, None]]
+    got = modules.evaluate(script, [json.dumps(report_document(model)), values])
+    # A missing value is what a feature is on average, where the calibrators say so; then phi tells the same.
+    calibration, binning = model.function.calibration.copy(), model.binning
+    slots = [binning.slots_of(name) for name in names]
+    for d, (value, effects) in zip([d for d, _ in values], zip([v for _, v in values], got, strict=True), strict=True):
+        changed = calibration.copy()
+        for other in {0, 1, 2} - {d}:
+            counts = model.support.counts[slots[other]]
+            weights = counts if counts.sum() else np.ones(len(counts))
+            changed[:, slots[other].stop] = np.average(calibration[:, slots[other]], axis=1, weights=weights)
+        token = {name: pa.array([[None]], pa.list_(pa.float64())) for name in names[:2]}
+        token["kind"] = pa.array([[None]], pa.list_(pa.string()))
+        if value is not None:
+            token[names[d]] = pa.array([[value if d < 2 else "uvw"[value]]])
+        scores = replace(model, function=replace(model.function, calibration=changed)).phi(pa.table(token)).scores
+        np.testing.assert_allclose(effects, scores.reshape(3, width) - model.support.base, **NEAR)
 
 
 def test_keypoints_far_apart_and_values_outside(evaluator: Any) -> None:
