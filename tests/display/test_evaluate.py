@@ -105,19 +105,11 @@ def compare(said: list[dict[str, Any]], explained: Any, about: str) -> None:
         np.testing.assert_allclose(left, np.array([token["without"] for token in tokens], float), **near)
         rows = {one["names"][row["feature"]]: (row["scores"], row["adds"]) for row in one["ofSet"]}
         whole = {row["feature"]: (np.atleast_1d(row["score"]), row["contribution"]) for row in of_set}
-        others = whole.pop("other classes", (None, None))[1]
-        assert (one["others"] is None) == (others is None)
-        if others is not None:
-            np.testing.assert_allclose(one["others"], others, **near)
         assert len(rows) == len(whole), (rows, whole)
         for (score, adds), (expected, contribution) in zip(rows.values(), whole.values(), strict=True):
             np.testing.assert_allclose(score, expected, **near)
             np.testing.assert_allclose(adds, contribution, **near)
-        parts = [
-            *(token["adds"] for token in one["tokens"]),
-            *(row["adds"] for row in one["ofSet"]),
-            one["others"] or 0,
-        ]
+        parts = [*(token["adds"] for token in one["tokens"]), *(row["adds"] for row in one["ofSet"])]
         np.testing.assert_allclose(one["base"] + sum(parts), one["prediction"], **near)
 
 

@@ -86,7 +86,7 @@ def test_a_set_says_what_each_token_is_worth(page: Any) -> None:
         assert names[-1] == "prediction"
         assert names[1].startswith("price ")
         assert names[2] == f"number of tokens {len(tokens)}"
-        assert names[3:-1] == (["other classes"] if width == 3 else [])
+        assert names[3:-1] == []
         if width == 1:
             scores = page.locator(".token .score").all_inner_texts()
             numbers = [float(text.replace("\N{MINUS SIGN}", "-")) for text in scores]
@@ -119,7 +119,7 @@ def test_items_say_the_same_as_sets_do(page: Any) -> None:
     whole = [explained.base[0], *explained.of_sets["contribution"].to_pylist(), explained.prediction[0]]
     assert cells(page, ".found tr.line td") == pytest.approx(whole, rel=1e-5, abs=1e-7)
     first = [name.strip() for name in page.locator(".found tr.line td:first-child").all_inner_texts()]
-    assert first == ["base rate", "items 4", "other classes", "prediction"]
+    assert first == ["base rate", "items 4", "prediction"]
     assert "the probability of w if this token were not there" in page.locator(".note.columns").inner_text()
 
 

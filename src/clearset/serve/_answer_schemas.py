@@ -68,12 +68,7 @@ _TOKEN = members(
 ) | {"description": "Also every feature by its name, and once more with ' (calibrated)'."}  # fmt: skip
 
 _OF_SET = members(
-    {
-        "feature": TEXT | {"description": "Its name, or 'other classes': what their scores make of the prediction."},
-        "value": {"type": ["string", "null"]},
-        "score": _SCORE | {"type": ["number", "array", "null"], "items": MAYBE},
-        "contribution": _CONTRIBUTION,
-    }
+    {"feature": TEXT, "value": {"type": ["string", "null"]}, "score": _SCORE, "contribution": _CONTRIBUTION}
 )
 
 _EFFECT = members(

@@ -13,9 +13,9 @@ export function leftOut(model, values) {
 
 /* How to write what tokens and features add, `more` of them together, and where the way begins and ends: with the
    same decimals. */
-export function units(model, { tokens, ofSet, others }, more) {
+export function units(model, { tokens, ofSet }, more) {
   const parts = [...tokens, ...ofSet].map(({ adds }) => adds);
-  const largest = Charts.largest([parts, others || 0, more]);
+  const largest = Charts.largest([parts, more]);
   if (Prediction.isShare(model)) {
     const decimals = largest < 0.00995 ? 2 : 1;
     return {
@@ -52,14 +52,11 @@ export function scored(rows) {
 }
 
 /* What else is added beside the tokens: {name, value, scores, adds}; `values` are those of the features. */
-export function beside(model, { ofSet, others }, values) {
-  const rows = ofSet.map(({ feature: d, scores, adds }) => {
+export function beside(model, { ofSet }, values) {
+  return ofSet.map(({ feature: d, scores, adds }) => {
     const feature = model.features[d];
     return { name: Features.title(feature), value: Features.valued(feature, values[d]), scores, adds };
   });
-  return others === null
-    ? rows
-    : [...rows, { name: "other classes", value: null, scores: null, adds: others }];
 }
 
 /* What the columns of tokens say; `left` are the predictions without each token, where these are known. */
