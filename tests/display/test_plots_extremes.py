@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.display._short_text import said, shortened, shown
+from clearset.display._short_text import said, said_alike, shortened, shown
 
 pytest.importorskip("matplotlib")
 from matplotlib.text import Text
@@ -195,6 +195,22 @@ def test_many_classes():
 )
 def test_numbers_are_said_in_a_few_characters(number, text):
     assert said(number) == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ([72.66, 5.683, -2.04, -0.01], ["+72.7", "+5.7", "-2.0", "0.0"]),
+        ([0.5, 0.0837, -0.00046], ["+0.500", "+0.084", "0.000"]),
+        ([4.517, -1.0], ["+4.52", "-1.00"]),
+        ([123456.7, -89.4], ["+123,457", "-89"]),
+        ([1e299, 2.0], ["+1e+299", "+2"]),
+        ([1e-300, 0.0], ["+1e-300", "+0"]),
+        ([0.0], ["0"]),
+    ],
+)
+def test_numbers_that_are_added_up_have_the_same_decimals(numbers, texts):
+    assert said_alike(numbers, signs=True) == texts
 
 
 def test_names_keep_their_ends():

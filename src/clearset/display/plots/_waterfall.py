@@ -1,8 +1,10 @@
 """Waterfall plots: from the base rate to the prediction for one set, token by token."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
 
 from clearset.display._explained_parts import ExplainedParts
 from clearset.display._protocols import FloatArray, ShownExplanation
@@ -75,7 +77,7 @@ def plot_waterfall(explanation: ShownExplanation, *, most: int = 10) -> "Figure"
     _name_rows(axes, names)
     name_axes(axes, unit if label is not None else "prediction, in the unit of the labels")
     if curve is not None:
-        _draw_rho(clean(figure.add_subplot(grid[1])), curve, one)
+        _draw_rho(clean(figure.add_subplot(grid[1])), curve, one, unit)
     text = fit(f"{unit}: {said(float(one.prediction[0]))}", figure.get_figwidth() - 0.2, 12)
     figure.suptitle(text[0].upper() + text[1:], x=0.01, ha="left", fontsize=12, color=INK, parse_math=False)
     return figure
@@ -119,18 +121,29 @@ def _name_rows(axes: "Axes", names: list[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _draw_rho(axes: "Axes", curve: FloatArray, one: ShownExplanation) -> None:
+def _draw_rho(axes: "Axes", curve: FloatArray, one: ShownExplanation, unit: str) -> None:
     """Draw rho's curve with the set on it, and the base rate at 0."""
-    score, output = float(one.aggregate[0, 0]), float(one.output[0])
-    base = float(np.interp(0.0, curve[:, 0], curve[:, 1]))
-    low, high = min(float(curve[:, 1].min()), output), max(float(curve[:, 1].max()), output)
-    axes.plot(curve[:, 0], curve[:, 1], color=ACCENT, lw=1.8, zorder=2)
+    x, score = curve[:, 0], float(one.aggregate[0, 0])
+    link = _link(one)
+    y = curve[:, 1] if link is None else link(curve[:, 1])
+    reached = float(one.output[0] if link is None else one.prediction[0])
+    low, high = min(float(y.min()), reached), max(float(y.max()), reached)
+    axes.plot(x, y, color=ACCENT, lw=1.8, zorder=2, gid="curve")
     axes.axvline(0, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1, gid="base")
-    axes.plot([score, score], [low, output], color=LINE, lw=1, ls=":", zorder=1)
-    axes.plot([0.0], [base], "o", ms=6, mfc="white", mec=MUTED, mew=1.4, zorder=3)
-    axes.plot([score], [output], "D", ms=6, color=INK, zorder=4)
+    axes.plot([score, score], [low, reached], color=LINE, lw=1, ls=":", zorder=1)
+    axes.plot([0.0], [np.interp(0.0, x, y)], "o", ms=6, mfc="white", mec=MUTED, mew=1.4, zorder=3)
+    axes.plot([score], [reached], "D", ms=6, color=INK, zorder=4)
     margin = 0.06 * (high - low) or 1.0
     axes.set_ylim(low - margin, high + margin)
     title(axes, "rho")
-    # Where the output is the prediction, it is called so.
-    name_axes(axes, "mean score (0: base rate)", "prediction" if output == one.prediction[0] else "output")
+    name_axes(axes, "mean score (0: base rate)", "output" if link is None else unit)
+
+
+def _link(one: ShownExplanation) -> Callable[[FloatArray], FloatArray] | None:
+    """Return the function from outputs to predictions; None where a prediction needs the other classes' outputs too."""
+    if one.prediction[0] == one.output[0]:
+        return np.array
+    if one.label is None:
+        return np.exp
+    # Only where there are other outputs is there a row for them, which is no feature.
+    return expit if set(one.of_sets["feature"].to_pylist()) <= set(one.features) else None
