@@ -165,7 +165,7 @@ def common_from_json(artifact: Artifact) -> dict[str, Any]:
         "certificate": Certificate.from_json(document["certificate"]),
         "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
         "feature_names_in": None if names is None else tuple(names),
-        "edits": edits_from_json(document),
+        "edits": edits_from_json(document, binning.features),
     }
 
 

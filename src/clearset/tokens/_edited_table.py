@@ -97,8 +97,8 @@ def without_token(table: TokenTable, number: int) -> TokenTable:
 
 def with_token(table: TokenTable, row: TokenRow) -> TokenTable:
     """Return the table with a token put back that `without_token` took out; the same as before to the last bit."""
-    if len(row.codes) != len(row.items):
-        raise ValueError(f"The token {row.items!r} has {len(row.codes)} codes, one for each of its items is needed.")
+    if len(row.codes) != len(row.items) or len(row.sums) != table.statistics.sums.shape[1]:
+        raise ValueError(f"The token {row.items!r} needs a code for each item, and as many sums as the others have.")
     codes = np.array(row.codes, np.int64)
     items = pa.array(row.items, pa.large_string())
     new = np.flatnonzero(places_in(items, table.vocabulary) < 0)
@@ -147,6 +147,8 @@ def with_correction(table: TokenTable, number: int, amounts: Any) -> TokenTable:
     others = corrections.tokens != number
     tokens, kept = corrections.tokens[others], corrections.amounts[others]
     if amounts is not None:
+        if np.shape(amounts) != kept.shape[1:]:
+            raise ValueError(f"A correction is {amounts!r}; one number for each of {kept.shape[1]} columns is needed.")
         place = int(np.searchsorted(tokens, number))
         tokens = np.insert(tokens, place, number)
         kept = np.insert(kept, place, np.asarray(amounts, np.float64), axis=0)

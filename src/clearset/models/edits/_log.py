@@ -13,6 +13,7 @@ from clearset.models.edits._edit import Edit, EditRefusedError
 if TYPE_CHECKING:
     from clearset.models._model import Model
     from clearset.models._semantic_model import SemanticModel
+    from clearset.sets import Feature
     from clearset.tokens import TokenTable
 
 AnyModel = TypeVar("AnyModel", bound="Model")
@@ -58,9 +59,12 @@ def edits_to_json(log: Sequence[LoggedEdit]) -> dict[str, Any]:
     return {"edits": [logged.to_json() for logged in log]} if log else {}
 
 
-def edits_from_json(document: Mapping[str, Any]) -> tuple[LoggedEdit, ...]:
+def edits_from_json(document: Mapping[str, Any], features: Sequence[Feature]) -> tuple[LoggedEdit, ...]:
     """Return the log in the document of an artifact; most have none."""
-    return tuple(map(LoggedEdit.from_json, document.get("edits", ())))
+    log = tuple(map(LoggedEdit.from_json, document.get("edits", ())))
+    if unknown := set(forbidden_features(log)) - {feature.name for feature in features}:
+        raise ValueError(f"forbidden features are unknown: {sorted(unknown)}")
+    return log
 
 
 def forbidden_features(log: Sequence[LoggedEdit]) -> tuple[str, ...]:
