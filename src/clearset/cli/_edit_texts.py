@@ -70,5 +70,6 @@ def _cap(text: str) -> Cap:
     return Cap(name, *_ends(found))
 
 
-def _ends(found: re.Match[str]) -> list[float | None]:
-    return [None if end is None else float(end) for end in found.groups()]
+def _ends(found: re.Match[str]) -> tuple[float | None, float | None]:
+    low, high = (None if end is None else float(end) for end in found.groups())
+    return low, high
