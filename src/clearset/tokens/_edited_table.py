@@ -24,6 +24,10 @@ class TokenRow:
         Its items, in the order of the table's prefix tree.
     codes : tuple of int
         The codes of these items in the vocabulary of the table.
+    ranks : tuple of int
+        The codes that they have in a file, whose vocabulary lacks items that are in no token.
+    n_items : int
+        The number of items of the vocabulary.
     held : int
         The number of examples that hold it.
     sums : tuple of float
@@ -36,6 +40,8 @@ class TokenRow:
 
     items: tuple[str, ...]
     codes: tuple[int, ...]
+    ranks: tuple[int, ...]
+    n_items: int
     held: int
     sums: tuple[float, ...]
     size: int
@@ -45,9 +51,12 @@ class TokenRow:
     def of(cls, table: TokenTable, number: int) -> "TokenRow":
         """Read the row of the token of this number."""
         codes, statistics = table.items_of(np.array([number])).codes, table.statistics
+        used = np.unique(table.items_of(np.arange(len(table))).codes)
         return cls(
             tuple(table.vocabulary.take(pa.array(codes)).to_pylist()),
             tuple(codes.tolist()),
+            tuple(np.searchsorted(used, codes).tolist()),
+            len(table.vocabulary),
             int(statistics.held[number]),
             tuple(statistics.sums[number].tolist()),
             int(statistics.sizes[number]),
@@ -56,9 +65,7 @@ class TokenRow:
 
     def to_json(self) -> dict[str, Any]:
         """Return a dict that `json` can write and read back without loss."""
-        listed = {name: list(getattr(self, name)) for name in ("items", "codes", "sums")}
-        correction = None if self.correction is None else list(self.correction)
-        return listed | {"held": self.held, "size": self.size, "correction": correction}
+        return {name: list(part) if isinstance(part, tuple) else part for name, part in vars(self).items()}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "TokenRow":
@@ -67,6 +74,8 @@ class TokenRow:
         return cls(
             tuple(map(str, document["items"])),
             tuple(map(int, document["codes"])),
+            tuple(map(int, document["ranks"])),
+            int(document["n_items"]),
             int(document["held"]),
             tuple(document["sums"]),
             int(document["size"]),
@@ -97,14 +106,16 @@ def without_token(table: TokenTable, number: int) -> TokenTable:
 
 def with_token(table: TokenTable, row: TokenRow) -> TokenTable:
     """Return the table with a token put back that `without_token` took out; the same as before to the last bit."""
-    if len(row.codes) != len(row.items) or len(row.sums) != table.statistics.sums.shape[1]:
+    if not len(row.codes) == len(row.ranks) == len(row.items) or len(row.sums) != table.statistics.sums.shape[1]:
         raise ValueError(f"The token {row.items!r} needs a code for each item, and as many sums as the others have.")
-    codes = np.array(row.codes, np.int64)
     items = pa.array(row.items, pa.large_string())
     new = np.flatnonzero(places_in(items, table.vocabulary) < 0)
+    n_items = len(table.vocabulary) + len({row.items[place] for place in new})
+    # A table that has been in a file since then has fewer items, unless all were in some token.
+    codes = np.array(row.codes if n_items == row.n_items else row.ranks, np.int64)
     inserted, first = np.unique(codes[new], return_index=True)
-    n_items = len(table.vocabulary) + len(inserted)
-    if not len(codes) or codes.min() < 0 or codes.max() >= n_items:
+    fits = len(codes) and codes.min() >= 0 and codes.max() < n_items
+    if not fits or len(inserted) != n_items - len(table.vocabulary):
         raise ValueError(f"The token {row.items!r} does not fit the vocabulary of the table.")
     kept = np.delete(np.arange(n_items), inserted)
     both = pa.concat_arrays([table.vocabulary, items.take(pa.array(new[first], pa.int64()))])
