@@ -59,7 +59,8 @@ def with_support(estimator: Any, rng: np.random.Generator) -> Any:
             table.sort(axis=-1)  # it rises, as that of any fitted model
     shape, n_slots = (model.link.n_outputs, model.function.width), model.binning.n_slots
     counts = rng.poisson(3.0, n_slots) if rng.random() < 0.8 else np.zeros(n_slots)
-    support = Support(rng.uniform(-0.4, 0.4, shape), int(rng.integers(1, 5)), counts.astype(float))
+    tokens = int(rng.integers(1, 5))
+    support = Support(rng.uniform(-0.4, 0.4, shape), tokens, counts.astype(float), rng.uniform(0, 1 / tokens))
     always = model.semantic or rng.random() < 0.5
     nothing = rng.normal(size=model.link.n_outputs) if always else None
     function = replace(model.function, support=support)

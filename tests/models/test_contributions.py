@@ -137,7 +137,8 @@ def test_contributions_equal_those_of_all_orders_written_out(seed):
     function = model.function.copy()
     randomise(function, rng)
     base = rng.uniform(-0.5, 0.5, (function.outputs, width))
-    support = Support(base, int(rng.integers(1, 6)), rng.uniform(0.1, 2.0, model.binning.n_slots))
+    tokens = int(rng.integers(1, 6))
+    support = Support(base, tokens, rng.uniform(0.1, 2.0, model.binning.n_slots), rng.uniform(0, 1 / tokens))
     model = replace(model, function=replace(function, support=support))
     some = rng.permutation(np.flatnonzero(SIZES))[:2]
     X = pa.table(SETS).take(pa.array(some))

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.special import logit
 
 import clearset as cs
 
@@ -84,20 +85,20 @@ def test_prediction_is_what_the_model_predicts():
 
 def test_a_chosen_class_is_explained_by_its_own_scores():
     model = model_of("three classes")
-    scores, offsets = model.phi(SEEN)
-    assert scores.shape == (offsets[-1], 3, 2)
     for place, label in enumerate(model.classes_):
         explanation = model.explain(SEEN, label=label)
         frame = explanation.tokens
         assert set(frame["label"].to_pylist()) == {label}
-        known = frame["token"].is_valid().to_numpy(zero_copy_only=False)
-        shown = np.array(frame["score"].to_pylist()) + model.model_.support.base[place]
-        for number in np.unique(frame["set"].to_numpy()[known]):
-            rows = frame["set"].to_numpy() == number
-            parts = [row["score"] for row in explanation[int(number)].of_sets.to_pylist() if row["value"] is not None]
-            size = min(1.0, rows.sum() / model.model_.support.tokens)
-            own = shown[rows].mean(axis=0) + np.sum(parts, axis=0) / size
-            np.testing.assert_allclose(own, scores[rows, place].mean(axis=0), atol=1e-12)
+        # Together, and with what features of the set say, tokens lead to the log-odds of the class against all others.
+        counts = np.bincount(frame["set"].to_numpy(), frame["token"].is_valid().to_numpy(zero_copy_only=False))
+        gained = logit(explanation.prediction) - logit(explanation.base)
+        sums = np.bincount(frame["set"].to_numpy(), frame["score"].to_numpy())
+        of_sets = explanation.of_sets
+        said = np.bincount(of_sets["set"].to_numpy(), of_sets["score"].to_numpy())
+        shares = model.model_.support.shares(counts)
+        known = counts > 0
+        means = sums[known] / counts[known] * shares[known]
+        np.testing.assert_allclose(means + said[known], gained[known], atol=1e-9)
         np.testing.assert_allclose(explanation.prediction, model.predict_proba(SEEN)[:, place], atol=1e-12)
 
 

@@ -32,12 +32,16 @@ def test_of_classes_it_is_their_shares():
     np.testing.assert_allclose(expected_of_nothing(Loss("log_loss"), labels, np.ones(1000), NONE, 3), [0.5, 0.3, 0.2])
 
 
-def test_many_examples_outweigh_the_usual_and_few_do_not():
+def test_examples_move_what_is_said_by_their_number_and_never_far():
     labels = (np.arange(10_000) < 1000).astype(float)
-    few, many = (np.arange(10_000) < n for n in (3, 950))
+    few, many = (np.arange(10_000) < n for n in (1, 950))
     said = [float(expected_of_nothing(Loss("log_loss"), labels, np.ones(10_000), empty, 1)[0]) for empty in (few, many)]
-    assert said[0] == pytest.approx(0.1 + 3 / 53 * 0.9)
-    assert said[1] == pytest.approx(0.1 + 950 / 1000 * 0.9)
+    assert said[0] == pytest.approx(0.1 + 1 / 51 * 0.9)
+    assert said[1] == pytest.approx(0.1 + 0.05)
+    number = float(expected_of_nothing(Loss("squared_error"), 100 * labels, np.ones(10_000), many, 1)[0])
+    assert number == pytest.approx(10 + 0.2 * 30)
+    shares = expected_of_nothing(Loss("log_loss"), 2 * labels, np.ones(10_000), many, 3)
+    np.testing.assert_allclose(shares, [0.85, 0.0, 0.15])
 
 
 def baskets(n: int, labels: str):

@@ -60,15 +60,34 @@ def test_sets_between_no_token_and_enough_tokens_are_drawn_in_proportion():
         np.testing.assert_allclose(drawn[size], (1 - share) * support.base + share * means[size])
 
 
-def test_a_set_smaller_than_supported_is_predicted_as_if_usual_tokens_filled_it_up():
+def test_a_set_of_one_token_is_drawn_to_the_base():
     X, y, _ = baskets(600, 5)
     model = cs.SemanticClassifier(cs.Items(), features=["log_odds"], random_state=0, refine=False).fit(X, y).as_model()
     tokens = model.support.tokens
     assert tokens >= 5
     single = [["item 3"]]
     (score,) = model.phi(single).scores[:, 0]
-    filled = np.mean([score, *[model.support.base[0, 0]] * (tokens - 1)])
-    assert model.decision_function(single) == pytest.approx(model.rho([[filled]]), abs=1e-12)
+    base, share = model.support.base[0, 0], model.support.alone
+    assert 0 < share <= 1 / tokens + 1e-12
+    assert model.decision_function(single) == pytest.approx(model.rho([[base + share * (score - base)]]), abs=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 6])
+def test_a_token_alone_stays_within_its_own_interval(classes):
+    """Labels are sums over many tokens, so that each does more than its own share of labels tells."""
+    X, y, _ = baskets(3000, 5, classes)
+    model = cs.SemanticClassifier(cs.Items(), random_state=0, epochs=40).fit(X, y).as_model()
+    table = model.table
+    said, (low, high) = model.predict_proba(table.spelled(np.arange(len(table)))), table.intervals
+    if classes == 2:
+        said, prior = said[:, 1], float(table.prior[1])
+    else:
+        chosen = said.argmax(axis=1)
+        rows = np.arange(len(table))
+        said, low, high, prior = said[rows, chosen], low[rows, chosen], high[rows, chosen], table.prior[chosen]
+    within = (said >= np.minimum(low, prior)) & (said <= np.maximum(high, prior))
+    assert within.mean() >= 0.95
+    assert model.predict_proba(table.spelled(np.arange(len(table)))).max() <= model.predict_proba(X).max()
 
 
 @pytest.mark.parametrize("classes", [2, 20, None])

@@ -18,11 +18,13 @@ class Support:
         The mean scores that stand for the base rate, which is the average prediction for the training sets. Scores are
         shown as distances from it.
     tokens : int
-        The smallest number of tokens that enough training sets had. A smaller set counts as if tokens that score the
-        base rate filled it up to this number.
+        The smallest number of tokens that enough training sets had. Mean scores of a smaller set are drawn to the base.
     counts : ndarray of shape (S,)
         How many training sets have their values at each slot of the calibrators; a set with several tokens, and a value
         between two keypoints, count in parts.
+    alone : float, optional
+        How much the score of a token counts that is alone in its set; more tokens count more, and `tokens` of them in
+        full. By default ``1 / tokens``, as if tokens that score the base rate filled the set up.
 
     Examples
     --------
@@ -36,6 +38,11 @@ class Support:
     base: FloatArray
     tokens: int
     counts: FloatArray
+    alone: float = -1.0
+
+    def __post_init__(self) -> None:
+        if self.alone < 0:
+            object.__setattr__(self, "alone", 1.0 / self.tokens)
 
     def __repr__(self) -> str:
         base = np.array2string(self.base.ravel(), precision=3, threshold=5)
@@ -51,9 +58,15 @@ class Support:
         if self.tokens < 2 or not (small := sizes < self.tokens).any():
             return means
         means = means.copy()
-        shares = (sizes[small] / self.tokens).reshape(-1, 1, 1)
+        shares = self.shares(sizes[small]).reshape(-1, 1, 1)
         means[small] = self.base + shares * (means[small] - self.base)
         return means
+
+    def shares(self, sizes: npt.NDArray[np.integer]) -> FloatArray:
+        """Return how much mean scores count in sets of these sizes, ``(B,)``: from 0 without tokens to 1."""
+        if self.tokens < 2:
+            return np.ones(len(sizes))
+        return np.interp(sizes, [0, 1, self.tokens], [0.0, self.alone, 1.0])
 
     def usual(self, calibration: FloatArray, slots: slice) -> FloatArray:
         """Return what calibrators make of a feature on average, ``(C * K,)``; the slots are those of the feature."""

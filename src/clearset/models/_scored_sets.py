@@ -87,7 +87,7 @@ class ScoredSets(ABC):
     @cached_property
     def weights(self) -> FloatArray:
         """``(B,)``: what the score of one token counts in the mean score of its set."""
-        shares = np.where(self.counts > 0, np.minimum(1.0, self.counts / self.support.tokens), 1.0)
+        shares = np.where(self.counts > 0, self.support.shares(self.counts), 1.0)
         return np.asarray(shares / self.sizes)
 
     def _with_usual(self, place: int) -> SetFunction:

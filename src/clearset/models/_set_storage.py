@@ -125,9 +125,11 @@ def read_support(document: Mapping[str, Any], shape: tuple[int, int], n_slots: i
         np.array(described["base"], dtype=np.float64),
         index(described["tokens"]),
         np.array(described["counts"], dtype=np.float64),
+        float(described["alone"]),
     )
     numbers_hold = np.isfinite(support.base).all() and np.isfinite(support.counts).all() and (support.counts >= 0).all()
-    if support.base.shape != shape or support.counts.shape != (n_slots,) or support.tokens < 1 or not numbers_hold:
+    fits = support.base.shape == shape and support.counts.shape == (n_slots,) and 0 <= support.alone <= 1
+    if not fits or support.tokens < 1 or not numbers_hold:
         raise ValueError("what training has shown does not fit the set function")
     return support
 

@@ -125,6 +125,13 @@ class TokenReader:
         told = details_of_tokens(self.table, items, columns, found)
         return Occurrences(found, rows, sizes[found.tokens], encoded.n_items, told)
 
+    def alone(self, tokens: npt.NDArray[np.integer]) -> Occurrences:
+        """Return examples of one token of the table each; without details, which only examples tell."""
+        n = len(tokens)
+        sizes, rows = self.table.sizes[tokens], tokens.astype(np.int64)
+        found = Found(tokens.astype(np.int32), np.arange(n + 1))
+        return Occurrences(found, rows, sizes, sizes.astype(np.int64), {})
+
     def placer(self, binning: Binning) -> "TokenPlacer":
         """Return the placer for a set function that reads the table with its corrections."""
         corrected = np.full(len(self.table), -1, np.int32)

@@ -3,12 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from clearset.functions import Loss
+from clearset.functions import REGRESSION_LOSSES, Loss
 
 FloatArray = npt.NDArray[np.float64]
 
 # So many examples without tokens count as much as what is usual.
 STRENGTH = 50.0
+# How far from the usual what is said of them may be: in standard deviations of a number, and as the share of a class.
+FURTHEST, FURTHEST_SHARE = 0.2, 0.05
 
 
 def expected_of_nothing(
@@ -17,7 +19,9 @@ def expected_of_nothing(
     """Return the expected label of an example without a known token.
 
     It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
-    set function has learned nothing about them, and would say anything.
+    set function has learned nothing about them, and would say anything. What was unknown in training and what will be
+    unknown later are not the same, so that it is never further from the usual than a probability of 0.05, or a fifth
+    of a standard deviation.
 
     Parameters
     ----------
@@ -44,14 +48,16 @@ def expected_of_nothing(
     >>> from clearset.training import expected_of_nothing
     >>> labels, empty = np.repeat([0.0, 1.0], 50), np.arange(100) >= 90
     >>> expected_of_nothing(Loss("log_loss"), labels, np.ones(100), empty, 1).round(3)
-    array([0.583])
+    array([0.55])
     """
     usual = _best_guess(loss, labels, weights, n_classes)
     if not empty.any():
         return usual
     seen = _best_guess(loss, labels[empty], weights[empty], n_classes)
     n_seen = np.count_nonzero(empty)
-    return np.asarray(usual + n_seen / (n_seen + STRENGTH) * (seen - usual))
+    shift = n_seen / (n_seen + STRENGTH) * (seen - usual)
+    most = FURTHEST * float(labels.std()) if loss.name in REGRESSION_LOSSES else FURTHEST_SHARE
+    return np.asarray(usual + shift * min(1.0, most / max(float(np.abs(shift).max()), 1e-300)))
 
 
 def _best_guess(loss: Loss, labels: FloatArray, weights: FloatArray, n_classes: int) -> FloatArray:

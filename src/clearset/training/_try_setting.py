@@ -25,6 +25,7 @@ from clearset.tokens import (
     cross_fit,
     read_details,
 )
+from clearset.training._alone import with_share_of_one
 from clearset.training._epochs import Report
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._fit_tokens import FittedTokens, TokenExamples, TokenTask, fit_tokens
@@ -167,7 +168,9 @@ def try_setting(
         tokens = np.flatnonzero(corrected >= 0).astype(np.int32)
         corrections = Corrections(features[0].name, plan.shrinkage, tokens, amounts)
         reader = replace(reader, table=replace(reader.table, corrections=corrections))
-    return Trial(setting, reader, fitted, features, examples)
+    link = Link(plan.loss.name, plan.classes)
+    function = with_share_of_one(fitted.function, fitted.binning, reader, link)
+    return Trial(setting, reader, replace(fitted, function=function), features, examples)
 
 
 def _read(reader: TokenReader, sources: Sources, threads: int) -> Occurrences:

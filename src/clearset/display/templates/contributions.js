@@ -21,7 +21,7 @@ function choose(n, k) {
   return found;
 }
 
-/* What one unit of each mean score adds to an output of rho: Shapley values, what each adds averaged over all orders. */
+/* What one unit of each mean score adds to an output of rho: Shapley values, what each adds, over all orders. */
 function slopes(rho, base, means) {
   const width = means.length;
   const parts = Array(width).fill(0);
@@ -101,10 +101,10 @@ function worth(model, base, means, c) {
    the whole set the same in `ofSet`. */
 export function explain(model, result, c, asUsual) {
   const { width } = model.function;
-  const { base, tokens: enough } = model.support;
+  const { base } = model.support;
   const { scores, n, means } = result;
   const start = base.flat();
-  const weight = (n ? Math.min(1, n / enough) : 1) / scores.length;
+  const weight = (n ? Evaluate.supported(model, n) : 1) / scores.length;
   let own = scores.map((row) => row.map((score, i) => score - start[i]));
   const changes = new Map();
   for (const [d, { scope }] of model.features.entries()) {

@@ -138,11 +138,18 @@ function mean(scores) {
   return sums.map((sum) => sum / scores.length);
 }
 
+/* How much the mean scores of n tokens count: from 0 without any, by `alone` for one, to 1 for as many as training
+   sets had. */
+export function supported({ support: { tokens, alone } }, n) {
+  if (tokens < 2 || n >= tokens) return 1;
+  return n ? alone + ((n - 1) / (tokens - 1)) * (1 - alone) : 0;
+}
+
 /* The mean scores of n tokens, drawn to the base where training sets had more. */
 function drawn(model, means, n) {
-  const { base, tokens } = model.support;
-  if (tokens < 2 || n >= tokens) return means;
-  return base.flat().map((start, i) => start + (n / tokens) * (means[i] - start));
+  const counts = supported(model, n);
+  if (counts === 1) return means;
+  return model.support.base.flat().map((start, i) => start + counts * (means[i] - start));
 }
 
 /* From means that count in full, of n tokens, to the prediction. */

@@ -153,6 +153,7 @@ def _support(model: Model) -> dict[str, Any]:
     return {
         "base": support.base.tolist(),
         "tokens": support.tokens,
+        "alone": support.alone,
         "counts": numbers(support.counts),
         "usual": [numbers(support.usual(model.function.calibration, each), 15) for each in slots],
     }
