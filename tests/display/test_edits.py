@@ -30,6 +30,19 @@ def test_the_report_of_an_edited_model(page: Any, tmp_path: Path) -> None:
     assert said(page) != pytest.approx(model.predict(X.slice(0, 1))[0], abs=1e-9)
 
 
+@pytest.mark.parametrize("refine", [True, False])
+def test_the_page_reads_pinned_and_dropped_tokens(page: Any, tmp_path: Path, refine: bool) -> None:
+    recipes = [["salt", "lime"], ["salt", "feta"], ["lime", "chili"], ["feta", "olives"]] * 10
+    options: dict[str, Any] = {"refine": refine, "epochs": 5, "random_state": 0, "n_jobs": 1}
+    model = cs.SemanticClassifier(cs.Items(), **options).fit(recipes, ["thai", "greek", "thai", "greek"] * 10)
+    edited = model.edit().pin_token("salt", 0.9, label="greek").drop_token("chili").model
+    example = [["salt", "chili"]]
+    edited.report(tmp_path / "report.html", example)
+    page.goto((tmp_path / "report.html").as_uri())
+    assert said(page) == pytest.approx(edited.predict_proba(example).max(), abs=1e-9)
+    assert (edited.predict(example), model.predict(example)) == (["greek"], ["thai"])
+
+
 def test_names_are_text_and_other_reports_have_no_edits(page: Any, tmp_path: Path) -> None:
     recipes = [[*HOSTILE[:3], "salt"], ["salt"], [HOSTILE[3]]] * 10
     options: dict[str, Any] = {"epochs": 2, "random_state": 0, "n_jobs": 1}

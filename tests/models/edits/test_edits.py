@@ -134,6 +134,19 @@ def test_what_is_declared_is_kept() -> None:
     assert editor.model is model.as_model()
 
 
+@pytest.mark.parametrize("distance", [0.0, 1e-15, 1e-9, 1e-5, -1e-12, -1e-7, -1e-4])
+def test_caps_beside_keypoints(distance: float) -> None:
+    words = cs.Feature("words", shape="concave", monotonic="increasing")
+    X = PRODUCTS.select(["words"])
+    model = cs.SetRegressor([words], **QUICK).fit(X, SALES)
+    keypoints = model.binning_.keypoints[0]
+    cap = float(keypoints[2] + distance * np.ptp(keypoints))
+    capped = model.edit().cap("words", high=cap).model
+    assert capped.certificate
+    expected = model.predict(changed_column("words", lambda value: min(value, cap)).select(["words"]))
+    assert np.allclose(capped.predict(X), expected, rtol=0, atol=1e-5 * np.ptp(expected))
+
+
 def test_trapezoid_trust_is_kept() -> None:
     features = [cs.Feature("stars", monotonic="increasing"), cs.Feature("words")]
     trust = cs.Trust("stars", by="words", shape="trapezoid")

@@ -17,6 +17,8 @@ from clearset.sets import Binning, unknown_name
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
+# As a share of the range of keypoints, how close one must be to a new one to be replaced by it.
+_CLOSE = 1e-6
 # By how much an exact projection may move a curve that obeys its constraints but for rounding.
 _ROUNDING = 1e-9
 
@@ -30,7 +32,7 @@ def curve_of(model: Model, feature: str) -> CalibratorCurve:
 
 
 def split(curve: CalibratorCurve, value: float) -> CalibratorCurve:
-    """Return the same curve with a keypoint more."""
+    """Return the same curve with a keypoint at a value between its ends; it replaces one that is close by."""
     keypoints, values = np.asarray(curve.keypoints), curve.values
     place = int(np.searchsorted(keypoints, value))
     if keypoints[place] == value:
@@ -41,8 +43,15 @@ def split(curve: CalibratorCurve, value: float) -> CalibratorCurve:
     fraction = (value / 2 - halves[place - 1]) / (halves[place] - halves[place - 1])
     # Rounding must not carry it past its neighbours, between which a rising curve has to stay.
     between = np.clip(low + fraction * (high - low), np.minimum(low, high), np.maximum(low, high))
+    # Shapes could not be kept exactly beside a step that is many times shorter than others.
+    nearest = place - int(fraction < 0.5)
+    close = abs(value / 2 - halves[nearest]) <= _CLOSE * (halves[-1] - halves[0])
+    kept = np.arange(len(keypoints)) != (nearest if close else -1)
+    place -= close and nearest < place
     return replace(
-        curve, keypoints=np.insert(keypoints, place, value), values=np.insert(values, place, between, axis=1)
+        curve,
+        keypoints=np.insert(keypoints[kept], place, value),
+        values=np.insert(values[:, kept], place, between, axis=1),
     )
 
 
