@@ -31,7 +31,7 @@ def puzzles() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         model.report(path, *data.test, title="Sales of puzzles, from their reviews")
-        with opened(path.as_uri(), height=1420) as page:
+        with opened(path.as_uri(), height=1640) as page:
             page.select_option("#example", index=place)
             page.screenshot(path=IMAGES / "report.png")
     model.explain(data.test.X.slice(examples[place]["row"], 1)).plot().savefig(IMAGES / "waterfall.png", dpi=100)

@@ -119,7 +119,7 @@ def test_items_say_the_same_as_sets_do(page: Any) -> None:
     whole = [explained.base[0], *explained.of_sets["contribution"].to_pylist(), explained.prediction[0]]
     assert cells(page, ".found tr.line td") == pytest.approx(whole, rel=1e-5, abs=1e-7)
     first = [name.strip() for name in page.locator(".found tr.line td:first-child").all_inner_texts()]
-    assert first == ["base rate", "items 4", "prediction"]
+    assert first == ["base rate", "number of items 4", "prediction"]
     assert "the probability of w if this token were not there" in page.locator(".note.columns").inner_text()
 
 

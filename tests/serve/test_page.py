@@ -52,7 +52,7 @@ def test_the_recipe_of_the_paper(opened: Any, cook: Any) -> None:
         cells = found[" + ".join(row["token"])]
         share, seen = cells[0].split("\n")
         assert float(share.rstrip(" %")) / 100 == pytest.approx(counted[" + ".join(row["token"])][0], abs=0.005)
-        assert seen == f"in {counted[' + '.join(row['token'])][1]}"
+        assert seen == f"in {counted[' + '.join(row['token'])][1]} sets"
         score, adds = (float(cell.removesuffix(" pp").replace("\N{MINUS SIGN}", "-")) for cell in cells[1:3])
         assert score == pytest.approx(row["score"], abs=2e-3)
         assert adds == pytest.approx(100 * row["contribution"], abs=0.06)

@@ -18,18 +18,19 @@ export function cautions(model, rows, n) {
     n < tokens
       ? [`${count(n, "token")}; most training sets had ${tokens} and more: drawn to the base rate`]
       : [];
-  const beyond = (feature, d) => (Tokens.isCounted(model, feature) ? [] : ofFeature(feature, d, rows));
+  const beyond = (feature, d) => (Tokens.isCounted(model, feature) ? [] : ofFeature(model, d, rows));
   return [...few, ...model.features.flatMap(beyond)];
 }
 
-function ofFeature(feature, d, rows) {
+function ofFeature(model, d, rows) {
+  const feature = model.features[d];
   const values = feature.scope === "token" ? rows.map((row) => row[d]) : [rows[0][d]];
   const { keypoints, categories } = feature;
   const [low, high] = keypoints ? [keypoints[0], keypoints.at(-1)] : [0, categories.length];
   const odd = values.filter((value) => value !== null && (value < low || value > high));
   if (!odd.length) return [];
   const where = odd.length > 1 ? ` in ${count(odd.length, "token")}` : "";
-  const name = named(Features.title(feature), 40);
+  const name = named(Features.title(model, feature), 40);
   if (categories) return [`${name} is a category that training did not have${where}: it counts as missing`];
   const given = odd.length > 1 ? "" : ` (${show(odd[0])})`;
   const range = `${show(low)} to ${show(high)}`;

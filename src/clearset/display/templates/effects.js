@@ -13,9 +13,8 @@ const COLOURS = "Blue raises the prediction, grey lowers it.";
 const MODES = [
   [
     "Effect",
-    "What each value makes of a token’s score, all other features as they are on average. 0 is the base rate, from " +
-      "which a token that is average in everything may differ. " +
-      `${COLOURS} All charts have the same scale, so that features can be compared. ${BEHIND}`,
+    "What each value makes of a token’s score, all else as it is on average; 0 is the base rate, from which a token " +
+      `that is average in everything may differ. ${COLOURS} All charts have the same scale. ${BEHIND}`,
   ],
   [
     "Effect on this prediction",

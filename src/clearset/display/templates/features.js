@@ -10,7 +10,11 @@ const ENOUGH = 10;
 const ONE_IN = 50;
 export const UNKNOWN = "unknown"; /* a category that training did not have */
 
-export const title = (feature) => (feature.scope === "size" ? "number of tokens" : feature.name);
+/* What a feature is called; those of a set of strings count its items or its tokens. */
+export function title({ semantic }, { name, scope }) {
+  if (scope === "size") return "number of tokens";
+  return semantic && scope === "set" ? `number of ${name}` : name;
+}
 
 function declared(feature) {
   const said = [];
@@ -118,7 +122,7 @@ export function card(model, feature, { curve, current, write, more, ...drawing }
   return h(
     "figure",
     { class: "card feature" },
-    h("figcaption", null, label(title(feature), 60), ...declared(feature)),
+    h("figcaption", null, label(title(model, feature), 60), ...declared(feature)),
     feature.categories ? rows(model, feature, given) : drawn(model, feature, given),
     more,
     note,
@@ -139,7 +143,7 @@ function drawn(model, feature, { curve, current, marks = [], range, zero, unit, 
     whole: isWhole(feature),
     points: current === null || current === undefined ? [] : curve(current).map((value) => [current, value]),
     marks: marks.filter((mark) => mark !== null),
-    title: `${unit} by ${named(title(feature), 60)}`,
+    title: `${unit} by ${named(title(model, feature), 60)}`,
     yTitle: unit,
   });
 }

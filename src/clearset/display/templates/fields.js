@@ -22,8 +22,8 @@ export function usual(feature) {
 /* `value` is {get, set} of what is edited, `of` what it belongs to. */
 export function field(feature, value, of) {
   const id = `v${next++}`;
-  const name = h("label", { for: id, class: "what" }, label(Features.title(feature), 60));
-  const spoken = `${named(Features.title(feature), 60)} of ${of}`;
+  const name = h("label", { for: id, class: "what" }, label(feature.name, 60));
+  const spoken = `${named(feature.name, 60)} of ${of}`;
   const inputs = feature.categories ? choice(feature, value, id) : numeric(feature, value, id, spoken);
   return h("div", { class: "field" }, name, inputs);
 }

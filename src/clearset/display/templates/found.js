@@ -40,11 +40,15 @@ export const ranked = (rows, explained) => {
   return [...rows].sort((a, b) => strength(b) - strength(a));
 };
 
+/* Those that are shown, unless all are wanted. */
+export const listed = (rows, { all }) =>
+  all || rows.length < MOST_ROWS + 5 ? rows : rows.slice(0, MOST_ROWS);
+
 /* The way from the base rate to the prediction: the tokens of an example, and what else adds to it. `state` says which
    class and which token is looked at, and whether all are to be shown; `choose` hears of changes to it; `without` are
    the predictions without each token, where known, and `values` the features of the example. */
 export function list(model, rows, explained, state, { choose, without, values: features }) {
-  const shown = state.all || rows.length < MOST_ROWS + 5 ? rows : rows.slice(0, MOST_ROWS);
+  const shown = listed(rows, state);
   const rest = rows.slice(shown.length).reduce((sum, { at }) => sum + explained.tokens[at].adds, 0);
   const units = Way.units(model, explained, rest);
   const beside = Way.beside(model, explained, features);
@@ -89,7 +93,7 @@ export function list(model, rows, explained, state, { choose, without, values: f
       { ...pressed, onclick: () => choose({ token }) },
       chip(model, Tokens.spell(model, token)),
     );
-    const seen = h("span", { class: "was" }, `in ${show(model.tokens.counts[token])}`);
+    const seen = h("span", { class: "was" }, `in ${count(model.tokens.counts[token], "set")}`);
     const cells = [
       name,
       [means[i], seen, moved(value, state.column)],
@@ -111,7 +115,11 @@ export function list(model, rows, explained, state, { choose, without, values: f
         ? [line([`and ${count(rows.length - shown.length, "more token")} `, more], null, adds(rest))]
         : []),
       ...beside.map((row, i) =>
-        line([label(row.name, 40), " ", row.value], scores[shown.length + i], adds(row.adds)),
+        line(
+          [label(row.name, 40), " ", row.value && h("strong", null, row.value)],
+          scores[shown.length + i],
+          adds(row.adds),
+        ),
       ),
       station("prediction", explained.prediction),
     ],

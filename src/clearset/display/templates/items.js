@@ -128,7 +128,13 @@ export function build(model, server) {
       Found.unknown(unknown, !!server || tokens.items.length >= tokens.n_tokens),
       server && !text && unknown.size > 0 && server.meant(unknown, respell),
       Found.list(model, rows, explained, state, { choose, without, values: valued[0] }),
-      Way.columnsNote(model, explained, c, without),
+      Way.columnsNote(
+        model,
+        explained,
+        c,
+        without,
+        Found.listed(rows, state).map(({ at }) => at),
+      ),
     );
     panel.update(result, explained, {
       column: c,

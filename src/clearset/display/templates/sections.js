@@ -46,9 +46,10 @@ function contributions(heading, rows) {
 }
 
 /* What matters overall, where the document tells; `chip` makes an element of a token's items. */
-export function importance({ importance: found, features: all }, chip) {
+export function importance(model, chip) {
+  const found = model.importance;
   if (!found) return null;
-  const titles = new Map(all.map((feature) => [feature.name, Features.title(feature)]));
+  const titles = new Map(model.features.map((feature) => [feature.name, Features.title(model, feature)]));
   const features = found.features.map(({ name, contribution }) => ({
     name: label(titles.get(name) || name, 60),
     contribution,

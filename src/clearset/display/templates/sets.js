@@ -111,7 +111,7 @@ export function build(model, server) {
     Sections.section(
       "try",
       "Try it",
-      "Open a token and move its values: its score, what it adds and the prediction follow at once.",
+      "Open a token and move its values: what it adds and the prediction follow at once.",
       model.n_sets === null && h("p", { class: "warning" }, WITHOUT_DATA),
       h(
         "div",

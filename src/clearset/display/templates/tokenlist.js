@@ -157,7 +157,7 @@ export function build(model, state, changed, own) {
       station("prediction", explained.prediction, units.level(explained.prediction)),
     );
     list.classList.toggle("compared", !!without);
-    replace(note, Way.columnsNote(model, explained, c, left));
+    replace(note, Way.columnsNote(model, explained, c, left, [...shown.keys()]));
   }
 
   const titles = h(

@@ -55,19 +55,20 @@ export function scored(rows) {
 export function beside(model, { ofSet }, values) {
   return ofSet.map(({ feature: d, scores, adds }) => {
     const feature = model.features[d];
-    return { name: Features.title(feature), value: Features.valued(feature, values[d]), scores, adds };
+    return { name: Features.title(model, feature), value: Features.valued(feature, values[d]), scores, adds };
   });
 }
 
-/* What the columns of tokens say; `left` are the predictions without each token, where these are known. */
-export function columnsNote(model, { tokens, prediction, base }, c, left) {
+/* What the columns say; `left` are the predictions without each token, where these are known, and `shown` are the
+   places of the tokens that are listed. */
+export function columnsNote(model, { tokens, prediction, base }, c, left, shown) {
   const what = Prediction.followed(model, c);
   const [now] = Prediction.written(model, [prediction]);
-  const rounding = 1e-6 * Math.max(Math.abs(prediction), Math.abs(base));
-  const against = ({ adds }, i) =>
-    Math.abs(adds) > rounding &&
+  const rounding = 1e-4 * Math.max(Math.abs(prediction), Math.abs(base));
+  const against = (i) =>
+    Math.abs(tokens[i].adds) > rounding &&
     Math.abs(prediction - left[i]) > rounding &&
-    adds > 0 !== prediction > left[i];
+    tokens[i].adds > 0 !== prediction > left[i];
   return h(
     "p",
     { class: "note columns" },
@@ -76,7 +77,7 @@ export function columnsNote(model, { tokens, prediction, base }, c, left) {
     ": base rate and all that is added are the prediction. ",
     left && `“Without it” is the ${what} if this token were not there; now it is ${now}. `,
     left &&
-      tokens.some(against) &&
+      shown.some(against) &&
       "“Adds” and “without it” may point in different directions: the first divides the whole way from the base rate " +
         "among the tokens, while taking one token away changes the mean of the others.",
   );
