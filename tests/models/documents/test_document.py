@@ -48,6 +48,25 @@ def test_categories_are_counted_by_name() -> None:
     assert found["histogram"] == {"edges": None, "counts": [1, 1, 0], "missing": 2}
 
 
+def test_categories_that_training_did_not_have() -> None:
+    X = pa.table({"store": [["b", "a"], ["b"], ["c", "a"]]})
+    model = cs.SetRegressor([cs.Feature("store", kind="categorical")], **QUICK).fit(X, [1.0, 2.0, 3.0])
+    other = pa.table({"store": [["c", "new", None]]})
+    assert report_document(model, other)["examples"][0]["tokens"] == [[2], [-1], [None]]
+
+
+def test_what_training_has_shown() -> None:
+    X = pa.table({"store": [["b", "a"], ["b"], [None, "a"]], "x": [[1.0, 2.0], [1.0], [2.0, 2.0]]})
+    features = ["x", cs.Feature("store", kind="categorical")]
+    model = cs.SetRegressor(features, early_stopping=False, **QUICK).fit(X, [1.0, 2.0, 3.0])
+    support, described = report_document(model)["support"], report_document(model)["features"]
+    assert np.shape(support["base"]) == (1, 1)
+    first = described[1]["first"]
+    assert support["counts"][first : first + 3] == [1.0, 1.5, 0.5]  # a, b, missing
+    table = model.set_function_.calibration[0, first : first + 2]
+    assert support["usual"][1] == pytest.approx([(1.0 * table[0] + 1.5 * table[1]) / 2.5])
+
+
 def test_examples_are_few_and_not_too_large() -> None:
     assert len(choose_rows(np.full(1000, 3))) == MOST_EXAMPLES
     assert len(choose_rows(np.array([10_000_000]))) == 0

@@ -45,15 +45,15 @@ function supported(model, { first, keypoints, categories }) {
   return { counts: counts.slice(0, n), enough: Math.min(Math.max(Math.ceil(all / ONE_IN), 1), ENOUGH) };
 }
 
-/* Whether few training sets are near a place: a category, or a number between two keypoints. */
+/* Whether few training sets have a category, or the keypoint that is nearest to a number. */
 function thinly(model, feature) {
   const known = supported(model, feature);
   if (!known) return () => false;
   const few = (place) => known.counts[place] < known.enough;
   if (feature.categories) return few;
   return (value) => {
-    const [slot] = Evaluate.place(feature, value);
-    return few(slot - feature.first) || few(slot - feature.first + 1);
+    const [slot, fraction] = Evaluate.place(feature, value);
+    return few(slot - feature.first + (fraction < 0.5 ? 0 : 1));
   };
 }
 
@@ -70,10 +70,11 @@ function occurrences(model, feature) {
   return { edges, counts };
 }
 
-/* Places along a numeric feature at which its curve is drawn: the keypoints, and some between them. */
+/* Places along a numeric feature at which its curve is drawn: keypoints, the middles between them, and some more. */
 function places({ keypoints }, between) {
   const found = new Set(keypoints);
   const [low, high] = [keypoints[0], keypoints[keypoints.length - 1]];
+  for (const [i, x] of keypoints.slice(1).entries()) found.add(x / 2 + keypoints[i] / 2);
   for (let i = 1; i < between; i++) found.add(low * (1 - i / between) + high * (i / between));
   return [...found].sort((a, b) => a - b);
 }
@@ -113,7 +114,7 @@ export function card(model, feature, { curve, current, write, more, ...drawing }
     note.prepend("here: ", h("strong", null, text), " gives ", h("strong", null, said(current)), " · ");
   } else if (current === null) note.prepend("here: ");
   const thin = thinly(model, feature);
-  const at = feature.categories ? listed(model, feature) : places(feature, 0).slice(0, -1);
+  const at = feature.categories ? listed(model, feature) : feature.keypoints;
   if (at.some(thin)) {
     const look = feature.categories || model.function.width > 1 ? "pale" : "dashed";
     note.append(` · ${look}: fewer than ${supported(model, feature).enough} training sets have it`);

@@ -122,7 +122,7 @@ function example(one) {
     one.explained === null ? "Of the prediction" : ["Of the probability of ", label(one.explained, 40)];
   const added = one.tokens.flatMap(({ before, after }) => [before, after]);
   const numbers = show.column(added, { digits: 3, signed: true });
-  const adds = (i) => (added[i] === undefined ? "not a token" : numbers[i]);
+  const adds = (i) => (added[i] === undefined ? "absent" : numbers[i]);
   const tokens = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
   return h(
     "details",
