@@ -8,6 +8,7 @@ from clearset.display import token_texts
 from clearset.models import Churn, Explanation, FittedModel, Model, churn
 from clearset.models.documents import ShownExamples
 from clearset.sets import SIZE, number, take_examples
+from clearset.tokens import PER_SET
 
 MOST_EXAMPLES = 40
 _MOST_TOKENS = 12
@@ -107,7 +108,7 @@ def _examples(before: Model, after: Model, examples: ShownExamples, rows: Any) -
                 "label": None if labels[place] is None else _plain(labels[place]),
                 "explained": None if about is None else str(about[0]),
                 "estimates": [number(one.prediction[0]) for one in ones],
-                "tokens": _tokens(*ones),
+                "tokens": _tokens(*ones, semantic=after.semantic),
             }
     return found
 
@@ -117,14 +118,14 @@ def _items(examples: ShownExamples, rows: Any) -> list[Any]:
     return [[item[:_LONGEST] for item in one["items"][:_MOST_ITEMS]] for one in examples.at(rows)]
 
 
-def _tokens(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
+def _tokens(before: Explanation, after: Explanation, *, semantic: bool) -> list[dict[str, Any]]:
     """Return the base rate, the tokens and the features of a set in either model, and what they add."""
     texts: dict[Any, str] = {}
     added: list[dict[Any, float]] = []
     for explanation in (before, after):
         of_set = explanation.of_sets["feature"].to_pylist()
         keys = [_BASE, *(_key(token) for token in explanation.tokens["token"].to_pylist()), *(("", n) for n in of_set)]
-        names = ["number of tokens" if name == SIZE else name for name in of_set]
+        names = [_count(name, semantic) for name in of_set]
         texts |= dict(zip(keys, [_BASE, *token_texts(explanation, _LONGEST), *names], strict=True))
         columns = [table["contribution"].to_pylist() for table in (explanation.tokens, explanation.of_sets)]
         added.append(dict(zip(keys, [float(explanation.base[0]), *columns[0], *columns[1]], strict=True)))
@@ -139,6 +140,12 @@ def _tokens(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
         }
         for key in sorted(texts, key=change)[:_MOST_TOKENS]
     ]
+
+
+def _count(name: str, semantic: bool) -> str:
+    """Return what a feature of the whole set is called: what it counts, or its name."""
+    counted = name if semantic and name in PER_SET else "tokens" if name == SIZE else None
+    return name if counted is None else f"number of {counted}"
 
 
 def _key(token: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import { cut, h, label, named, replace, show, table } from "../../display/templates/elements.js";
 import * as Page from "../../display/templates/page.js";
+import * as Prediction from "../../display/templates/prediction.js";
 import * as Sections from "../../display/templates/sections.js";
 import * as Typing from "../../display/templates/typing.js";
 import * as Edits from "./edits.js";
@@ -117,11 +118,15 @@ function look(row) {
 
 const said = (value) => (typeof value === "number" ? show(value) : label(String(value), 40));
 
-function example(one) {
+function example(model, one) {
+  const share = Prediction.isShare(model);
+  const kind = share ? "probability" : "margin";
   const what =
-    one.explained === null ? "Of the prediction" : ["Of the probability of ", label(one.explained, 40)];
+    one.explained === null ? "Of the prediction" : [`Of the ${kind} of `, label(one.explained, 40)];
   const added = one.tokens.flatMap(({ before, after }) => [before, after]);
-  const numbers = show.column(added, { digits: 3, signed: true });
+  const numbers = share
+    ? added.map((value) => value !== undefined && `${show.fixed(100 * value, 1, true)} pp`)
+    : show.column(added, { digits: 3, signed: true });
   const adds = (i) => (added[i] === undefined ? "absent" : numbers[i]);
   const tokens = one.tokens.map(({ token }, i) => [label(token, 80), adds(2 * i), adds(2 * i + 1)]);
   return h(
@@ -142,7 +147,7 @@ function example(one) {
       "p",
       { class: "note" },
       what,
-      `: ${show(one.estimates[0])} before, ${show(one.estimates[1])} now `,
+      `: ${Prediction.written(model, one.estimates).join(" before, ")} now `,
       h("button", { type: "button", onclick: () => look(one.row) }, "Open"),
     ),
     table([["token"], ["added before", "number"], ["adds now", "number"]], tokens),
@@ -157,7 +162,8 @@ function measure({ name, before, after, share, value }) {
   return Sections.tile(name, h("span", { class: "pair" }, pair));
 }
 
-function compared({ comparison }) {
+function compared(model) {
+  const { comparison } = model;
   if (!comparison) return null;
   const { name, changed, n_changed: nChanged, n, tolerance, measures, examples } = comparison;
   const far = tolerance === null ? "" : ` by more than ${show(tolerance)}`;
@@ -171,7 +177,7 @@ function compared({ comparison }) {
     lead,
     h("div", { class: "tiles" }, measures.map(measure)),
     examples.length > 0 && h("p", { class: "note" }, ADDED),
-    examples.map(example),
+    examples.map((one) => example(model, one)),
     rest > 0 && h("p", { class: "note" }, `and ${rest.toLocaleString("en")} more, which changed less`),
   );
 }
