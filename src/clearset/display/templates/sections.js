@@ -37,7 +37,7 @@ function contributions(heading, rows) {
   const row = ({ name, contribution }, i) =>
     h(
       "div",
-      { class: "category" },
+      { class: "category weighed" },
       name,
       lowers ? Charts.scores([contribution], most) : Charts.bar(most > 0 ? contribution / most : 0),
       h("span", { class: "number", "data-value": contribution }, shown[i]),
