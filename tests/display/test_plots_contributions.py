@@ -133,7 +133,7 @@ def test_importance_is_drawn_from_the_largest_on():
         "lime (in 1,234)", "tv + shows (in 3)", "no known token (in 1)",
     ]  # fmt: skip
     assert [bar.get_width() for bar in tokens.patches] == [-2.0, 0.5, 0.1]
-    assert {axes.get_xlabel() for axes in figure.axes} == {"mean contribution, stars"}
+    assert {axes.get_xlabel() for axes in figure.axes} == {"mean absolute contribution, stars"}
     assert features.get_title(loc="left") == "2 features, 7 sets"
     assert len(render(display.plot_importance(importance(tokens=False), most=1)).axes[0].patches) == 1
     ordered = importance(tokens=True)

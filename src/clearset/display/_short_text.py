@@ -147,13 +147,11 @@ def with_order(table: pa.Table) -> pa.Table:
 def set_feature_texts(explanation: ShownExplanation, most: int) -> list[str]:
     """Return each feature of one whole set by name and value, such as "price 9.5" or "number of tokens 3"."""
     of_items = not pa.types.is_integer(explanation.tokens["token"].type)
-    texts = []
-    for row in explanation.of_sets.to_pylist():
-        name = _COUNTED.get(row["feature"], row["feature"]) if of_items else row["feature"]
-        # What other classes make of it has no value.
-        alone = row["feature"] not in explanation.features
-        texts.append(shown(name, most) if alone else shortened(_said(name, _number(row["value"])), most))
-    return texts
+    called = _COUNTED if of_items else {}
+    return [
+        shortened(_said(called.get(row["feature"], row["feature"]), _number(row["value"])), most)
+        for row in explanation.of_sets.to_pylist()
+    ]
 
 
 def _items(token: list[str], most: int, between: str) -> str:

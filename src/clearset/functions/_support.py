@@ -66,7 +66,7 @@ class Support:
         """Return how much mean scores count in sets of these sizes, ``(B,)``: from 0 without tokens to 1."""
         if self.tokens < 2:
             return np.ones(len(sizes))
-        return np.interp(sizes, [0, 1, self.tokens], [0.0, self.alone, 1.0])
+        return np.asarray(np.interp(sizes, [0, 1, self.tokens], [0.0, self.alone, 1.0]))
 
     def usual(self, calibration: FloatArray, slots: slice) -> FloatArray:
         """Return what calibrators make of a feature on average, ``(C * K,)``; the slots are those of the feature."""

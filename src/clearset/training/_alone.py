@@ -44,7 +44,7 @@ def with_share_of_one(function: SetFunction, binning: Binning, reader: TokenRead
     """
     support, table = function.support, reader.table
     single = np.flatnonzero(table.sizes == 1)
-    same_labels = link.classes is None or np.array_equal(link.classes, table.classes)
+    same_labels = link.classes is None or (table.classes is not None and np.array_equal(link.classes, table.classes))
     if support is None or support.tokens < 2 or not len(single) or reader.details or not same_labels:
         return function
     tokens = np.sort(np.random.default_rng(0).permutation(single)[:ASKED])

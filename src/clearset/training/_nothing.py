@@ -10,7 +10,7 @@ FloatArray = npt.NDArray[np.float64]
 # So many examples without tokens count as much as what is usual.
 STRENGTH = 50.0
 # How far from the usual what is said of them may be: in standard deviations of a number, and as the share of a class.
-FURTHEST, FURTHEST_SHARE = 0.2, 0.05
+FURTHEST, FURTHEST_SHARE = 0.15, 0.04
 
 
 def expected_of_nothing(
@@ -20,8 +20,8 @@ def expected_of_nothing(
 
     It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
     set function has learned nothing about them, and would say anything. What was unknown in training and what will be
-    unknown later are not the same, so that it is never further from the usual than a probability of 0.05, or a fifth
-    of a standard deviation.
+    unknown later are not the same, so that it is never further from the usual than a probability of 0.04, or 0.15
+    standard deviations.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def expected_of_nothing(
     >>> from clearset.training import expected_of_nothing
     >>> labels, empty = np.repeat([0.0, 1.0], 50), np.arange(100) >= 90
     >>> expected_of_nothing(Loss("log_loss"), labels, np.ones(100), empty, 1).round(3)
-    array([0.55])
+    array([0.54])
     """
     usual = _best_guess(loss, labels, weights, n_classes)
     if not empty.any():

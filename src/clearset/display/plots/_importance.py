@@ -51,7 +51,7 @@ def plot_importance(importance: ShownImportance, *, most: int = 15) -> "Figure":
     features, tokens = importance.features, importance.tokens
     names = [shown(name) for name in features["feature"].to_pylist()]
     if "contribution" in features.column_names:
-        panels, axis = {"features": (names, _numbers(features, "contribution"))}, "mean contribution"
+        panels, axis = {"features": (names, _numbers(features, "contribution"))}, "mean absolute contribution"
     else:
         ways = {"between": "features shuffled between sets", "within": "features shuffled within sets"}
         panels, axis = {what: (names, _numbers(features, way)) for way, what in ways.items()}, "lost or changed"
