@@ -43,7 +43,7 @@ def test_classes(models: Any) -> None:
             explained = model.explain([X[row]], one["after"])
             rows = {token["token"]: token[when] for token in one["tokens"] if when in token}
             names = [" + ".join(token or ["no known token"]) for token in explained.tokens["token"].to_pylist()]
-            assert rows.keys() == {"base rate", "number of items", "number of tokens", "other classes", *names}
+            assert rows.keys() == {"base rate", "number of items", "number of tokens", *names}
             assert rows["base rate"] == pytest.approx(explained.base[0])
             for name, adds in zip(names, explained.tokens["contribution"].to_pylist(), strict=True):
                 assert rows[name] == pytest.approx(adds)

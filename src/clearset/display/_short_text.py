@@ -118,7 +118,20 @@ def token_texts(explanation: ShownExplanation, most: int) -> list[str]:
 
 
 def item_texts(table: pa.Table, most: int) -> list[str]:
-    """Return the tokens of a table, which are lists of items: those of n-grams as text, others with a plus between."""
+    """Return the tokens of a table, which are lists of items: those of n-grams as text, others with a plus between.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        A table with a column ``token``.
+    most : int
+        The largest number of characters of a token.
+
+    Returns
+    -------
+    list of str
+        A text for each token.
+    """
     between = " " if in_order(table) else " + "
     return ["no known token" if token is None else _items(token, most, between) for token in table["token"].to_pylist()]
 
@@ -145,7 +158,20 @@ def with_order(table: pa.Table) -> pa.Table:
 
 
 def set_feature_texts(explanation: ShownExplanation, most: int) -> list[str]:
-    """Return each feature of one whole set by name and value, such as "price 9.5" or "number of tokens 3"."""
+    """Return each feature of one whole set by name and value, such as "price 9.5" or "number of tokens 3".
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation of one set.
+    most : int
+        The largest number of characters of a feature.
+
+    Returns
+    -------
+    list of str
+        A text for each feature.
+    """
     of_items = not pa.types.is_integer(explanation.tokens["token"].type)
     called = _COUNTED if of_items else {}
     return [

@@ -1,6 +1,6 @@
 """What a joint model learns from: labelled rows of a frame, and what engines make of their columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -73,11 +73,21 @@ def fit_engine(engine: SemanticFeatureEngine, column: Column, examples: JointExa
     training = take_examples(part, examples.training)
     if not examples.has_validation:
         trial, order, _ = engine._fit(training, examples.y, examples.weights, groups)
+        trial = _in_full(engine, trial)
         known = np.empty((n, engine.as_model().link.n_outputs))
         known[order] = engine.as_model().link.estimates(trial.outputs_out_of_fold(1))
         return trial, known
     validation = (take_examples(part, examples.validation), examples.y[n:])
     trial, *_ = engine._fit(training, examples.y[:n], examples.weights[:n], groups, validation_data=validation)
+    trial = _in_full(engine, trial)
     # The table stays without the examples for validation: what follows learns to read its values as they are, and
     # would read those of a refreshed one worse.
     return trial, engine.as_model().link.estimates(trial.outputs_out_of_fold(1))
+
+
+def _in_full(engine: SemanticFeatureEngine, trial: Trial) -> Trial:
+    """Let small sets count in full, as joint training sees them; the follow-on model learns how far to trust them."""
+    model, fitted = engine.as_model(), trial.fitted
+    support = replace(model.support, tokens=1, alone=1.0)
+    engine.model_ = replace(model, function=replace(model.function, support=support))
+    return replace(trial, fitted=replace(fitted, function=replace(fitted.function, support=support)))

@@ -43,7 +43,7 @@ class JointExplanation(ExplanationSequence):
     JointExplanation(2 rows, engines: words)
     >>> explanation.follow_on.features
     ('words', 'price')
-    >>> sorted(token for (token,) in explanation.engines["words"][0].to_frame()["token"].to_pylist())
+    >>> sorted(token for (token,) in explanation.engines["words"][0].tokens["token"].to_pylist())
     ['oak', 'ripe']
     """
 

@@ -11,6 +11,8 @@ FloatArray = npt.NDArray[np.float64]
 STRENGTH = 50.0
 # How far from the usual what is said of them may be: in standard deviations of a number, and as the share of a class.
 FURTHEST, FURTHEST_SHARE = 0.15, 0.04
+# From this share of all examples on, they say for themselves.
+COMMON = 0.25
 
 
 def expected_of_nothing(
@@ -21,7 +23,7 @@ def expected_of_nothing(
     It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
     set function has learned nothing about them, and would say anything. What was unknown in training and what will be
     unknown later are not the same, so that it is never further from the usual than a probability of 0.04, or 0.15
-    standard deviations.
+    standard deviations, unless a quarter of the training examples had no token.
 
     Parameters
     ----------
@@ -56,6 +58,8 @@ def expected_of_nothing(
     seen = _best_guess(loss, labels[empty], weights[empty], n_classes)
     n_seen = np.count_nonzero(empty)
     shift = n_seen / (n_seen + STRENGTH) * (seen - usual)
+    if n_seen >= COMMON * len(labels):
+        return np.asarray(usual + shift)
     most = FURTHEST * float(labels.std()) if loss.name in REGRESSION_LOSSES else FURTHEST_SHARE
     return np.asarray(usual + shift * min(1.0, most / max(float(np.abs(shift).max()), 1e-300)))
 

@@ -145,5 +145,5 @@ def _link(one: ShownExplanation) -> Callable[[FloatArray], FloatArray] | None:
         return np.array
     if one.label is None:
         return np.exp
-    # Only where there are other outputs is there a row for them, which is no feature.
-    return expit if set(one.of_sets["feature"].to_pylist()) <= set(one.features) else None
+    # Where other outputs have a say, the sigmoid of this one is another number.
+    return expit if np.isclose(expit(one.output[0]), one.prediction[0], rtol=1e-9) else None
