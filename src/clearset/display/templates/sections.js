@@ -58,10 +58,12 @@ export function importance(model, chip) {
     name: h("span", null, chip(token), h("span", { class: "was" }, ` in ${count(sets, "set")}`)),
     contribution,
   }));
+  const unit = found.unit === "prediction" ? "the unit of the labels" : found.unit;
   return section(
     "importance",
     "What matters overall",
-    `How much features and tokens add to predictions on average, over ${count(found.n_sets, "set")}, in ${found.unit}.`,
+    `How much features and tokens add to or take from predictions on average, over ${count(found.n_sets, "set")}, ` +
+      `in ${unit}.`,
     h(
       "div",
       { class: "cards wide" },
