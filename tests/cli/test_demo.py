@@ -12,7 +12,7 @@ def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -
     output = tmp_path / "demo"
     assert main(["demo", "--products", "300", "--output", str(output)]) == 0
     out = capsys.readouterr().out
-    for part in ("star_rating", "number of reviews", "times smaller", "predicted sales", " predict"):
+    for part in ("star_rating", "number of reviews", "times smaller", "base rate", " predict"):
         assert part in out
     shown = [line for line in out.splitlines() if str(tmp_path) not in line]
     assert max(map(len, shown)) <= 100

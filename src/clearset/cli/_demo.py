@@ -17,7 +17,7 @@ def demo(
     from rich.console import Console
 
     import clearset as cs
-    from clearset.cli._demo_output import TOKEN_COLUMNS, show_calibrators, show_errors, show_product, show_rho
+    from clearset.cli._demo_output import TOKEN_COLUMNS, show_effects, show_errors, show_product, show_rho
     from clearset.cli._table_files import count_tokens, write_table
     from clearset.datasets import make_reviews
 
@@ -42,10 +42,11 @@ def demo(
     model.fit(train, reviews.sales[:cut])
     if model.interrupted_:
         console.print("Interrupted: this is the best model so far.")
-    show_calibrators(console, model)
-    show_rho(console, model, test)
+    explanation = model.explain(test)
+    show_effects(console, model)
+    show_rho(console, explanation)
     show_errors(console, model.predict(test), reviews.sales[:cut], reviews.sales[cut:], reviews.truth[cut:])
-    show_product(console, model, test, reviews.sales[cut:])
+    show_product(console, explanation, test, reviews.sales[cut:])
     console.rule("[bold]Is it true to what we declared?")
     console.print(str(model.verify(test)), markup=False, soft_wrap=True)
 

@@ -7,8 +7,12 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from clearset.display import set_feature_texts
+
 TOKEN_COLUMNS = ("star_rating", "word_count", "num_helpful", "photo")
 _BARS = "▁▂▃▄▅▆▇█"
+# Bars of a curve.
+_LENGTH = 16
 
 
 def sparkline(values: npt.NDArray[np.float64], low: float, high: float) -> str:
@@ -26,60 +30,62 @@ def sparkline(values: npt.NDArray[np.float64], low: float, high: float) -> str:
     return "".join(_BARS[bar] for bar in bars)
 
 
-def calibrator_line(keypoints: npt.NDArray[np.float64], values: npt.NDArray[np.float64], length: int = 20) -> str:
-    """Return the curve of a numeric calibrator over its range, with the ends of the range beside it.
+def effect_line(keypoints: npt.NDArray[np.float64], effects: npt.NDArray[np.float64], low: float, high: float) -> str:
+    """Return the effect of a numeric feature over its range, with the ends of the range beside it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from clearset.cli._demo_output import calibrator_line
-    >>> calibrator_line(np.array([1.0, 3.0, 5.0]), np.array([0.0, 0.0, 1.0]), 5)
-    '1 ▁▁▁▅█ 5'
+    >>> from clearset.cli._demo_output import effect_line
+    >>> effect_line(np.array([1.0, 3.0, 5.0]), np.array([1.0, 0.0, 0.0]), 0.0, 1.0)
+    '1 █▇▆▅▄▃▂▁▁▁▁▁▁▁▁▁ 5'
     """
-    places = np.linspace(keypoints[0], keypoints[-1], length)
-    return f"{keypoints[0]:g} {sparkline(np.interp(places, keypoints, values), 0, 1)} {keypoints[-1]:g}"
+    places = np.linspace(keypoints[0], keypoints[-1], _LENGTH)
+    return f"{keypoints[0]:g} {sparkline(np.interp(places, keypoints, effects), low, high)} {keypoints[-1]:g}"
 
 
-def keypoint_list(keypoints: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> str:
-    """Return keypoints and values as ``1→0.00  5→1.00``.
+def keypoint_list(keypoints: npt.NDArray[np.float64], effects: npt.NDArray[np.float64]) -> str:
+    """Return keypoints and effects as ``1→-0.20  5→+0.30``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clearset.cli._demo_output import keypoint_list
-    >>> keypoint_list(np.array([1.0, 5.0]), np.array([0.0, 1.0]))
-    '1→0.00  5→1.00'
+    >>> keypoint_list(np.array([1.0, 5.0]), np.array([-0.2, 0.3]))
+    '1→-0.20  5→+0.30'
     """
-    pairs: list[tuple[Any, Any]] = list(zip(keypoints, values, strict=True))
-    return "  ".join(f"{keypoint:.4g}→{value:.2f}" for keypoint, value in pairs)
+    pairs: list[tuple[Any, Any]] = list(zip(keypoints, effects, strict=True))
+    return "  ".join(f"{keypoint:.4g}→{effect:+.2f}" for keypoint, effect in pairs)
 
 
-def show_calibrators(console: Console, model: Any) -> None:
-    """Print the curve of every feature."""
-    console.rule("[bold]What it reads in each feature")
+def show_effects(console: Console, model: Any) -> None:
+    """Print what each value of every feature does to the score of a review."""
+    console.rule("[bold]What each feature does")
     console.print(
-        "Every feature is first read through a curve from 0 to 1. Where the curve is steep, a difference "
-        "matters; where it is flat, it does not. The curves are mixed into one score for each review."
+        "Every review gets a score. Here is what each value of a feature makes of it, all else as it is on average; "
+        "0 is the base rate, the average prediction, and all curves are on one scale."
     )
     table = Table(box=None, pad_edge=False)
-    for heading in ("feature", "curve over its range", "some keypoints"):
+    for heading in ("feature", "score over its range", "score at some values"):
         table.add_column(heading, no_wrap=True)
-    for name, curve in model.calibrators().items():
-        picked = sorted({0, len(curve.keypoints) // 3, 2 * len(curve.keypoints) // 3, len(curve.keypoints) - 1})
+    curves = model.calibrators()
+    low, high = (end([end(curve.effects[0]) for curve in curves.values()]) for end in (np.min, np.max))
+    for name, curve in curves.items():
+        picked = sorted({0, len(curve.keypoints) // 2, len(curve.keypoints) - 1})
         table.add_row(
             "number of reviews" if name == "cs.SIZE" else name,
-            calibrator_line(curve.keypoints, curve.values[0]),
-            keypoint_list(curve.keypoints[picked], curve.values[0][picked]),
+            effect_line(curve.keypoints, curve.effects[0], float(low), float(high)),
+            keypoint_list(curve.keypoints[picked], curve.effects[0][picked]),
         )
     console.print(table)
 
 
-def show_rho(console: Console, model: Any, test: Any) -> None:
+def show_rho(console: Console, explanation: Any) -> None:
     """Print how the mean score of a set becomes a prediction."""
-    scores, offsets = model.phi(test)
-    means = np.add.reduceat(scores[:, 0], offsets[:-1]) / np.diff(offsets)
+    (curve,) = explanation.rho.values()
+    means = explanation.aggregate[:, 0]
     places = np.linspace(means.min(), means.max(), 40)
-    outputs = np.asarray(model.rho(places)).reshape(-1)
+    outputs = np.interp(places, curve[:, 0], curve[:, 1])
     console.rule("[bold]From the mean score of the reviews to sales")
     console.print(
         f"score {places[0]:+.2f} {sparkline(outputs, 0, outputs.max())} {places[-1]:+.2f}\n"
@@ -106,22 +112,22 @@ def show_errors(console: Console, predicted: Any, known: Any, sales: Any, truth:
     )
 
 
-def show_product(console: Console, model: Any, test: Any, sales: Any) -> None:
-    """Print the reviews, with their scores, of one product that has about five."""
-    scores, offsets = model.phi(test)
-    row = int(np.argmin(np.abs(np.diff(offsets) - 5)))
-    product = test.slice(row, 1)
-    own = scores[offsets[row] : offsets[row + 1], 0]
-    columns = [product[name][0].as_py() for name in TOKEN_COLUMNS]
-    console.rule("[bold]One product, review by review")
+def show_product(console: Console, explanation: Any, test: Any, sales: Any) -> None:
+    """Print what the reviews of one product, which has about five, add to the base rate."""
+    sizes = np.bincount(explanation.tokens["set"].to_numpy())
+    row = int(np.argmin(np.abs(sizes - 5)))
+    one, product = explanation[row], test.slice(row, 1)
+    console.rule("[bold]One product, from the base rate to its prediction")
     table = Table(box=None, pad_edge=False)
-    for heading in (*TOKEN_COLUMNS, "score"):
+    for heading in (*TOKEN_COLUMNS, "score", "adds"):
         table.add_column(heading, justify="right")
-    for *values, score in zip(*columns, own, strict=True):
-        table.add_row(*("missing" if value is None else f"{value:g}" for value in values), f"{score:+.3f}")
-    table.add_row(*[""] * (len(TOKEN_COLUMNS) - 1), "mean", f"[bold]{own.mean():+.3f}")
+    blank = [""] * (len(TOKEN_COLUMNS) - 1)
+    table.add_row(*blank, "base rate", "", f"{one.base[0]:.1f}")
+    for token in one.tokens.to_pylist():
+        values = ("missing" if token[name] is None else f"{token[name]:g}" for name in TOKEN_COLUMNS)
+        table.add_row(*values, f"{token['score']:+.3f}", f"{token['contribution']:+.1f}")
+    for feature, text in zip(one.of_sets.to_pylist(), set_feature_texts(one, 24), strict=True):
+        table.add_row(*blank, text, f"{feature['score']:+.3f}", f"{feature['contribution']:+.1f}")
+    table.add_row(*blank, "prediction", "", f"[bold]{one.prediction[0]:.1f}")
     console.print(table)
-    console.print(
-        f"Product {product['product'][0].as_py()}, price {product['price'][0].as_py():.2f}: predicted sales "
-        f"{model.predict(product)[0]:.0f}, actual sales {sales[row]:.0f}."
-    )
+    console.print(f"Product {product['product'][0].as_py()}: actual sales {sales[row]:.0f}.")

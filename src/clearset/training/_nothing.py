@@ -12,7 +12,7 @@ STRENGTH = 50.0
 # How far from the usual what is said of them may be: in standard deviations of a number, and as the share of a class.
 FURTHEST, FURTHEST_SHARE = 0.15, 0.04
 # From this share of all examples on, they say for themselves.
-COMMON = 0.25
+COMMON = 0.4
 
 
 def expected_of_nothing(
@@ -23,7 +23,7 @@ def expected_of_nothing(
     It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
     set function has learned nothing about them, and would say anything. What was unknown in training and what will be
     unknown later are not the same, so that it is never further from the usual than a probability of 0.04, or 0.15
-    standard deviations, unless a quarter of the training examples had no token.
+    standard deviations, unless two in five of the training examples had no token.
 
     Parameters
     ----------
