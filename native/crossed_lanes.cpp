@@ -174,19 +174,21 @@ static inline T add_up(typename Vector<T>::type lanes) {
 template <class T>
 static void add_scores(const ClassBlock<T>& block, const Part& part, const T* low, const T* rise, double* sums) {
   Lanes<T> total{};
+  const T grid = grid_of<T>(part.set_size);
   if (block.width == 1) {
     double sum = 0;
     for (int t = part.from; t < part.to; ++t) {
       const T value = block.calibrated[t];
-      sum += static_cast<double>(low[t] + rise[t] * (value < 0 ? T(0) : value > 1 ? T(1) : value));
+      const T score = low[t] + rise[t] * (value < 0 ? T(0) : value > 1 ? T(1) : value);
+      sum += static_cast<double>(on_grid(score, grid));
     }
     sums[0] += sum;
     return;
   }
   for (int t = part.from; t < part.to; ++t) {
     const Lanes<T> value = load_loose(block.calibrated + t * block.width);
-    total.low += low[t] + rise[t] * clamp(value.low);
-    total.high += low[t] + rise[t] * clamp(value.high);
+    total.low += on_grid(low[t] + rise[t] * clamp(value.low), grid);
+    total.high += on_grid(low[t] + rise[t] * clamp(value.high), grid);
   }
   alignas(64) T totals[Lanes<T>::count];
   __builtin_memcpy(totals, &total, sizeof(total));

@@ -90,11 +90,12 @@ static bool calibrate(const Phi<T>& phi, int output, int64_t start, const Tile<T
 }
 
 template <class T>
-static double sum_scores(const T* scores, int count) {
-  if (count == 1) return static_cast<double>(scores[0]);
+static double sum_scores(const T* scores, int count, T grid) {
+  if (count == 1) return static_cast<double>(on_grid(scores[0], grid));
   double lanes[kStep] = {};
   for (int t = 0; t < count; t += kStep)
-    for (int i = 0; i < kStep; ++i) lanes[i] += static_cast<double>(t + i < count ? scores[t + i] : T(0));
+    for (int i = 0; i < kStep; ++i)
+      lanes[i] += static_cast<double>(on_grid(t + i < count ? scores[t + i] : T(0), grid));
   for (int half = kStep / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) lanes[i] += lanes[half + i];
   return lanes[0];
@@ -152,10 +153,10 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
       each_lattice<false, T>(phi, k, tile, nullptr, nullptr);
       double& sum = scratch.sums[k];
       next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
-        sum += sum_scores(tile.scores + from, to - from);
+        const int64_t lattice_scores = (phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices;
+        sum += sum_scores(tile.scores + from, to - from, grid_of<T>(lattice_scores));
         if (start + to < phi.offsets[set + 1]) return;
-        const double lattice_scores = static_cast<double>((phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices);
-        means[set * phi.n_outputs + k] = static_cast<T>(sum / lattice_scores);
+        means[set * phi.n_outputs + k] = static_cast<T>(sum / static_cast<double>(lattice_scores));
         sum = 0;
       });
     }
