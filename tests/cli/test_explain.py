@@ -94,6 +94,9 @@ def test_reasons_are_printed_and_written(folder: Path, tmp_path: Path, capsys: p
     out = capsys.readouterr().out
     for row in expected[:3].reasons(2).to_pylist():
         assert f"  {row['rank']}. {row['reason']} ({row['contribution']:+.4g})" in out.splitlines()
+    with_id = [*arguments, "--id", "sales", "--reasons", "1", "-o", str(tmp_path / "ids.parquet")]
+    assert main(with_id) == 0
+    assert pa.parquet.read_table(tmp_path / "ids.parquet").column_names[:2] == ["product", "sales"]
     assert main([*arguments, "--reasons", "1", "--raised", "-o", str(tmp_path / "reasons.csv")]) == 0
     written, reasons = pa.csv.read_csv(tmp_path / "reasons.csv"), expected.reasons(1, "raised")
     assert written.column_names == ["product", *reasons.column_names[1:]]
@@ -108,7 +111,7 @@ def test_importance_is_printed_and_drawn(folder: Path, tmp_path: Path, capsys: p
     for row in expected.features.to_pylist():
         assert [row["feature"], f"{row['contribution']:.4g}"] in lines
     assert main([*arguments, "--permutation", "--target", "sales"]) == 0
-    assert "in the unit of the R2" in capsys.readouterr().out
+    assert "what shuffling costs in R²" in capsys.readouterr().out
     assert main([*arguments, "-o", str(tmp_path / "importance.png")]) == 0
     assert (tmp_path / "importance.png").read_bytes()[:4] == b"\x89PNG"
     for wrong, message in (

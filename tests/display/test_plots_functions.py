@@ -82,7 +82,7 @@ def test_without_data_the_distribution_is_that_of_the_training_sets():
     model = fitted("number")[0]
     curve = model.calibrators()["star_rating"]
     heights = np.array([bar.get_height() for bar in model.plot_calibrators(None, ["star_rating"]).axes[0].patches[:5]])
-    np.testing.assert_allclose(heights / heights.sum(), curve.support[:5] / curve.support[:5].sum())
+    np.testing.assert_allclose(heights / heights.sum(), curve.counts[:5] / curve.counts[:5].sum())
 
 
 def test_the_distribution_counts_tokens():

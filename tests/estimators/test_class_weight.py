@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 import clearset as cs
-from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._class_weight import class_factors, weigh
 
 QUICK: dict[str, Any] = {"epochs": 4, "random_state": 0, "n_jobs": 1}
 ITEMS = np.array([f"i{k}" for k in range(8)])
@@ -83,7 +83,7 @@ def test_balance_of_equal_classes_changes_nothing() -> None:
 def test_balanced_classes_have_one_total_and_the_sum_stays(labels: list[int], seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.1, 5, len(labels))
     places = np.array(labels, dtype=float)
-    found = weigh_classes("balanced", np.arange(4), places, weights)
+    found = weigh(class_factors("balanced", np.arange(4), places, weights), places, weights)
     totals = np.bincount(labels, found, 4)
     np.testing.assert_allclose(totals[totals > 0], weights.sum() / np.count_nonzero(totals))
     assert found.sum() == pytest.approx(weights.sum())
@@ -174,3 +174,17 @@ def test_too_large_together() -> None:
     X, y = sets(60)
     with pytest.raises(ValueError, match="class_weight times sample_weight is infinite"):
         cs.SetClassifier(class_weight={"rare": 1e300}).fit(X, y, np.full(60, 2.0**50))
+
+
+def test_given_validation_data_are_weighed_as_the_training_data_are() -> None:
+    """Balanced by the training data, whatever the shares of classes are among the others."""
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 1))
+    y = (X[:, 0] > 0.9).astype(int)
+    held = rng.random((100, 1))
+    held_y = (held[:, 0] > 0.5).astype(int)
+    factors = len(y) / (2 * np.bincount(y))
+    options = {"epochs": 10, "random_state": 0, "n_jobs": 1}
+    balanced = cs.SetClassifier(class_weight="balanced", **options).fit(X, y, validation_data=(held, held_y))
+    named = cs.SetClassifier(class_weight=dict(enumerate(factors)), **options).fit(X, y, validation_data=(held, held_y))
+    assert balanced.history_ == named.history_

@@ -263,3 +263,11 @@ def test_sixty_features() -> None:
     assert model.score(X, y) > 0.5
     assert model.certificate_
     assert np.isfinite(model.predict(X * 1e6)).all()
+
+
+@pytest.mark.parametrize("label", [0.1, 0.3, 0.7, 7.7, 1e-8, -1e-8, 0.0, 5.0, 1e12])
+def test_constant_labels_of_items(label):
+    rng = np.random.default_rng(0)
+    X = [[f"w{i}" for i in rng.choice(30, rng.integers(2, 7), replace=False)] for _ in range(200)]
+    model = cs.SemanticRegressor(random_state=0, epochs=3).fit(X, np.full(200, label))
+    np.testing.assert_allclose(model.predict(X), label, rtol=0.05, atol=0.01)

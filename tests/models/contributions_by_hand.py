@@ -96,7 +96,7 @@ def contributions(function, slots, fractions, per_set, n_tokens, link, column):
     now = scores()
     share = 1.0
     if 0 < n_tokens < support.tokens:
-        share = support.alone + (n_tokens - 1) / (support.tokens - 1) * (1 - support.alone)
+        share = support.share_of_one + (n_tokens - 1) / (support.tokens - 1) * (1 - support.share_of_one)
     means = support.base + share * (now.mean(axis=0) - support.base)
     ends, begins = (np.array([rho(function, c, each[c]) for c in range(n_outputs)]) for each in (means, support.base))
     base, prediction = (prediction_of(link, outputs, column) for outputs in (begins, ends))

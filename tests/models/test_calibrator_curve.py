@@ -111,7 +111,7 @@ def test_support_counts_training_sets():
     model = cs.SetRegressor(["stars"], **QUICK).fit(pa.table({"stars": stars}), np.arange(20.0))
     curve = model.calibrators()["stars"]
     np.testing.assert_array_equal(curve.keypoints, [1, 2, 5])
-    np.testing.assert_allclose(curve.support, [7.5, 6.25, 5.0, 1.25])
+    np.testing.assert_allclose(curve.counts, [7.5, 6.25, 5.0, 1.25])
 
 
 def test_classes_that_share_a_set_function_are_told_by_their_mean_base():

@@ -451,7 +451,7 @@ def test_frames_are_compact_unless_details_are_asked_for() -> None:
     model = cs.SetRegressor(["stars", "price"], random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
     explanation = model.explain(products)
     frame = explanation.to_frame()
-    assert frame.column_names == ["set", "token", "feature", "stars", "price", "score", "contribution"]
+    assert frame.column_names == ["set", "token", "feature", "value", "stars", "price", "score", "contribution"]
     assert frame["set"].to_pylist() == [0, 0, 0, 1, 1, 2, 2, 2]
     assert frame["feature"].to_pylist() == [None, None, "price", None, "price", None, None, "price"]
     assert frame["token"].to_pylist() == [0, 1, None, 0, None, 0, 1, None]

@@ -61,7 +61,7 @@ def test_shuffling_costs_what_predictions_on_shuffled_sets_lose(model):
     assert found["price"]["within"] == 0.0
     assert found["stars"]["between"] > 10 * abs(found["noise"]["between"])
     assert found["stars"]["between"] > found["stars"]["within"]
-    assert importance.unit == "R2"
+    assert importance.unit == "R²"
     assert model.importance(X, method="permutation", repeats=1).unit == "prediction"
 
 
@@ -119,3 +119,19 @@ def test_reasons_name_tokens_and_refuse_what_they_cannot_count(items):
             explanation.reasons(k)
     with pytest.raises(ValueError, match="direction is 'up'"):
         explanation.reasons(1, "up")
+
+
+def test_reasons_of_one_set_read_as_among_many():
+    rng = np.random.default_rng(0)
+    columns = {name: [rng.integers(0, 3, 4).astype(float).tolist() for _ in range(40)] for name in "abcde"}
+    frame = pa.table(columns | {"zip": rng.choice(["01234", "10115"], 40)})
+    features = [*"abcde", cs.Feature("zip", kind="categorical")]
+    model = cs.SetRegressor(features, random_state=0, epochs=20).fit(frame, rng.random(40))
+    explanation = model.explain(frame)
+    together = explanation.reasons(2).to_pylist()
+    for number in range(40):
+        alone = explanation[number].reasons(2)["reason"].to_pylist()
+        assert alone == [row["reason"] for row in together if row["set"] == number]
+    texts = {row["reason"] for row in (*together, *explanation.reasons(6, "raised").to_pylist())}
+    assert {text for text in texts if text.startswith("zip")} <= {"zip 01234", "zip 10115"}
+    assert all(text.startswith(("a ", "zip ")) for text in texts)

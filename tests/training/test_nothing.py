@@ -43,7 +43,7 @@ def test_examples_move_what_is_said_by_their_number_and_never_far():
     shares = expected_of_nothing(Loss("log_loss"), 2 * labels, np.ones(10_000), many, 3)
     np.testing.assert_allclose(shares, [0.86, 0.0, 0.14])
     common = np.arange(10_000) < 4000
-    said = float(expected_of_nothing(Loss("log_loss"), labels, np.ones(10_000), common, 1)[0])
+    said = float(expected_of_nothing(Loss("log_loss"), labels, np.ones(10_000), common, 1, 4000)[0])
     assert said == pytest.approx(0.1 + 4000 / 4050 * 0.15)
 
 

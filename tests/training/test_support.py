@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clearset as cs
-from clearset.functions import Support
-from clearset.training._support import enough, smallest_supported
+from clearset.functions import Support, enough
+from clearset.training._support import smallest_supported
 
 RNG = np.random.default_rng(0)
 
@@ -26,7 +26,7 @@ def baskets(n, smallest, classes=2, seed=0):
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=200), st.integers(1, 60))
 def test_the_smallest_supported_size_is_that_of_enough_sets(sizes, needed):
     needed = min(needed, len(sizes))
-    found = smallest_supported(np.array(sizes), needed, [], [])
+    found = smallest_supported(np.array(sizes), needed)
     assert found >= 1
     assert sum(size <= found for size in sizes) >= needed
     assert found == 1 or sum(size < found for size in sizes) < needed
@@ -54,7 +54,7 @@ def test_the_base_rate_is_the_average_prediction(labels):
 def test_sets_between_no_token_and_enough_tokens_are_drawn_in_proportion():
     support = Support(np.array([[0.25, -0.5]]), 4, np.zeros(0))
     means = RNG.uniform(-1, 1, (6, 1, 2))
-    drawn = support.drawn(means, np.arange(6))
+    drawn = support.shrunk(means, np.arange(6))
     for size in range(6):
         share = min(1.0, size / 4)
         np.testing.assert_allclose(drawn[size], (1 - share) * support.base + share * means[size])
@@ -67,7 +67,7 @@ def test_a_set_of_one_token_is_drawn_to_the_base():
     assert tokens >= 5
     single = [["item 3"]]
     (score,) = model.phi(single).scores[:, 0]
-    base, share = model.support.base[0, 0], model.support.alone
+    base, share = model.support.base[0, 0], model.support.share_of_one
     assert 0 < share <= 1 / tokens + 1e-12
     assert model.decision_function(single) == pytest.approx(model.rho([[base + share * (score - base)]]), abs=1e-12)
 
@@ -159,3 +159,37 @@ def test_files_keep_what_training_has_shown(tmp_path):
     single = [["item 1"], ["item 2", "item 3"], []]
     for other in (loaded, frozen, type(frozen).load(tmp_path / "frozen")):
         np.testing.assert_allclose(other.predict_proba(single), model.predict_proba(single), atol=1e-12)
+
+
+def test_features_of_whole_sets_count_in_full_however_few_tokens_there_are():
+    rng = np.random.default_rng(0)
+
+    def made(n, low, high):
+        x = [rng.random(rng.integers(low, high)).tolist() for _ in range(n)]
+        z = rng.normal(size=n)
+        return pa.table({"x": x, "z": z}), np.array([np.mean(row) for row in x]) + 3 * z
+
+    model = cs.SetRegressor(random_state=0, epochs=100).fit(*made(800, 4, 12))
+    for size in (1, 2, 3):
+        assert model.score(*made(200, size, size + 1)) > 0.98
+    empty = pa.table({"x": pa.array([[], []], pa.list_(pa.float64())), "z": [-1.0, 1.0]})
+    assert np.diff(model.predict(empty))[0] == pytest.approx(6.0, abs=1.0)
+
+
+def test_small_sets_are_left_alone_where_a_trust_speaks_of_their_size():
+    rng = np.random.default_rng(0)
+    sets = pa.table({"x": [rng.random(rng.integers(8, 20)).tolist() for _ in range(300)]})
+    labels = np.array([np.mean(row) for row in sets["x"].to_pylist()])
+    features = [cs.Feature("x", monotonic="increasing"), cs.SIZE]
+    trusted = cs.SetRegressor(features, trusts=[cs.Trust("x", by=cs.SIZE)], random_state=0, epochs=5)
+    assert trusted.fit(sets, labels).as_model().support.tokens == 1
+    assert cs.SetRegressor(features, random_state=0, epochs=5).fit(sets, labels).as_model().support.tokens == 8
+
+
+def test_intervals_of_other_labels_say_nothing_of_single_tokens():
+    X, _, number = baskets(600, 5)
+    model = cs.SemanticRegressor(cs.Items(), random_state=0, epochs=20)
+    model.fit(X, 1000 * number, token_X=X, token_y=number)
+    assert model.as_model().support.alone is None
+    single = model.predict([["item 1"], ["item 2"], ["item 3"], ["item 4"]])
+    assert np.ptp(single) > 0

@@ -1,6 +1,7 @@
 """All commands together; errors become one line and an exit status."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -71,6 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (1, True)
     """
     typed = list(sys.argv[1:] if arguments is None else arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _run(typed)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print("clearset: warning:", " ".join(str(message).split()), file=sys.stderr)
+
+
+def _run(typed: list[str]) -> int:
     try:
         status = app(typed or ["--help"], prog_name="clearset", standalone_mode=False)
     except _UsageError as error:

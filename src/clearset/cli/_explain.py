@@ -43,7 +43,7 @@ def explain(
         write_explanation,
         write_reasons,
     )
-    from clearset.cli._id_columns import called_by, with_ids
+    from clearset.cli._id_columns import beside, called_by, with_ids
     from clearset.cli._model_data import load_model, read_for
     from clearset.cli._sets_read import tell_sets
 
@@ -75,4 +75,5 @@ def explain(
     if reasons is None:
         write_explanation(with_ids(explanation, table, copied), keys, output)
     else:
-        write_reasons(explanation, keys, reasons, direction, output)
+        ids_of_sets = table.select(list(dict.fromkeys(copied)))
+        write_reasons(beside(explanation.reasons(reasons, direction), ids_of_sets), keys, output)

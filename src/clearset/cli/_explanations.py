@@ -101,11 +101,9 @@ def class_named(model: Model, label: str) -> Any:
     return names[label]
 
 
-def write_reasons(
-    explanation: Explanation, keys: tuple[str, pa.Array] | None, k: int, direction: str, path: Path
-) -> None:
-    """Write up to k reasons for each set to a file; keys, if given, replace the numbers of the sets."""
-    write_table(_with_keys(explanation.reasons(k, direction), keys), path)
+def write_reasons(reasons: pa.Table, keys: tuple[str, pa.Array] | None, path: Path) -> None:
+    """Write the reasons of all sets to a file; keys, if given, replace the numbers of the sets."""
+    write_table(_with_keys(reasons, keys), path)
 
 
 def _with_keys(frame: pa.Table, keys: tuple[str, pa.Array] | None) -> pa.Table:
@@ -146,7 +144,9 @@ def _without_lists(table: pa.Table) -> pa.Table:
 
 def importance_lines(importance: Importance, top: int) -> Iterator[str]:
     """Yield the features, then the tokens, the most important first."""
-    yield f"Over {importance.n_sets:,} sets, in the unit of the {importance.unit}:"
+    by_contribution = "contribution" in importance.features.column_names
+    what = f"in the unit of the {importance.unit}" if by_contribution else f"what shuffling costs in {importance.unit}"
+    yield f"Over {importance.n_sets:,} sets, {what}:"
     yield ""
     for table in (importance.features, importance.tokens):
         if table is None:

@@ -1,5 +1,7 @@
 """``clearset fit``: train a model on a table and save it."""
 
+import warnings
+
 import typer
 
 from clearset.cli._options import TrainingOptions
@@ -15,6 +17,8 @@ def fit(options: TrainingOptions) -> None:
     from clearset.cli._fit_summary import summary
     from clearset.cli._training import read_training
 
+    if options.quiet:
+        warnings.simplefilter("ignore")
     training = read_training(options)
     console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
     training.announce(console)

@@ -12,11 +12,12 @@ def with_ids(explanation: Explanation, table: pa.Table, names: Sequence[str]) ->
     """Return an explanation in whose tables every row has these columns of its set as well."""
     parts = {field.name: getattr(explanation, field.name) for field in fields(explanation)}
     ids = table.select(list(dict.fromkeys(names)))
-    found = {name: _beside(part, ids) for name, part in parts.items() if isinstance(part, pa.Table)}
+    found = {name: beside(part, ids) for name, part in parts.items() if isinstance(part, pa.Table)}
     return replace(explanation, **found)
 
 
-def _beside(rows: pa.Table, ids: pa.Table) -> pa.Table:
+def beside(rows: pa.Table, ids: pa.Table) -> pa.Table:
+    """Put the columns of sets beside rows whose first column is the number of their set."""
     for place, name in enumerate(ids.column_names, start=1):
         if name in rows.column_names:
             raise ValueError(f"--id is {name!r}, but the explanation has a column of that name. Rename it.")

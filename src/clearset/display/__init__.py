@@ -12,7 +12,7 @@ from clearset.display._notebook import (
 )
 from clearset.display._notebook_explanations import dependence_html, explanation_html, joint_explanation_html
 from clearset.display._report_page import render_report, write_report
-from clearset.display._short_text import counted, item_texts, set_feature_texts, token_texts, with_order
+from clearset.display._short_text import counted, item_texts, set_feature_texts, token_features, token_texts, with_order
 from clearset.display.plots._calibrators import plot_calibrators
 from clearset.display.plots._dependence import plot_partial_dependence
 from clearset.display.plots._history import plot_history
@@ -44,6 +44,7 @@ __all__ = [
     "reliability",
     "render_report",
     "set_feature_texts",
+    "token_features",
     "token_table_html",
     "token_texts",
     "tuning_html",

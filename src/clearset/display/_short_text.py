@@ -85,7 +85,7 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 or what.endswith("s") else f"{n:,} {what}s"
 
 
-def token_texts(explanation: ShownExplanation, most: int) -> list[str]:
+def token_texts(explanation: ShownExplanation, most: int, features: Sequence[str] | None = None) -> list[str]:
     """Return each token of one set in a few words: its items, or its features.
 
     Parameters
@@ -94,6 +94,9 @@ def token_texts(explanation: ShownExplanation, most: int) -> list[str]:
         The explanation of one set.
     most : int
         The largest number of characters of a token.
+    features : sequence of str, optional
+        The features to tell, where tokens are not made of items; by default those of tokens and, of many, those that
+        differ in the set.
 
     Returns
     -------
@@ -104,17 +107,33 @@ def token_texts(explanation: ShownExplanation, most: int) -> list[str]:
     tokens = table["token"].to_pylist()
     if not pa.types.is_integer(table["token"].type):
         return item_texts(table, most)
-    of_set = {*explanation.of_sets["feature"].to_pylist(), SIZE}
-    names = [name for name in explanation.features if name not in of_set]
-    if len(names) > _MOST_FEATURES and len(tokens) > 1:
+    names = token_features(explanation) if features is None else list(features)
+    if features is None and len(names) > _MOST_FEATURES and len(tokens) > 1:
         # What all tokens of the set share does not tell them apart.
         names = [name for name in names if len(set(table[name].to_pylist())) > 1] or names
     columns = [table[name].to_pylist() for name in names]
     rows = zip(*columns, strict=True) if names else [()] * len(tokens)
     return [
-        "no token" if token is None else shortened(", ".join(map(_said, names, row)), most) or f"token {token + 1}"
+        "no token" if token is None else shortened(", ".join(map(_said, names, row)), most) or "all features together"
         for token, row in zip(tokens, rows, strict=True)
     ]
+
+
+def token_features(explanation: ShownExplanation) -> list[str]:
+    """Return the features that are not of whole sets.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation.
+
+    Returns
+    -------
+    list of str
+        Their names.
+    """
+    of_sets = {*explanation.of_sets["feature"].unique().to_pylist(), SIZE}
+    return [name for name in explanation.features if name not in of_sets]
 
 
 def item_texts(table: pa.Table, most: int) -> list[str]:
@@ -174,22 +193,17 @@ def set_feature_texts(explanation: ShownExplanation, most: int) -> list[str]:
     """
     of_items = not pa.types.is_integer(explanation.tokens["token"].type)
     called = _COUNTED if of_items else {}
-    return [
-        shortened(_said(called.get(row["feature"], row["feature"]), _number(row["value"])), most)
-        for row in explanation.of_sets.to_pylist()
-    ]
+    schema, texts = explanation.tokens.schema, []
+    for row in explanation.of_sets.to_pylist():
+        name, value = row["feature"], row["value"]
+        if value is not None and pa.types.is_floating(schema.field(name).type):
+            value = float(value)
+        texts.append(shortened(_said(called.get(name, name), value), most))
+    return texts
 
 
 def _items(token: list[str], most: int, between: str) -> str:
     return shortened(between.join(shown(item, max(most // len(token) - 3, 12)) for item in token), most)
-
-
-def _number(text: str | None) -> Any:
-    """Return the number that a text is, if it is one."""
-    try:
-        return text if text is None else float(text)
-    except ValueError:
-        return text
 
 
 def _said(name: str, value: Any) -> str:

@@ -43,7 +43,7 @@ class Engine(ABC):
         """Return the outputs of every set, ``(B, C)``; sets that are smaller than supported are drawn to the base."""
         means = self.means(function, sets, threads)
         if function.support is not None:
-            means = function.support.drawn(means, np.diff(sets.offsets))
+            means = function.support.shrunk(means, np.diff(sets.offsets))
         return self.rho(function.rho, means)
 
     def outputs_of_sets(self, function: SetFunction, binning: Binning, sets: SetData, threads: int = 1) -> FloatArray:

@@ -45,7 +45,7 @@ class NativeEngine(Engine):
         )
         if function.support is not None:
             shape = (len(means), function.outputs, function.width)
-            means = function.support.drawn(means.reshape(shape), sets.sizes).reshape(len(means), -1)
+            means = function.support.shrunk(means.reshape(shape), sets.sizes).reshape(len(means), -1)
         return self._rho(function.rho, means)
 
     def _rho(self, rho: Rho, rows: FloatArray) -> FloatArray:

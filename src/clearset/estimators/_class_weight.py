@@ -1,31 +1,42 @@
 """Weights of classes, which multiply the weights of examples."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset.sets import check_weights
+from clearset.training import LabelledExamples
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def weigh_classes(
+def class_factors(
     class_weight: Any, classes: npt.NDArray[Any] | None, labels: npt.NDArray[Any], weights: FloatArray
-) -> FloatArray:
-    """Multiply the weights of examples by those of their classes; labels are places among the classes."""
+) -> FloatArray | None:
+    """Return what the weight of an example of each class is multiplied by; labels are places among the classes."""
     if class_weight is None or classes is None:
-        return weights
-    places = labels.astype(np.int64)
+        return None
     if isinstance(class_weight, str):
-        factors = _balanced(np.bincount(places, weights, len(classes)).astype(np.float64))
-    else:
-        factors = _named(class_weight, classes.tolist())
+        return _balanced(np.bincount(labels.astype(np.int64), weights, len(classes)).astype(np.float64))
+    return _named(class_weight, classes.tolist())
+
+
+def weigh(factors: FloatArray | None, labels: npt.NDArray[Any], weights: FloatArray) -> FloatArray:
+    """Multiply the weights of examples by the factors of their classes, if there are any."""
+    if factors is None:
+        return weights
     with np.errstate(over="ignore"):
-        product = weights * factors[places]
+        product = weights * factors[labels.astype(np.int64)]
     if not np.isfinite(product).all():
         raise ValueError("class_weight times sample_weight is infinite. Divide the weights by a constant.")
     return check_weights(product, len(product))
+
+
+def weighed(rows: LabelledExamples, factors: FloatArray | None) -> LabelledExamples:
+    """Return examples whose weights are multiplied by the factors of their classes."""
+    return replace(rows, weights=weigh(factors, rows.labels, rows.weights))
 
 
 def weigh_same_classes(
@@ -37,7 +48,7 @@ def weigh_same_classes(
 ) -> FloatArray:
     """Weigh examples of a token table, if their classes are those of the fit; they may be others."""
     same = classes is not None and fitted is not None and np.array_equal(classes, fitted)
-    return weigh_classes(class_weight if same else None, classes, labels, weights)
+    return weigh(class_factors(class_weight if same else None, classes, labels, weights), labels, weights)
 
 
 def _balanced(totals: FloatArray) -> FloatArray:

@@ -88,6 +88,6 @@ def fit_engine(engine: SemanticFeatureEngine, column: Column, examples: JointExa
 def _in_full(engine: SemanticFeatureEngine, trial: Trial) -> Trial:
     """Let small sets count in full, as joint training sees them; the follow-on model learns how far to trust them."""
     model, fitted = engine.as_model(), trial.fitted
-    support = replace(model.support, tokens=1, alone=1.0)
+    support = replace(model.support, tokens=1, alone=None)
     engine.model_ = replace(model, function=replace(model.function, support=support))
     return replace(trial, fitted=replace(fitted, function=replace(fitted.function, support=support)))

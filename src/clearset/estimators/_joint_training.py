@@ -5,17 +5,19 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.engines import Estimate, Schedule
 from clearset.engines import engine as compute
-from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._joint_examples import JointExamples
 from clearset.functions import Loss, SetFunction
 from clearset.models import FittedJointModel, SemanticModel, SetModel, names_of
 from clearset.sets import CrossedPositions, Positions
 from clearset.training import JointSets, Part, Trial, Unit, base_means, choose_batch_size, progress_bar, train_jointly
 
+FloatArray = npt.NDArray[np.float64]
 AnyModel = TypeVar("AnyModel", SetModel, SemanticModel)
 
 
@@ -34,7 +36,8 @@ def train_together(
     """
     follow_on, training = joint.follow_on, examples.training
     wanted, classes = follow_on.parameters.get("class_weight"), follow_on.link.classes
-    weights = weigh_classes(wanted, classes, examples.labels, examples.weights)
+    factors = class_factors(wanted, classes, examples.labels[training], examples.weights[training])
+    weights = weigh(factors, examples.labels, examples.weights)
 
     def part(model: SetModel | SemanticModel, loss: Loss) -> Part:
         unit = Unit.of(loss, examples.labels[training], weights[training])
@@ -57,20 +60,24 @@ def train_together(
         progress = train_jointly(parts, data, schedule, rng, on_epoch)
     first, *rest = progress.functions
     engines = {
-        column: _with_function(engine, function, estimate.positions, examples)
+        column: _with_function(engine, function, estimate.positions, training, weights)
         for (column, engine), function, estimate in zip(joint.engines.items(), rest, estimates, strict=True)
     }
     gain = progress.before - progress.after
-    follow_on = _with_function(follow_on, first, positions, examples)
+    follow_on = _with_function(follow_on, first, positions, training, weights)
     kept = replace(joint, engines=engines, follow_on=follow_on, gain=gain, history=progress.history)
     return kept, progress.interrupted
 
 
 def _with_function(
-    model: AnyModel, function: SetFunction, positions: Positions | CrossedPositions, examples: JointExamples
+    model: AnyModel,
+    function: SetFunction,
+    positions: Positions | CrossedPositions,
+    training: npt.NDArray[np.int64],
+    weights: FloatArray,
 ) -> AnyModel:
     """Return a model with another set function, verified; its base is that of the training sets."""
-    means = compute().means(function, positions, model.threads)[examples.training]
-    base = base_means(function, model.link, means, examples.weights[examples.training])
+    means = compute().means(function, positions, model.threads)[training]
+    base = base_means(function, model.link, means, weights[training])
     model = replace(model, function=replace(function, support=replace(model.support, base=base)))
     return replace(model, certificate=model.verify())

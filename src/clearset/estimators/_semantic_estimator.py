@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from clearset.estimators._class_weight import weigh_same_classes
+from clearset.estimators._class_weight import class_factors, weigh_same_classes, weighed
 from clearset.estimators._fit_warnings import warn_of_no_tokens, warn_of_training
 from clearset.estimators._input import forget_columns
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
@@ -202,9 +202,13 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         check_parameters(parameters, self._rules)
         rng = make_rng(self.random_state)
         rows, link = self._read(X, y, sample_weight, None)
+        factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)
+        rows = weighed(rows, factors)
         plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link))
         learning, kept = self._learning(rows, groups, plan, rng)
-        held = None if validation_data is None else self._read(*check_pair(validation_data), None, link)[0]
+        held = None
+        if validation_data is not None:
+            held = weighed(self._read(*check_pair(validation_data), None, link)[0], factors)
         sources, order = learning.split(held)
         trial, losses = learning.choose(sources)
         record, parts = self._record(trial), trial
@@ -250,8 +254,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, link: Link | None) -> tuple[LabelledExamples, Link]:
-        weights = (sample_weight, self.get_params(deep=False).get("class_weight"))
-        return read_examples(X, y, weights, link, task=self._task, loss=self.loss, name=type(self).__name__)
+        return read_examples(X, y, sample_weight, link, task=self._task, loss=self.loss, name=type(self).__name__)
 
     def _learning(
         self, rows: LabelledExamples, groups: Any, plan: Plan, rng: np.random.Generator
@@ -315,6 +318,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         check_parameters(self.get_params(deep=False), self._rules)
         rng, link = make_rng(self.random_state), model.link
         rows, _ = self._read(X, y, sample_weight, link)
+        wanted = self.get_params(deep=False).get("class_weight")
+        rows = weighed(rows, class_factors(wanted, link.classes, rows.labels, rows.weights))
         if link.classes is not None and len(np.unique(rows.labels[rows.weights > 0])) < 2:
             raise ValueError("y holds one class only; a set function learns from at least two.")
         plan = make_plan(self.get_params(deep=False), link, replace(model.table, corrections=None))

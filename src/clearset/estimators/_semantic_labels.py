@@ -1,9 +1,7 @@
 """Labels of sets of strings and texts: whether they are classes or numbers, and which loss fits them."""
 
-from dataclasses import replace
 from typing import Any, Literal
 
-from clearset.estimators._class_weight import weigh_classes
 from clearset.estimators._input import check_counts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
@@ -14,11 +12,10 @@ Task = Literal["auto", "classes", "number"]
 
 
 def read_examples(
-    X: Any, y: Any, weights: tuple[Any, Any], link: Link | None, *, task: Task, loss: str, name: str
+    X: Any, y: Any, sample_weight: Any, link: Link | None, *, task: Task, loss: str, name: str
 ) -> tuple[LabelledExamples, Link]:
     """Check labels and weights, and settle the link by the labels, unless that of an earlier fit is given."""
-    # `weights` are those of examples and of classes; `task` and `loss` are what the estimator takes labels for and
-    # minimises, and messages call it `name`.
+    # `task` and `loss` are what the estimator takes labels for and minimises, and messages call it `name`.
     n = count_examples(X)
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -26,14 +23,13 @@ def read_examples(
         task = "number" if link.classes is None else "classes"
     elif task == "auto" and not is_auto(loss):
         task = "number" if loss in REGRESSION_LOSSES else "classes"
-    labels, of_examples = read_labels(y, n, task), check_weights(weights[0], n)
+    labels, weights = read_labels(y, n, task), check_weights(sample_weight, n)
     if labels.classes is None:
         check_size(labels.values)
     settled = _new_link(labels, loss, name) if link is None else link
     if settled.loss == "poisson":
-        check_counts(labels.values[of_examples > 0], allow_zeros=link is not None)
-    rows = LabelledExamples.of(X, labels, of_examples, settled.classes)
-    return replace(rows, weights=weigh_classes(weights[1], settled.classes, rows.labels, rows.weights)), settled
+        check_counts(labels.values[weights > 0], allow_zeros=link is not None)
+    return LabelledExamples.of(X, labels, weights, settled.classes), settled
 
 
 def _new_link(labels: Labels, loss: str, name: str) -> Link:

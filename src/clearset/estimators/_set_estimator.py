@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from clearset.estimators._class_weight import weigh_classes
+from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
@@ -157,14 +157,15 @@ class SetEstimator(ModelEstimator, ABC):
             sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
         weights = check_weights(sample_weight, len(sets))
         labels, link = self._labels(y, len(sets), None if start is None else start.link)
-        weights = weigh_classes(parameters.get("class_weight"), link.classes, labels, weights)
+        factors = class_factors(parameters.get("class_weight"), link.classes, labels, weights)
+        weights = weigh(factors, labels, weights)
         _check_declarations(features, trusts, link)
         data = LabelledSets(sets, labels, weights)
         if not weights.all():
             data = data[np.flatnonzero(weights)]
         validation: LabelledSets | None = None
         if validation_data is not None:
-            validation = self._validation(validation_data, features, link)
+            validation = self._validation(validation_data, features, link, factors)
         elif self.early_stopping:
             stratify, fraction = link.classes is not None, self.validation_fraction
             chosen, held = hold_out(data.labels, None, fraction, rng, stratify=stratify)
@@ -215,12 +216,11 @@ class SetEstimator(ModelEstimator, ABC):
                 )
         return read_sets(X, start.binning.features)
 
-    def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link) -> LabelledSets:
+    def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link, factors: Any) -> LabelledSets:
         X, y = check_pair(validation_data)
         sets = read_sets(self._input(X), features)
         labels, _ = self._labels(y, len(sets), link)
-        wanted = self.get_params(deep=False).get("class_weight")
-        return LabelledSets(sets, labels, weigh_classes(wanted, link.classes, labels, np.ones(len(sets))))
+        return LabelledSets(sets, labels, weigh(factors, labels, np.ones(len(sets))))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

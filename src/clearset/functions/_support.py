@@ -7,6 +7,31 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
+# One in so many of the training sets is enough to learn from, and so is this number of them.
+_ENOUGH = 50
+
+
+def enough(n: float) -> float:
+    """Return how many of n cases have to show something, for it to be learned from them.
+
+    Parameters
+    ----------
+    n : float
+        The number of cases in all.
+
+    Returns
+    -------
+    float
+        One in 50 of them, but at least 1 and at most 50.
+
+    Examples
+    --------
+    >>> from clearset.functions import enough
+    >>> enough(30), enough(500), enough(1_000_000)
+    (1.0, 10.0, 50.0)
+    """
+    return min(max(n / _ENOUGH, 1.0), float(_ENOUGH))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Support:
@@ -31,18 +56,14 @@ class Support:
     >>> import numpy as np
     >>> from clearset.functions import Support
     >>> support = Support(np.array([[0.1]]), 4, np.zeros(3))
-    >>> support.drawn(np.array([[[0.5]], [[0.5]]]), np.array([1, 4])).ravel()
+    >>> support.shrunk(np.array([[[0.5]], [[0.5]]]), np.array([1, 4])).ravel()
     array([0.2, 0.5])
     """
 
     base: FloatArray
     tokens: int
     counts: FloatArray
-    alone: float = -1.0
-
-    def __post_init__(self) -> None:
-        if self.alone < 0:
-            object.__setattr__(self, "alone", 1.0 / self.tokens)
+    alone: float | None = None
 
     def __repr__(self) -> str:
         base = np.array2string(self.base.ravel(), precision=3, threshold=5)
@@ -53,7 +74,7 @@ class Support:
         """Return what is assumed of a function of which nothing is known: a score of 0 is the base rate."""
         return cls(np.zeros((n_outputs, width)), 1, np.zeros(n_slots))
 
-    def drawn(self, means: FloatArray, sizes: npt.NDArray[np.integer]) -> FloatArray:
+    def shrunk(self, means: FloatArray, sizes: npt.NDArray[np.integer]) -> FloatArray:
         """Draw the mean scores ``(B, C, K)`` of sets that are smaller than supported to the base."""
         if self.tokens < 2 or not (small := sizes < self.tokens).any():
             return means
@@ -66,7 +87,12 @@ class Support:
         """Return how much mean scores count in sets of these sizes, ``(B,)``: from 0 without tokens to 1."""
         if self.tokens < 2:
             return np.ones(len(sizes))
-        return np.asarray(np.interp(sizes, [0, 1, self.tokens], [0.0, self.alone, 1.0]))
+        return np.asarray(np.interp(sizes, [0, 1, self.tokens], [0.0, self.share_of_one, 1.0]))
+
+    @property
+    def share_of_one(self) -> float:
+        """How much the score of a token counts that is alone in its set."""
+        return 1.0 / self.tokens if self.alone is None else self.alone
 
     def usual(self, calibration: FloatArray, slots: slice) -> FloatArray:
         """Return what calibrators make of a feature on average, ``(C * K,)``; the slots are those of the feature."""

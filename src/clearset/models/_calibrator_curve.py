@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clearset.engines import engine
+from clearset.functions import enough
 from clearset.sets import Positions
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class CalibratorCurve:
         the mean of their base scores.
     missing_effects : ndarray of the shape of `missing`
         The same for a missing value.
-    support : ndarray of shape (V + 1,)
+    counts : ndarray of shape (V + 1,)
         How many training sets have such a value, and last a missing one; a set with several tokens, and a value between
         two keypoints, count in parts. All 0 where it is not known.
 
@@ -63,7 +65,13 @@ class CalibratorCurve:
     missing: np.ndarray
     effects: np.ndarray
     missing_effects: np.ndarray
-    support: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def rare(self) -> npt.NDArray[np.bool_]:
+        """``(V + 1,)``: whether too few training sets have the value; nowhere where it is not known."""
+        total = float(self.counts.sum())
+        return np.asarray(self.counts < enough(total)) if total > 0 else np.zeros(len(self.counts), dtype=bool)
 
 
 def calibrator_curves(model: Model) -> dict[str, CalibratorCurve]:

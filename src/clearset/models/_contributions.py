@@ -29,7 +29,7 @@ _TOUCHING = 1e-11
 # The step by which such slopes are found.
 _STEP = 1e-6
 # Less than this share of an output is nothing: where rho is flat, rounding must not decide on a sign.
-_ROUNDING = 1e-13
+_ROUNDING = 1e-15
 
 
 class Contributions(NamedTuple):
@@ -58,7 +58,7 @@ def contributions(sets: ScoredSets) -> Contributions:
     would be if the feature were as it is on average; the rest is the tokens' own.
     """
     own, added = sets.as_they_are - sets.support.base, {}
-    for place in np.flatnonzero(sets.per_set).tolist():
+    for place in np.flatnonzero(sets.told_apart).tolist():
         change = sets.as_they_are - sets.usual_scores(place)
         own = own - change
         added[sets.binning.features[place].name] = sets.total(change) * sets.weights[:, None, None]
@@ -67,8 +67,10 @@ def contributions(sets: ScoredSets) -> Contributions:
     of_tokens = counted.sum(axis=(1, 2)) * (worth.to_prediction * sets.weights)[sets.set_of]
     of_sets = {}
     for name, change in added.items():
-        spoken = change * worth.to_log_odds
-        of_sets[name] = _shown(change, spoken), spoken.sum(axis=(1, 2)) * worth.to_prediction
+        # Of a set without a known token, features do not say anything.
+        counts = np.where((worth.to_prediction != 0)[:, None, None], change, 0.0)
+        spoken = counts * worth.to_log_odds
+        of_sets[name] = _shown(counts, spoken), spoken.sum(axis=(1, 2)) * worth.to_prediction
     # What is said of a set without a known token is not made of scores.
     rest = sets.prediction - sets.base - sets.total(of_tokens) - sum(part for _, part in of_sets.values())
     scores = _shown(own, counted)
@@ -100,7 +102,7 @@ def _shown(scores: FloatArray, counted: FloatArray) -> FloatArray:
 
 def worth_of_means(sets: ScoredSets) -> Worth:
     """Return what one unit of each mean score is worth on the way from the base to each set."""
-    means = sets.support.drawn(sets.means, sets.counts)
+    means = sets.support.shrunk(sets.means, sets.counts)
     starts, ends = sets.outputs(sets.support.base[None]), sets.outputs(means)
     slopes = slopes_of_rho(sets.outputs, sets.support.base, means)
     name, rows = sets.link.name, np.arange(len(means))

@@ -42,7 +42,7 @@ def assemble(
     frame |= {"score": lists(added.scores), "contribution": pa.array(added.tokens)}
     frame |= {"share": pa.array(_shares(sets, added.tokens)), "without": numbers(sets.without())}
     everything = np.arange(len(sets.sizes))
-    means = sets.support.drawn(sets.means, sets.counts) - sets.support.base
+    means = sets.support.shrunk(sets.means, sets.counts) - sets.support.base
     return Explanation(
         sets.prediction,
         sets.base,

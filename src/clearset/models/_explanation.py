@@ -130,8 +130,10 @@ class Explanation(ExplanationSequence):
         the token, as distance from the score of the base rate, features of the set taken as they are on average; of
         several classes it is what the token says in log-odds of the class against all others.
         ``contribution`` is what the token adds to the prediction, in its unit; with the base rate, the contributions of
-        a set add up to its prediction. A row whose token is null is of a ``feature`` of the whole set; one without
-        either stands for a set without tokens. With a width above 1, scores are lists.
+        a set add up to its prediction. A row whose token is null is of a ``feature`` of the whole set, whose
+        ``value`` is told as text; one without either stands for a set without tokens. Where every set has one token,
+        all features have such rows, and that of the token is what they add together. With a width above 1, scores are
+        lists.
 
         Parameters
         ----------
@@ -154,7 +156,7 @@ class Explanation(ExplanationSequence):
         if not details:
             of_items = pa.types.is_list(table["token"].type) or pa.types.is_large_list(table["token"].type)
             own = () if of_items else self.features
-            names = ["set", "label", "token", "feature", *own, "score", "contribution"]
+            names = ["set", "label", "token", "feature", "value", *own, "score", "contribution"]
             table = table.select([name for name in names if name in table.column_names])
         return in_library(table, self.frames)
 

@@ -114,7 +114,7 @@ class FrozenModel(PredictsLabels, Estimates):
         sums[sizes == 0] = self.missing.ravel()
         means = (sums / np.maximum(sizes, 1)[:, None]).reshape(-1, n_classes, width)
         if self.support is not None:
-            means = self.support.drawn(means, sizes)
+            means = self.support.shrunk(means, sizes)
         outputs = engine().rho(self.rho, means.reshape(-1, 1, width)).reshape(len(sizes), n_classes)
         return self.link.with_nothing(outputs, sizes == 0)
 

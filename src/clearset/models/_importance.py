@@ -40,7 +40,7 @@ class Importance:
         ``sets``: how many sets have it. None where tokens have features in place of names, and by permutation.
     unit : str
         What the numbers are of: ``"prediction"``, ``"probability"`` or ``"margin"``; by permutation with labels
-        ``"accuracy"`` or ``"R2"``.
+        ``"accuracy"`` or ``"R²"``.
     n_sets : int
         The number of sets.
     frames : {"pandas", "polars", "pyarrow"}, optional
@@ -136,13 +136,15 @@ def importance_by_permutation(
     costs = {way: np.zeros(len(names)) for way in _WAYS}
     for way in _WAYS:
         for place in range(len(names)):
+            if way == "within" and all(piece.per_set[place] for piece in pieces):
+                continue  # a feature of the whole set is the same for all of its tokens
             for _ in range(repeats):
                 shuffled = [piece.reordered(place, order) for piece, order in _orders(pieces, place, way, rng)]
                 costs[way][place] += cost(np.concatenate(shuffled)) / repeats
     table = pa.table({"feature": names, **costs})
     unit = _UNITS.get(model.link.name, "probability")
     if labels is not None:
-        unit = "R2" if model.link.classes is None else "accuracy"
+        unit = "R²" if model.link.classes is None else "accuracy"
     return Importance(_ranked(table, "between"), None, unit, n_sets, frames)
 
 
@@ -154,9 +156,7 @@ def _orders(
         n_tokens = len(piece.set_of)
         order: npt.NDArray[Any]
         if way == "within":
-            # A feature of the whole set is the same for all of its tokens.
-            same = piece.per_set[place]
-            order = np.arange(n_tokens) if same else np.lexsort((rng.random(n_tokens), piece.set_of))
+            order = np.lexsort((rng.random(n_tokens), piece.set_of))
         elif piece.per_set[place]:
             order = piece.offsets[:-1][rng.permutation(len(piece.sizes))][piece.set_of]
         else:

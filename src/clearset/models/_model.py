@@ -198,6 +198,11 @@ class Model(FittedModel, PredictsLabels, Estimates):
         return self.function
 
     @property
+    def tells_features_apart(self) -> bool:
+        """Whether explanations name what each feature of a token adds, because every set has one token."""
+        return False
+
+    @property
     def predicts(self) -> bool:
         """Whether it is a predictor: an engine estimates labels for models that follow."""
         return self.estimator != "SemanticFeatureEngine"

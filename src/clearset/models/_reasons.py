@@ -53,6 +53,6 @@ def _texts(explanation: Explanation, rows: np.ndarray) -> list[str]:
         of_sets=explanation.of_sets.take(pa.array(rows[of_features] - n_tokens)),
     )
     texts = np.empty(len(rows), dtype=object)
-    texts[of_tokens] = display.token_texts(chosen, _MOST_CHARACTERS)
+    texts[of_tokens] = display.token_texts(chosen, _MOST_CHARACTERS, display.token_features(explanation))
     texts[of_features] = display.set_feature_texts(chosen, _MOST_CHARACTERS)
     return texts.tolist()

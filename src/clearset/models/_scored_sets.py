@@ -31,19 +31,29 @@ class ScoredSets(ABC):
     C outputs of width K belong to each set, of which one is looked at: that of the class explained, by default the
     predicted one. `told` are the outputs ``(B, C)`` with nothing changed. Each set has at least one token; where
     `counts` is 0, one that is not `present` stands in. `per_set` says of each feature whether it belongs to whole sets.
-    Sets of fewer tokens than the model's `support` has count as if tokens of the base rate filled them up.
+    `told_apart` says of each feature whether explanations name what it adds: by default those of whole sets. Mean
+    scores of sets with fewer tokens than the model's `support` has are shrunk to the base.
     """
 
     positions: Positions | CrossedPositions
 
-    def __init__(self, model: Model, positions: Any, counts: IntArray, per_set: Sequence[bool], label: Any) -> None:
+    def __init__(
+        self,
+        model: Model,
+        positions: Any,
+        counts: IntArray,
+        per_set: Sequence[bool],
+        label: Any,
+        told_apart: Sequence[bool] | None = None,
+    ) -> None:
         self.positions = positions
         self.model, self.binning, self.link, self.support = model, model.binning, model.link, model.support
         self.function, self.per_set = model.refined_function, per_set
+        self.told_apart = per_set if told_apart is None else told_apart
         self.offsets, self.counts = self.positions.offsets, counts
         self.present = np.repeat(counts > 0, self.sizes)
         everything = np.arange(len(counts))
-        self.told = self._outputs(self.support.drawn(self.means, counts), everything)
+        self.told = self._outputs(self.support.shrunk(self.means, counts), everything)
         self.columns = self.link.columns(self.told, label)
 
     @abstractmethod
@@ -71,7 +81,7 @@ class ScoredSets(ABC):
 
     def predictions(self, means: FloatArray, sets: IntArray, fewer: int = 0) -> FloatArray:
         """Predict the class explained, ``(N,)``, from ``(N, C, K)`` mean scores of given sets with fewer tokens."""
-        return self._estimates(self._outputs(self.support.drawn(means, self.counts[sets] - fewer), sets), sets)
+        return self._estimates(self._outputs(self.support.shrunk(means, self.counts[sets] - fewer), sets), sets)
 
     @cached_property
     def prediction(self) -> FloatArray:
@@ -151,7 +161,7 @@ class ScoredSets(ABC):
     def reordered(self, place: int, order: IntArray) -> FloatArray:
         """Return the outputs ``(B, C)`` with the feature at a place of each token that of another, by numbers."""
         means = self._mean(self._reordered_scores(place, order))
-        return self._outputs(self.support.drawn(means, self.counts), np.arange(len(self.counts)))
+        return self._outputs(self.support.shrunk(means, self.counts), np.arange(len(self.counts)))
 
     def changed(self, place: int, slot: int, fraction: float = 0.0) -> FloatArray:
         """Predict with one feature moved: of one token at a time, ``(T,)``, or of the whole set, ``(B,)``."""

@@ -97,6 +97,10 @@ class SetModel(Model):
         """Number of features or columns that it was fitted on."""
         return self.n_features_in
 
+    @property
+    def tells_features_apart(self) -> bool:
+        return self.sets_of_one
+
     def read(self, X: Any, most_tokens: int | None = None) -> "SetReading":
         if not isinstance(X, SetData) and not is_frame(X):
             X = self._array(X) if self.feature_names_in is None else name_columns(self._array(X), self.feature_names_in)
@@ -192,7 +196,9 @@ class SetReading(Reading):
         binning = self.model.binning
         per_set = [piece.column(feature.name)[1] for feature in binning.features]
         positions = binning.positions(piece, np.float64)
-        return ScoredPlainSets(self.model, positions, piece.sizes, per_set, label)
+        # Where every set has one token, as the rows of a plain table have, the features are what people ask about.
+        told_apart = [True] * len(per_set) if self.model.tells_features_apart else per_set
+        return ScoredPlainSets(self.model, positions, piece.sizes, per_set, label, told_apart)
 
     def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         parts = [self._explained(piece, label, effects, frames) for piece in self._pieces()]

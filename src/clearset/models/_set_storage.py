@@ -125,10 +125,10 @@ def read_support(document: Mapping[str, Any], shape: tuple[int, int], n_slots: i
         np.array(described["base"], dtype=np.float64),
         index(described["tokens"]),
         np.array(described["counts"], dtype=np.float64),
-        float(described["alone"]),
+        None if described["alone"] is None else float(described["alone"]),
     )
     numbers_hold = np.isfinite(support.base).all() and np.isfinite(support.counts).all() and (support.counts >= 0).all()
-    fits = support.base.shape == shape and support.counts.shape == (n_slots,) and 0 <= support.alone <= 1
+    fits = support.base.shape == shape and support.counts.shape == (n_slots,) and 0 <= support.share_of_one <= 1
     if not fits or support.tokens < 1 or not numbers_hold:
         raise ValueError("what training has shown does not fit the set function")
     return support

@@ -44,4 +44,8 @@ def fit_token_binning(
 def _even_keypoints(values: Float64, feature: Feature, keypoints: int) -> Float64:
     """Return keypoints of the value at even distances: corrections move values to where quantiles would have none."""
     ends = choose_keypoints(values.ravel(), None, 2, feature.bounds)
-    return np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
+    points = np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
+    if (np.diff(points) > 0).all():
+        return points
+    # Values that differ by rounding only are one.
+    return np.linspace(ends[0], ends[0] + max(1.0, abs(float(ends[0]))), feature.keypoints or keypoints)

@@ -33,7 +33,7 @@ def with_share_of_one(function: SetFunction, binning: Binning, reader: TokenRead
     binning : Binning
         Its features.
     reader : TokenReader
-        Reads the table, with learned corrections.
+        Reads the table, which was made of the labels that the function predicts, with learned corrections.
     link : Link
         From outputs to predictions.
 
@@ -44,8 +44,7 @@ def with_share_of_one(function: SetFunction, binning: Binning, reader: TokenRead
     """
     support, table = function.support, reader.table
     single = np.flatnonzero(table.sizes == 1)
-    same_labels = link.classes is None or (table.classes is not None and np.array_equal(link.classes, table.classes))
-    if support is None or support.tokens < 2 or not len(single) or reader.details or not same_labels:
+    if support is None or support.tokens < 2 or not len(single) or reader.details:
         return function
     tokens = np.sort(np.random.default_rng(0).permutation(single)[:ASKED])
     placed = replace(reader, out_of_fold=()).placer(binning).place(reader.alone(tokens))
@@ -65,7 +64,7 @@ def with_share_of_one(function: SetFunction, binning: Binning, reader: TokenRead
         said = estimates[rows, chosen]
         return float(((said >= np.minimum(ends[0], base[chosen])) & (said <= np.maximum(ends[1], base[chosen]))).mean())
 
-    least, most = 0.0, support.alone
+    least, most = 0.0, support.share_of_one
     if share_within(most) >= WITHIN:
         return function
     for _ in range(HALVINGS):

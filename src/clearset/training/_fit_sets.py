@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines import TrainingSets
-from clearset.functions import Loss, SetFunction
+from clearset.functions import Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Positions, SetData, Trust
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
@@ -17,7 +17,7 @@ from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
-from clearset.training._support import enough, find_support, smallest_supported
+from clearset.training._support import find_support, is_promised, smallest_supported
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -129,16 +129,21 @@ def fit_set_function(
     fill_missing(best.best, binning, positions, data.chosen)
     function = fitting.finished(best.best)
     sizes, weights = data.sets.sizes, data.all_weights
-    tokens = smallest_supported(sizes[weights > 0], enough(len(data)), task.features, (SIZE,))
+    tokens = 1 if _says_more(task, data) else smallest_supported(sizes[weights > 0], enough(len(data)))
     support = find_support(function, binning, task.loss, positions, sizes, weights, tokens, options.threads)
     return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
 
 
+def _says_more(task: SetTask, data: LabelledSets) -> bool:
+    """Return whether there is more to say of small sets than their tokens do: by features of the set, or a promise."""
+    whole = any(data.sets.column(feature.name)[1] for feature in task.features if feature.name != SIZE)
+    return whole or is_promised(task.features, task.trusts, (SIZE,))
+
+
 def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
-    """Return what is expected of an empty set, unless enough of them were trained on, or a promise speaks of them."""
+    """Return what is expected of an empty set, unless enough of them were trained on, or there is more to say."""
     empty = data.sets.sizes[slice(None) if data.chosen is None else data.chosen] == 0
-    promised = any(feature.name == SIZE and feature.monotonic is not None for feature in task.features)
-    if promised or np.count_nonzero(empty) >= enough(len(data)):
+    if _says_more(task, data) or np.count_nonzero(empty) >= enough(len(data)):
         return None
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
 

@@ -17,7 +17,7 @@ from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
-from clearset.training._support import find_support, smallest_supported
+from clearset.training._support import find_support, is_promised, smallest_supported
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -151,13 +151,17 @@ def fit_tokens(
     counts, weights = examples.occurrences.counts, np.zeros(len(examples.labels))
     weights[examples.training] = examples.weights[examples.training]
     known = counts[(weights > 0) & (counts > 0)]
-    tokens = smallest_supported(known, SMALL * len(known), task.features, PER_SET)
+    promised = is_promised(task.features, task.trusts, PER_SET)
+    tokens = 1 if promised else smallest_supported(known, SMALL * len(known))
     support = find_support(function, fitting.binning, task.loss, crossed, counts, weights, tokens, options.threads)
     function = replace(function, support=support)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
     trained, labels = examples.training, examples.labels
-    nothing = expected_of_nothing(task.loss, labels[trained], weights[trained], counts[trained] == 0, crossed.n_classes)
+    n_itemless = int(np.count_nonzero(examples.occurrences.n_items[trained] == 0))
+    nothing = expected_of_nothing(
+        task.loss, labels[trained], weights[trained], counts[trained] == 0, crossed.n_classes, n_itemless
+    )
     return FittedTokens(
         fitting.binning,
         function,

@@ -3,9 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from clearset.functions import SetFunction
+from clearset.functions import SetFunction, enough
 from clearset.sets import Binning, CrossedPositions, Positions
-from clearset.training._support import enough
 
 # Up to this many tokens say what a feature usually is.
 _SAMPLE = 200_000

@@ -11,19 +11,24 @@ FloatArray = npt.NDArray[np.float64]
 STRENGTH = 50.0
 # How far from the usual what is said of them may be: in standard deviations of a number, and as the share of a class.
 FURTHEST, FURTHEST_SHARE = 0.15, 0.04
-# From this share of all examples on, they say for themselves.
-COMMON = 0.4
+# From this share of all examples on, those that are empty say for themselves.
+COMMON = 0.25
 
 
 def expected_of_nothing(
-    loss: Loss, labels: FloatArray, weights: FloatArray, empty: npt.NDArray[np.bool_], n_classes: int
+    loss: Loss,
+    labels: FloatArray,
+    weights: FloatArray,
+    empty: npt.NDArray[np.bool_],
+    n_classes: int,
+    n_itemless: int = 0,
 ) -> FloatArray:
     """Return the expected label of an example without a known token.
 
     It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
     set function has learned nothing about them, and would say anything. What was unknown in training and what will be
     unknown later are not the same, so that it is never further from the usual than a probability of 0.04, or 0.15
-    standard deviations, unless two in five of the training examples had no token.
+    standard deviations, unless a quarter of the training examples had nothing that could be known.
 
     Parameters
     ----------
@@ -37,6 +42,8 @@ def expected_of_nothing(
         Which examples have no token.
     n_classes : int
         1 for a number or two classes, else the number of classes.
+    n_itemless : int, default=0
+        The number of examples that have not even unknown items.
 
     Returns
     -------
@@ -58,7 +65,7 @@ def expected_of_nothing(
     seen = _best_guess(loss, labels[empty], weights[empty], n_classes)
     n_seen = np.count_nonzero(empty)
     shift = n_seen / (n_seen + STRENGTH) * (seen - usual)
-    if n_seen >= COMMON * len(labels):
+    if n_itemless >= COMMON * len(labels):
         return np.asarray(usual + shift)
     most = FURTHEST * float(labels.std()) if loss.name in REGRESSION_LOSSES else FURTHEST_SHARE
     return np.asarray(usual + shift * min(1.0, most / max(float(np.abs(shift).max()), 1e-300)))

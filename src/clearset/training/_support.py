@@ -9,33 +9,15 @@ import numpy.typing as npt
 
 from clearset.engines import engine
 from clearset.functions import REGRESSION_LOSSES, Link, Loss, SetFunction, Support
-from clearset.sets import Binning, CrossedPositions, Feature, Positions
+from clearset.sets import Binning, CrossedPositions, Feature, Positions, Trust
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-# One in so many of the training sets is enough to learn from, and so is this number of them.
-ENOUGH = 50
 # Tokens, drawn at even distances, by which values are counted.
 SAMPLE = 200_000
 # The base is found to within 2 ** -this.
 HALVINGS = 60
-
-
-def enough(n: int) -> float:
-    """Return how many of n cases have to show something, for it to be learned from them.
-
-    Parameters
-    ----------
-    n : int
-        The number of cases in all.
-
-    Returns
-    -------
-    float
-        One in 50 of them, but at least 1 and at most 50.
-    """
-    return min(max(n / ENOUGH, 1.0), float(ENOUGH))
 
 
 def find_support(
@@ -91,7 +73,16 @@ def _phi_as(function: SetFunction, dtype: npt.DTypeLike) -> SetFunction:
     return replace(function, calibration=calibration, vertices=vertices, corrections=corrections)
 
 
-def smallest_supported(sizes: IntArray, needed: float, features: Sequence[Feature], counters: Sequence[str]) -> int:
+def is_promised(features: Sequence[Feature], trusts: Sequence[Trust], counters: Sequence[str]) -> bool:
+    """Return whether something is declared of features that count tokens, by their names.
+
+    Then no set is too small: to draw small sets to the base rate would break the promise.
+    """
+    declared = any(feature.monotonic is not None for feature in features if feature.name in counters)
+    return declared or any(trust.by in counters or trust.feature in counters for trust in trusts)
+
+
+def smallest_supported(sizes: IntArray, needed: float) -> int:
     """Return the smallest number of tokens that enough sets have, these and smaller ones together; at least 1.
 
     Parameters
@@ -100,19 +91,13 @@ def smallest_supported(sizes: IntArray, needed: float, features: Sequence[Featur
         The number of tokens of each set.
     needed : float
         How many sets are enough.
-    features : sequence of Feature
-        The features of the set function.
-    counters : sequence of str
-        The names of those that count tokens. Where one of them is declared monotonic, no set is too small: to draw
-        small sets to the base rate would break the promise.
 
     Returns
     -------
     int
         The number.
     """
-    promised = any(feature.monotonic is not None for feature in features if feature.name in counters)
-    if promised or not len(sizes):
+    if not len(sizes):
         return 1
     place = max(int(np.ceil(needed)) - 1, 0)
     return max(int(np.partition(sizes, place)[place]), 1)
@@ -155,10 +140,11 @@ def _counts(
     def count(slots: npt.NDArray[Any], fractions: npt.NDArray[Any], weights: FloatArray) -> None:
         nonlocal counts
         counts += np.bincount(slots, weights * (1.0 - fractions), minlength=len(counts))
-        counts += np.bincount(slots + 1, weights * fractions, minlength=len(counts))[: len(counts)]
+        counts += np.bincount(slots + 1, weights * fractions, minlength=len(counts))
 
     if isinstance(positions, CrossedPositions):
-        known = positions.rows[tokens] >= 0
+        known = np.flatnonzero(positions.rows[tokens] >= 0)
+        known = known[:: max(1, -(-len(known) * positions.n_classes // SAMPLE))]  # each has a value for every class
         places = _value_places(function, positions, tokens[known])
         for column in places.T:
             count(column.astype(np.int64), column % 1, weights[known] / len(places.T))

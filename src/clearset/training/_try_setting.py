@@ -168,9 +168,12 @@ def try_setting(
         tokens = np.flatnonzero(corrected >= 0).astype(np.int32)
         corrections = Corrections(features[0].name, plan.shrinkage, tokens, amounts)
         reader = replace(reader, table=replace(reader.table, corrections=corrections))
-    link = Link(plan.loss.name, plan.classes)
-    function = with_share_of_one(fitted.function, fitted.binning, reader, link)
-    return Trial(setting, reader, replace(fitted, function=function), features, examples)
+    if plan.table is None and plan.loss.name not in ("absolute_error", "quantile"):
+        # The intervals of the table are those of the mean of these very labels.
+        link = Link(plan.loss.name, plan.classes)
+        function = with_share_of_one(fitted.function, fitted.binning, reader, link)
+        fitted = replace(fitted, function=function)
+    return Trial(setting, reader, fitted, features, examples)
 
 
 def _read(reader: TokenReader, sources: Sources, threads: int) -> Occurrences:

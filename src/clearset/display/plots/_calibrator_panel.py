@@ -23,8 +23,6 @@ from clearset.display.plots._model_parts import counts_in, numbers_in
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LITTLE = 50
-"""Values that fewer than one in so many training sets have, but at most as many sets, are little known."""
 _HEIGHT = 0.4
 _PALE = 0.45
 
@@ -36,7 +34,8 @@ class Panel:
     keypoints: FloatArray | None
     categories: tuple[Any, ...] | None
     heights: FloatArray  # (R, V + 1): last of a missing value
-    support: FloatArray  # (V + 1,)
+    counts: FloatArray  # (V + 1,): training sets with the value
+    little: npt.NDArray[np.bool_]  # (V + 1,): whether few have it
     column: pa.ChunkedArray | None  # the feature's values of given tokens
     calibrated: bool
 
@@ -48,18 +47,12 @@ class Panel:
         heights, missing = (curve.values, curve.missing) if calibrated else (curve.effects, curve.missing_effects)
         both = np.hstack([heights, missing[:, None]])[rows]
         both = both + np.broadcast_to(shift, len(rows))[:, None]
-        return cls(curve.keypoints, curve.categories, both, curve.support, column, calibrated)
+        return cls(curve.keypoints, curve.categories, both, curve.counts, curve.rare, column, calibrated)
 
     @property
     def has_data(self) -> bool:
         """Whether there is a distribution to draw."""
-        return self.column is not None or bool(self.support.sum() > 0)
-
-    @property
-    def little(self) -> npt.NDArray[np.bool_]:
-        """``(V + 1,)``: whether few training sets have the value; nowhere where it is not known."""
-        total = float(self.support.sum())
-        return np.asarray(self.support < min(total / LITTLE, LITTLE))
+        return self.column is not None or bool(self.counts.sum() > 0)
 
     def draw(self, axes: "Axes") -> None:
         """Draw the panel; the limits of the vertical axis are set before."""
@@ -87,13 +80,13 @@ class Panel:
         if self.column is not None:
             draw_numbers(axes, numbers_in(self.column), keypoints, scale, _HEIGHT)
         elif self.has_data:
-            draw_counts(axes, self.support, keypoints, scale, _HEIGHT)
+            draw_counts(axes, self.counts, keypoints, scale, _HEIGHT)
         colours = [colour_of(n) for n in range(len(self.heights))]
         mark_missing(axes, self.heights[:, -1], colours, _PALE if self.little[-1] else 1.0)
 
     def _draw_categories(self, axes: "Axes") -> None:
         categories, n_rows = self.categories or (), len(self.heights)
-        counts = self.support if self.column is None else counts_in(self.column, categories)
+        counts = self.counts if self.column is None else counts_in(self.column, categories)
         kept = choose_categories(categories, counts[:-1] if self.has_data else None, self.heights[0, :-1])
         if not self.calibrated:
             kept = kept[np.argsort(-self.heights[:, kept].mean(axis=0), kind="stable")]

@@ -8,7 +8,7 @@ import numpy as np
 from clearset.display._protocols import Fitted
 from clearset.display._short_text import shown
 from clearset.display.plots._axis import MOST_SLANTED
-from clearset.display.plots._calibrator_panel import LITTLE, Panel
+from clearset.display.plots._calibrator_panel import Panel
 from clearset.display.plots._figure import (
     DATA,
     LINE,
@@ -127,6 +127,6 @@ def _add_legend(figure: "Figure", scores: dict[int, str], drawn: list[Panel], da
         names.append(f"distribution of the {data}")
     if any(panel.little.any() for panel in drawn):
         handles.append(Line2D([], [], color=LINE, lw=2, ls=":"))
-        names.append(f"fewer than 1 in {LITTLE} training sets")
+        names.append("few training sets")
     if names:
         add_legend(figure, handles, names, loc="outside lower center", ncols=min(len(names), 3))

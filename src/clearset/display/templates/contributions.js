@@ -108,7 +108,7 @@ export function explain(model, result, c, asUsual) {
   let own = scores.map((row) => row.map((score, i) => score - start[i]));
   const changes = new Map();
   for (const [d, { scope }] of model.features.entries()) {
-    if (scope === "token") continue;
+    if (scope === "token" && !model.told_apart) continue;
     const usual = asUsual(d);
     const change = scores.map((row, t) => row.map((score, i) => score - usual[t][i]));
     own = own.map((row, t) => row.map((score, i) => score - change[t][i]));
@@ -129,7 +129,7 @@ export function explain(model, result, c, asUsual) {
   const shown = (row) => (base.length === 1 ? row : [spoken(row)]);
   const ofSet = [...changes].map(([feature, added]) => ({
     feature,
-    scores: shown(added),
+    scores: said ? shown(added) : shown(added).map(() => 0) /* nothing known, nothing said */,
     adds: said * spoken(added),
   }));
   const rate = Evaluate.followed(model, Evaluate.fromMeans(model, start, 1), c);

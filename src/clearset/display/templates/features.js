@@ -5,9 +5,6 @@ import { h, label, named, show } from "./elements.js";
 import * as Evaluate from "./evaluate.js";
 
 const MOST_ROWS = 60;
-/* So many training sets are enough to trust a value, and one in so many of them is. */
-const ENOUGH = 10;
-const ONE_IN = 50;
 export const UNKNOWN = "unknown"; /* a category that training did not have */
 
 /* What a feature is called; those of a set of strings count its items or its tokens. */
@@ -42,7 +39,7 @@ function supported(model, { first, keypoints, categories }) {
   const counts = model.support.counts.slice(first, first + n + 1);
   const all = counts.reduce((sum, count) => sum + count, 0);
   if (!all) return null;
-  return { counts: counts.slice(0, n), enough: Math.min(Math.max(Math.ceil(all / ONE_IN), 1), ENOUGH) };
+  return { counts: counts.slice(0, n), enough: Math.ceil(model.support.enough) };
 }
 
 /* Whether few training sets have a category, or the keypoint that is nearest to a number. */

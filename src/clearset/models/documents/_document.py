@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearset.functions import enough
 from clearset.models._importance import importance_by_contribution
 from clearset.models.documents._quality import quality
 from clearset.models.documents._shown_examples import ShownExamples
@@ -86,6 +87,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         "title": model.estimator,
         "estimator": model.estimator,
         "semantic": model.semantic,
+        "told_apart": model.tells_features_apart,
         "features": [_feature(model, d, data) for d in range(len(model.binning.features))],
         "function": _function(model),
         "loss": model.link.loss,
@@ -153,7 +155,8 @@ def _support(model: Model) -> dict[str, Any]:
     return {
         "base": support.base.tolist(),
         "tokens": support.tokens,
-        "alone": support.alone,
+        "alone": support.share_of_one,
+        "enough": enough(float(support.counts[slots[0].start : slots[0].stop + 1].sum())),
         "counts": numbers(support.counts),
         "usual": [numbers(support.usual(model.function.calibration, each), 15) for each in slots],
     }

@@ -96,6 +96,8 @@ class Flatten(_CurveEdit):
                 raise TypeError(f"categories is {categories!r}; give a list of at least two.")
             if len(categories) < 2:
                 raise ValueError(f"categories is {categories!r}; at least two can have the same effect.")
+            if self.low is not None or self.high is not None:
+                raise ValueError("Give categories of a categorical feature, or low and high of a number, not both.")
             object.__setattr__(self, "categories", tuple(categories))
 
     def __str__(self) -> str:
@@ -169,7 +171,8 @@ class Cap(_CurveEdit):
 class Forbid(_CurveEdit):
     """The model no longer uses a feature: all its values, and a missing one, have the same effect.
 
-    The certificate of the model then says that the feature has no effect. Frames need not have its column any more.
+    The certificate of the model then says that the feature has no effect. Frames need not have its column any more,
+    unless it is the only one of lists, which say how many tokens a set has.
 
     Parameters
     ----------

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _CLOSE = 1e-6
 # By how much an exact projection may move a curve that obeys its constraints but for rounding.
 _ROUNDING = 1e-9
+# What a log keeps of a curve, beside its keypoints.
+_TABLES = ("values", "missing", "counts")
 
 
 def curve_of(model: Model, feature: str) -> CalibratorCurve:
@@ -48,10 +50,13 @@ def split(curve: CalibratorCurve, value: float) -> CalibratorCurve:
     close = abs(value / 2 - halves[nearest]) <= _CLOSE * (halves[-1] - halves[0])
     kept = np.arange(len(keypoints)) != (nearest if close else -1)
     place -= close and nearest < place
+    # A keypoint that is new has no training sets of its own, one that is moved keeps them.
+    counts = np.insert(curve.counts[np.append(kept, True)], place, curve.counts[nearest] if close else 0.0)
     return replace(
         curve,
         keypoints=np.insert(keypoints[kept], place, value),
         values=np.insert(values[:, kept], place, between, axis=1),
+        counts=counts,
     )
 
 
@@ -79,21 +84,13 @@ def with_curve(model: Model, curve: CalibratorCurve) -> Model:
     table, support = function.calibration, function.support
     parts = [table[:, :before], curve.values, curve.missing[:, None], table[:, after:]]
     if support is not None:
-        own = _moved_counts(support.counts[before:after], binning.keypoints[place], curve.keypoints)
-        support = replace(support, counts=np.concatenate([support.counts[:before], own, support.counts[after:]]))
+        counts = np.concatenate([support.counts[:before], curve.counts, support.counts[after:]])
+        support = replace(support, counts=counts)
     return replace(
         model,
         binning=Binning(binning.features, keypoints, binning.categories),
         function=replace(function, calibration=np.hstack(parts), support=support),
     )
-
-
-def _moved_counts(counts: FloatArray, before: FloatArray | None, after: FloatArray | None) -> FloatArray:
-    """Return the counts at other keypoints, and last those of missing values: new keypoints have none of their own."""
-    if before is None or after is None:
-        return counts
-    known = dict(zip(before.tolist(), counts.tolist(), strict=False))
-    return np.array([*(known.get(keypoint, 0.0) for keypoint in after.tolist()), counts[-1]])
 
 
 def with_allowed_curve(model: Model, curve: CalibratorCurve, words: str) -> Model:
@@ -143,7 +140,8 @@ def _check_ends(model: Model, curve: CalibratorCurve, words: str) -> None:
 def curve_to_json(curve: CalibratorCurve) -> dict[str, Any]:
     """Return what a curve holds of its own as plain data."""
     keypoints = None if curve.keypoints is None else curve.keypoints.tolist()
-    return {"keypoints": keypoints, "values": curve.values.tolist(), "missing": curve.missing.tolist()}
+    tables = {name: getattr(curve, name).tolist() for name in _TABLES}
+    return {"keypoints": keypoints, **tables}
 
 
 def curve_from_json(now: CalibratorCurve, document: Mapping[str, Any]) -> CalibratorCurve:
@@ -153,9 +151,9 @@ def curve_from_json(now: CalibratorCurve, document: Mapping[str, Any]) -> Calibr
         keypoints = np.array(document["keypoints"], dtype=np.float64)
         if keypoints.ndim != 1 or len(keypoints) < 2 or not (np.diff(keypoints) > 0).all():
             raise ValueError(f"The former keypoints of feature {now.feature!r} do not increase.")
-    values, missing = (np.array(document[name], dtype=np.float64) for name in ("values", "missing"))
+    values, missing, counts = (np.array(document[name], dtype=np.float64) for name in _TABLES)
     size = len(now.categories or ()) if keypoints is None else len(keypoints)
-    fits = values.shape == (len(now.values), size) and missing.shape == now.missing.shape
-    if not fits or not (np.isfinite(values).all() and np.isfinite(missing).all()):
+    fits = values.shape == (len(now.values), size) and missing.shape == now.missing.shape and len(counts) == size + 1
+    if not fits or not all(np.isfinite(table).all() for table in (values, missing, counts)):
         raise ValueError(f"The former curve of feature {now.feature!r} does not fit the model.")
-    return replace(now, keypoints=keypoints, values=values, missing=missing)
+    return replace(now, keypoints=keypoints, values=values, missing=missing, counts=counts)
