@@ -52,7 +52,7 @@ def test_it_serves_until_it_is_interrupted(folder: Path) -> None:
         assert started.stdout is not None
         address = started.stdout.readline().split()[0]
         assert address.startswith("http://127.0.0.1:")
-        assert json.loads(ask(f"{address}healthz")) == {"status": "ok"}
+        assert json.loads(ask(f"{address}health")) == {"status": "ok"}
         assert '"comparison":{"name":"regressor"' in ask(address)
         sets = [{"star_rating": [5, 4], "num_helpful": [1, 2], "price": 10}]
         predicted = json.loads(ask(f"{address}api/predict", {"sets": sets}))["predictions"]
@@ -120,13 +120,70 @@ def test_keys_are_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == [f"product {keys[0]}", f"product {keys[70]}"]
 
 
-def test_a_server_for_all_says_so(
+KEY = "a-key-of-the-tests"
+FOR_ALL = ("--port", "0", "--host", "0.0.0.0")  # noqa: S104
+
+
+@pytest.mark.parametrize("from_file", [True, False])
+def test_a_server_for_all(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], from_file: bool
+) -> None:
+    testing = pytest.importorskip("starlette.testclient")
+    (tmp_path / "key").write_text(f"{KEY}\n")
+    monkeypatch.setenv("CLEARSET_API_KEY", "another-key-of-the-tests" if from_file else KEY)
+    options = ["--allow-host", "Models.example", "--allow-host", "fe80::1"]
+    options += ["--api-key-file", str(tmp_path / "key")] if from_file else []
+    app = served(monkeypatch, str(folder / "regressor"), *FOR_ALL, *options)
+    said = capsys.readouterr().out
+    assert "asked as: localhost, 127.0.0.1, [::1], 0.0.0.0, models.example, [fe80::1]" in said
+    assert "needs the key" in said
+    assert KEY not in said
+    key = {"authorization": f"Bearer {KEY}"}
+    for host, headers, status in [
+        ("models.example", key, 200), ("localhost", key, 200), ("[fe80::1]", key, 200), ("evil.example", key, 400),
+        ("models.example", {}, 401), ("models.example", {"authorization": "Bearer another-key-of-the-tests"}, 401),
+    ]:  # fmt: skip
+        with testing.TestClient(app, base_url=f"http://{host}:8000") as client:
+            assert client.get("/api/model", headers=headers).status_code == status, (host, headers)
+
+
+def test_a_server_for_this_machine_needs_no_key(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    served(monkeypatch, str(folder / "regressor"), "--port", "0", "--host", "0.0.0.0")  # noqa: S104
-    assert "without a password" in capsys.readouterr().out
+    monkeypatch.delenv("CLEARSET_API_KEY", raising=False)
     served(monkeypatch, str(folder / "regressor"), "--port", "0")
-    assert "password" not in capsys.readouterr().out
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "said"),
+    [
+        (None, FOR_ALL, "a key is needed. Write one to a file and name it by --api-key-file, or set CLEARSET_API_KEY."),
+        (None, (*FOR_ALL, "--api-key-file", "{path}"), "Cannot read --api-key-file '{path}': No such file"),
+        (b"secret", (*FOR_ALL, "--api-key-file", "{path}"), "The API key must have 16 to"),
+        (b"\xff" * 20, (*FOR_ALL, "--api-key-file", "{path}"), "'{path}' is not a text file"),
+        (None, ("--port", "0", "--allow-host", "http://models.example"), "'http://models.example' is no host name"),
+    ],
+)  # fmt: skip
+def test_servers_that_do_not_start(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes | None,
+    options: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setenv("CLEARSET_API_KEY", "")
+    monkeypatch.setattr("clearset.serve.run", lambda *_: pytest.fail("started"))
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["serve", str(folder / "regressor"), *(each.format(path=path) for each in options)]) == 1
+    error = capsys.readouterr().err
+    assert said.format(path=path) in error
+    assert "secret" not in error.replace("secrets", "")
+    assert len(error.splitlines()) == 1
 
 
 def test_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

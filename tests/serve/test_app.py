@@ -110,7 +110,7 @@ def test_what_the_model_is(client: Any, of_sets: Any, of_items: Any) -> None:
     assert about["certificate"]
     assert all(check["holds"] for check in about["certificate"])
     assert client(of_items).get("/api/model").json()["tokens"]["n_examples"] == 537
-    assert client(of_items).get("/healthz").json() == {"status": "ok"}
+    assert client(of_items).get("/health").json() == {"status": "ok"}
 
 
 def test_search(client: Any, of_items: Any, cook: Any) -> None:
@@ -221,7 +221,8 @@ def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said
 
 @pytest.mark.parametrize(
     ("query", "said"),
-    [("by=beauty", "'by'"), ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
+    [("by=beauty", "'by'"), ("by=", "'by' is ''; choose one of"),
+     ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
      ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'"),
      ("limit=1&limit=2", "'limit' more than once"),
      ("search=" + "+".join(map(str, range(60))), "60 words")],
@@ -249,8 +250,9 @@ def test_a_failure_is_one_sentence(
     monkeypatch.setattr(cs.SemanticModel, "read", lambda *_: {}["secret"])
     answer = client(app).post("/api/predict", json={"sets": [["salt"]]})
     assert (answer.status_code, list(answer.json())) == (500, ["error"])
-    assert answer.json()["error"] == "Internal error; see the server's log."
-    assert "KeyError" in caplog.text
+    name = answer.headers["x-request-id"]
+    assert answer.json()["error"] == f"Internal error; see the server's log, request {name}."
+    assert f"/api/predict failed (request {name}): KeyError" in caplog.text
 
 
 def test_hostile_strings(client: Any) -> None:
@@ -297,7 +299,7 @@ def test_many_different_questions_at_once(client: Any, of_items: Any) -> None:
         ]
         questions += [("/api/known", "post", {"items": one}) for one in sets]
         questions += [(f"/api/tokens?search={word}", "get", None) for word in ("salt", "water", "x")]
-        questions += [("/api/model", "get", None), ("/healthz", "get", None), ("/", "get", None)]
+        questions += [("/api/model", "get", None), ("/health", "get", None), ("/", "get", None)]
 
         def ask(question: tuple[str, str, Any]) -> tuple[int, str]:
             path, method, body = question

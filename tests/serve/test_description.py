@@ -30,7 +30,7 @@ def answers(connected: Any, sets: list[Any], items: list[str] | None) -> Iterato
     for path, body in asked:
         yield path, "post", connected.post(path, json=body)
     yield "/api/example", "get", connected.get("/api/example", params={"row": 1})
-    for path in ("/api/model", "/healthz"):
+    for path in ("/api/model", "/health"):
         yield path, "get", connected.get(path)
 
 

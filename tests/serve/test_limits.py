@@ -91,7 +91,7 @@ def test_health_does_not_wait_for_work(client: Any, cook: Any, monkeypatch: pyte
         asked = [pool.submit(connected.post, "/api/predict", json={"sets": [["salt"]]}) for _ in range(n)]
         try:
             assert begun.wait(60)
-            for path in ("/healthz", "/api/model"):
+            for path in ("/health", "/api/model"):
                 assert pool.submit(connected.get, path).result(20).status_code == 200
             assert not any(each.done() for each in asked)
         finally:

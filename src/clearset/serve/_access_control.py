@@ -1,36 +1,62 @@
 """Checks before every answer: who may ask, and the headers that are added."""
 
+import base64
+import binascii
+import re
+import secrets
 from collections.abc import Sequence
+from uuid import uuid4
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clearset.serve._json_bodies import refusal
 
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""The names of this machine for itself."""
+
+OPEN_PATH = "/health"
+"""What programs that watch the server ask for: it says nothing of the model, and needs no key."""
+
 _HEADERS = (
     (b"content-security-policy", b"frame-ancestors 'none'"),  # the page has its own policy in it besides
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
 _READING = ("GET", "HEAD")
+_SHORTEST_KEY = 16
+_LONGEST_KEY = 1000
 
 
 class AccessControl:
-    """Refuses what pages of other sites send, and adds headers to every response.
+    """Refuses what may not ask, and adds headers to every response.
 
-    `hosts` may be asked for, None is any: another site could let its own name resolve to this machine.
+    Parameters
+    ----------
+    app : ASGI application
+        What answers the others.
+    hosts : sequence of str
+        The names that requests may be sent to, from `checked_hosts`. Another site could let its own name resolve to
+        this machine; its pages would then count as pages of this server.
+    key : str or None
+        What requests must bring, from `checked_key`; None if they need nothing.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:
-        self._app = app
-        self._hosts = None if hosts is None else {host.lower() for host in hosts}
+    def __init__(self, app: ASGIApp, hosts: Sequence[str], key: str | None) -> None:
+        self._app, self._hosts = app, hosts
+        self._key = None if key is None else key.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
+        added = (*_HEADERS, (b"x-request-id", request_id.encode()))
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+                message = {**message, "headers": [*message.get("headers", []), *added]}
             await send(message)
 
         refused = self._refused(scope) if scope["type"] == "http" else None
@@ -38,21 +64,87 @@ class AccessControl:
 
     def _refused(self, scope: Scope) -> Response | None:
         """Return the refusal of a request that is not allowed; None for all others."""
-        headers = {name.lower(): value.decode("latin-1").lower() for name, value in scope["headers"]}
-        host, origin = headers.get(b"host", ""), headers.get(b"origin")
-        if self._hosts is not None and _without_port(host) not in self._hosts:
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if re.sub(r":\d*$", "", host) not in self._hosts:
             return refusal(
-                f"This server is not called {host[:100]!r}. Ask it as one of: {', '.join(sorted(self._hosts))}.", 400
+                f"This server is not called {host[:100]!r}. Ask it as one of: {', '.join(self._hosts)}; or start it "
+                "with another name, by --allow-host.",
+                400,
             )
-        if origin is not None and scope["method"] not in _READING and origin.partition("://")[2] != host:
+        origin = headers.get(b"origin", b"").decode("latin-1").lower()
+        if b"origin" in headers and scope["method"] not in _READING and origin.partition("://")[2] != host:
             return refusal(
                 f"Pages of another site, {origin[:100]!r}, may not ask this server. Ask from its own page, or from a "
                 "program, which sends no Origin.",
                 403,
             )
+        if self._key is None or scope["path"] == OPEN_PATH:
+            return None
+        if not secrets.compare_digest(_given_key(headers.get(b"authorization", b"")), self._key):
+            return refusal(
+                "This server needs its API key: in a browser as the password, with any name; from a program in the "
+                "header 'Authorization: Bearer KEY'.",
+                401,
+                {"WWW-Authenticate": 'Basic realm="clearset", charset="UTF-8"'},  # lets a browser ask, once a session
+            )
         return None
 
 
-def _without_port(host: str) -> str:
-    name, _, port = host.rpartition(":")
-    return name if name and port.isdecimal() else host
+def _given_key(authorization: bytes) -> bytes:
+    """Return the key in an Authorization header: of programs as it is, of browsers as a password."""
+    scheme, _, given = authorization.partition(b" ")
+    if scheme.lower() == b"bearer":
+        return given.strip()
+    if scheme.lower() == b"basic":
+        try:
+            return base64.b64decode(given).partition(b":")[2]
+        except binascii.Error:
+            pass
+    return b""
+
+
+def checked_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
+    """Return host names as requests write them; raise an error for what is none.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        Names and addresses, without ports.
+
+    Returns
+    -------
+    tuple of str
+        Each once, in lower case; addresses of IPv6 in brackets.
+    """
+    if isinstance(hosts, str) or not hosts:
+        raise ValueError(f"hosts must be a list of host names, such as ['localhost']; received {hosts!r}.")
+    found = []
+    for host in hosts:
+        name = f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
+        if not re.fullmatch(r"[\w.-]+|\[[\da-fA-F:.]+\]", name):
+            raise ValueError(f"{host!r} is no host name. Give a name or an address alone, such as 'models.example'.")
+        found.append(name.lower())
+    return tuple(dict.fromkeys(found))
+
+
+def checked_key(key: str) -> str:
+    """Return an API key; raise an error, which does not show it, if it is short or cannot be sent.
+
+    Parameters
+    ----------
+    key : str
+        The key.
+
+    Returns
+    -------
+    str
+        The same.
+    """
+    if not re.fullmatch(r"[!-~]*", key) or not _SHORTEST_KEY <= len(key) <= _LONGEST_KEY:
+        raise ValueError(
+            f"The API key must have {_SHORTEST_KEY} to {_LONGEST_KEY:,} letters, digits or signs of ASCII and no "
+            f"spaces; received {len(key):,} characters. Make one: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    return key

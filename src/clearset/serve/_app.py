@@ -1,7 +1,7 @@
 """The service by HTTP: an ASGI application that reads requests and answers in JSON."""
 
+import asyncio
 import logging
-from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -11,18 +11,16 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from clearset.models import FittedModel
-from clearset.serve._access_control import AccessControl
+from clearset.serve._access_control import LOOPBACK, AccessControl, checked_hosts, checked_key
 from clearset.serve._endpoints import ENDPOINTS, Endpoint, describe
 from clearset.serve._json_bodies import answer, parsed, refusal, written
-from clearset.serve._limits import MOST_BYTES, TooLargeError
+from clearset.serve._limits import MOST_BYTES, SECONDS, TooLargeError
 from clearset.serve._service import Service
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 _LOGGER = logging.getLogger(__name__)
 _WRONG = (ValueError, TypeError, ArithmeticError, RecursionError, pa.ArrowException)
@@ -36,7 +34,8 @@ def create_app(
     names: Sequence[str | None] | None = None,
     other: FittedModel | None = None,
     name: str = "the other model",
-    hosts: Sequence[str] | None = LOOPBACK,
+    hosts: Sequence[str] = LOOPBACK,
+    api_key: str | None = None,
     edits_to: str | PathLike[str] | None = None,
 ) -> Starlette:
     """Return the explorer of a model, as an ASGI application.
@@ -55,9 +54,12 @@ def create_app(
         A model that was in use before: the page shows what changed on X.
     name : str, default="the other model"
         What the other model is called.
-    hosts : sequence of str, or None, default=("localhost", "127.0.0.1", "::1", "[::1]")
-        The host names that requests may be sent to; None for any. This keeps out pages of other sites that let their
+    hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
+        The host names that requests may be sent to, without ports. This keeps out pages of other sites that let their
         own name resolve to this machine.
+    api_key : str, optional
+        What requests must bring, as ``Authorization: Bearer KEY`` or, as browsers do, as a password. By default
+        everybody who reaches the server may ask: let it be reached from its own machine only.
     edits_to : path-like, optional
         The file that people may save edited models to; by default they can try edits, but save nothing.
 
@@ -73,12 +75,15 @@ def create_app(
     >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
     >>> [route.path for route in create_app(model).routes]
     ['/', '/openapi.json', '/api/predict', '/api/explain', '/api/model', '/api/example', '/api/tokens', '/api/items',
-    '/api/known', '/api/edit', '/healthz']
+    '/api/known', '/api/edit', '/health']
     """
     from clearset import __version__
 
+    hosts = checked_hosts(hosts)
+    if api_key is not None:
+        checked_key(api_key)
     service = Service(model, X, y, names, other, name, edits_to)
-    page, description = service.page.encode(), written(describe(__version__))
+    page, description = service.page.encode(), written(describe(__version__, api_key is not None))
 
     async def show(_request: Request) -> Response:
         return Response(page, media_type="text/html; charset=utf-8")
@@ -86,7 +91,7 @@ def create_app(
     async def describe_all(_request: Request) -> Response:
         return answer(description)
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", show),
             Route("/openapi.json", describe_all),
@@ -95,9 +100,11 @@ def create_app(
                 for each in ENDPOINTS
             ),
         ],
-        middleware=[Middleware(AccessControl, hosts=hosts)],
+        middleware=[Middleware(AccessControl, hosts=hosts, key=api_key)],
         exception_handlers={HTTPException: _refuse},
     )
+    app.router.redirect_slashes = False  # an address has one spelling
+    return app
 
 
 def _handler(
@@ -121,7 +128,8 @@ def _handler(
             elif _kind(request) != "application/json":
                 return refusal(f"The Content-Type is {_kind(request)[:100]!r}; send JSON, as application/json.", 415)
             else:
-                asked = await _body(request)
+                async with asyncio.timeout(SECONDS):
+                    asked = await _body(request)
             # Long requests may occupy all threads; short answers do not wait for one.
             return answer(await run_in_threadpool(work, asked) if endpoint.works else work(asked))
         except TooLargeError as error:
@@ -130,11 +138,17 @@ def _handler(
             return refusal("A text in the request is not valid Unicode.", 400)
         except _WRONG as error:
             return refusal(str(error), 400)
-        except CancelledError:  # the server is shutting down and does not wait any longer
+        except ClientDisconnect:
+            return refusal("The request ended before its body was complete.", 400)  # nobody is left to read it
+        except TimeoutError:
+            close = {"Connection": "close"}  # what is left of the body is not read
+            return refusal(f"The body did not arrive within {SECONDS} seconds. Send fewer sets at a time.", 408, close)
+        except asyncio.CancelledError:  # the server is shutting down and does not wait any longer
             return refusal("The server is ending.", 503)
         except Exception as error:
-            _LOGGER.error("%s failed: %s: %s", endpoint.path, type(error).__name__, error)
-            return refusal("Internal error; see the server's log.", 500)
+            found = endpoint.path, request.state.request_id, type(error).__name__, error
+            _LOGGER.error("%s failed (request %s): %s: %s", *found)
+            return refusal(f"Internal error; see the server's log, request {request.state.request_id}.", 500)
 
     return handle
 

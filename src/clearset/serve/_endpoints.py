@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clearset.serve._access_control import OPEN_PATH
 from clearset.serve._answer_schemas import (
     CLASS,
     EDIT,
@@ -19,7 +20,7 @@ from clearset.serve._answer_schemas import (
     array,
 )
 from clearset.serve._edit_trials import MOST_EDITS
-from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_TOKENS
+from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_SETS, MOST_TOKENS
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._token_search import MOST_WORDS
 
@@ -37,9 +38,10 @@ _SETS = {
 }
 _ABOUT = f"""\
 Requests with a body are JSON, as application/json, of {MOST_BYTES:,} bytes at most; pages of other sites may not send \
-any. A prediction has at most {MOST_PREDICTED:,} numbers and {MOST_TOKENS:,} tokens; an explanation, and the tokens of \
-a set, at most {MOST_EXPLAINED:,} rows: one for each set, each token and, with effects, each feature of each token. \
-Larger requests are refused with status 413. Every error is an object with one member, error: a sentence."""
+any. A prediction has at most {MOST_SETS:,} sets, {MOST_PREDICTED:,} numbers and {MOST_TOKENS:,} tokens; an \
+explanation, and the tokens of a set, at most {MOST_EXPLAINED:,} rows: one for each set, each token and, with effects, \
+each feature of each token. Larger requests are refused with status 413. Every error is an object with one member, \
+error: a sentence. The header X-Request-ID of an answer names the request in the server's log."""
 
 
 @dataclass(frozen=True)
@@ -160,12 +162,12 @@ ENDPOINTS = (
         },
         required=("edits",),
     ),
-    Endpoint("GET", "/healthz", "health", "Confirm that the server is running.", answer=HEALTH, works=False),
+    Endpoint("GET", OPEN_PATH, "health", "Confirm that the server is running.", answer=HEALTH, works=False),
 )
 
 
-def describe(version: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 description of all endpoints."""
+def describe(version: str, needs_key: bool) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 description of all endpoints, of which all but one may need a key."""
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
         operation: dict[str, Any] = {
@@ -189,8 +191,13 @@ def describe(version: str) -> dict[str, Any]:
                 "additionalProperties": False,
             }
             operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        if needs_key and endpoint.path != OPEN_PATH:
+            operation["security"] = [{"key": []}]
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
     error = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+    components: dict[str, Any] = {"responses": {"Error": _content("What was wrong, in a sentence.", error)}}
+    if needs_key:
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -200,7 +207,7 @@ def describe(version: str) -> dict[str, Any]:
             "version": version,
         },
         "paths": paths,
-        "components": {"responses": {"Error": _content("What was wrong, in a sentence.", error)}},
+        "components": components,
     }
 
 

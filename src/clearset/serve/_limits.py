@@ -8,6 +8,9 @@ from clearset.tokens import TokenLimitError
 MOST_BYTES = 10_000_000
 """Bytes of the body of a request."""
 
+MOST_SETS = 100_000
+"""Sets of a request."""
+
 MOST_EXPLAINED = 20_000
 """Rows of an explanation: one for each set, each token and, with effects, each feature of each token."""
 
@@ -17,6 +20,9 @@ MOST_PREDICTED = 2_000_000
 MOST_TOKENS = 10_000_000
 """Tokens of all sets of a prediction together."""
 
+SECONDS = 30
+"""Seconds in which the headers of a request must arrive, then its body, and in which its answer must be taken."""
+
 
 class TooLargeError(ValueError):
     """A request asks for more than is answered."""
@@ -25,7 +31,7 @@ class TooLargeError(ValueError):
 def most_predicted(model: Model) -> int:
     """Return the largest number of sets that are predicted at once."""
     classes = model.link.classes
-    return MOST_PREDICTED // (1 if classes is None else len(classes))
+    return min(MOST_SETS, MOST_PREDICTED // (1 if classes is None else len(classes)))
 
 
 def read_for_prediction(model: Model, X: Any) -> Reading:

@@ -37,7 +37,7 @@ class WholeNumber:
 
 @dataclass(frozen=True)
 class Choice:
-    """A parameter that is one of several words; the first is meant where it is absent or empty."""
+    """A parameter that is one of several words; the first is meant where it is absent."""
 
     words: tuple[str, ...]
 
@@ -47,7 +47,7 @@ class Choice:
 
     def read(self, name: str, asked: Mapping[str, str]) -> str:
         """Return the word that a request has under a name."""
-        word = asked.get(name) or self.words[0]
+        word = asked.get(name, self.words[0])
         if word not in self.words:
             raise ValueError(f"'{name}' is {word[:100]!r}; choose one of: {', '.join(self.words)}.")
         return word

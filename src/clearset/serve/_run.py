@@ -2,14 +2,17 @@
 
 import errno
 import ipaddress
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from clearset.serve._optional_packages import check_installed
 
-_SECONDS_TO_END = 3
+_SECONDS_TO_END = 8
+"""Seconds that requests in progress have when the server is told to end; Docker ends what takes longer than 10."""
 
 
 def is_loopback(host: str) -> bool:
@@ -32,7 +35,7 @@ def is_loopback(host: str) -> bool:
 
 
 def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve an application until Ctrl-C.
+    """Serve an application until Ctrl-C or SIGTERM; requests in progress are answered first.
 
     Parameters
     ----------
@@ -48,7 +51,9 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
     check_installed("uvicorn")
     import uvicorn
 
-    with listening(host, port) as listener:
+    from clearset.serve._timed_connections import TimedConnection
+
+    with listening(host, port) as listener, suppress(KeyboardInterrupt), _sigterm_as_ctrl_c():
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listener.getsockname()[1]}/")
         config = uvicorn.Config(
@@ -56,11 +61,29 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
             log_level="critical",  # the application itself logs failures
             access_log=False,
             lifespan="off",
+            http=TimedConnection,
+            ws="none",
             server_header=False,
             timeout_graceful_shutdown=_SECONDS_TO_END,
         )
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt.
+
+    uvicorn raises a signal again once it has waited for requests. The usual SIGTERM would then end the process before
+    those that took too long are told so.
+    """
+    if threading.current_thread() is not threading.main_thread():  # others may not set what signals do
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -1,0 +1,43 @@
+"""Connections that end when nothing comes of them. It needs uvicorn."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from clearset.serve._limits import SECONDS
+
+
+class TimedConnection(H11Protocol):
+    """A connection that is cut where no request begins within a time: after it was made, and after every answer.
+
+    uvicorn itself waits without end for the rest of some headers, for the rest of a body that was refused, and for a
+    client that does not take its answer.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request; it may already be there."""
+        self._wait()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        super().connection_lost(exc)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _wait(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(SECONDS, self._cut, self.cycle)
+
+    def _cut(self, last: Any) -> None:
+        if self.cycle is last:
+            self.transport.abort()
