@@ -18,6 +18,14 @@ JSON = {"content-type": "application/json"}
 HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "أحمر ‮evil", "a" * 10_000]
 
 
+def of(*sets: str) -> str:
+    """Return a body of sets that are written out, with null for the features that they lack."""
+    names = ("stars", "store", "price")
+    absent = [[f'"{name}": null' for name in names if f'"{name}":' not in one] for one in sets]
+    filled = (", ".join([one[:-1], *more]) + "}" for one, more in zip(sets, absent, strict=True))
+    return f'{{"sets": [{", ".join(filled)}]}}'
+
+
 @pytest.fixture(scope="module")
 def of_sets(regressor: Any, reviews: Any) -> Any:
     return create_app(regressor, *reviews)
@@ -35,8 +43,9 @@ def test_predictions_of_sets(client: Any, of_sets: Any, regressor: Any, reviews:
     assert answer.json() == {"predictions": regressor.predict(reviews[0]).tolist()}
 
 
-def test_what_is_left_out_is_missing(client: Any, of_sets: Any, regressor: Any) -> None:
-    sets = [{"stars": [5, None]}, {"stars": [4], "store": ["online"], "price": 3}, {}]
+def test_null_is_missing(client: Any, of_sets: Any, regressor: Any) -> None:
+    nothing = {"stars": None, "store": None, "price": None}
+    sets = [{**nothing, "stars": [5, None]}, {"stars": [4], "store": ["online"], "price": 3}, nothing]
     answer = client(of_sets).post("/api/predict", json={"sets": sets}).json()
     frame = pa.table(
         {
@@ -46,6 +55,20 @@ def test_what_is_left_out_is_missing(client: Any, of_sets: Any, regressor: Any) 
         }
     )
     assert answer["predictions"] == regressor.predict(frame).tolist()
+
+
+def test_what_is_left_out_is_refused_as_python_refuses_it(
+    client: Any, of_sets: Any, regressor: Any, reviews: Any
+) -> None:
+    for names in (["stars"], ["stars", "store"], ["price"]):
+        frame = reviews[0].select(names).slice(0, 2)
+        with pytest.raises(ValueError, match="is unknown") as caught:
+            regressor.predict(frame)
+        sets = [reviews[0].slice(0, 1).to_pylist()[0], *frame.to_pylist()]
+        for path in ("/api/predict", "/api/explain"):
+            answer = client(of_sets).post(path, json={"sets": sets})
+            assert answer.status_code == 400
+            assert answer.json()["error"] == f"Set 1: {caught.value} Give null for what is missing."
 
 
 def test_explanations_of_sets(client: Any, of_sets: Any, regressor: Any, reviews: Any) -> None:
@@ -171,24 +194,26 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
         ("", "not JSON"),
         ("[" * 200_000, "deep"),
         ('{"sets": [{"stars": [NaN]}]}', "NaN is not JSON"),
-        ('{"sets": [{"stars": [1]}, {"stars": [2, 1e400]}]}', "Set 1 has a number in 'stars' that is beyond"),
-        ('{"sets": [{"stars": [' + "9" * 400 + "]}]}", "beyond"),
-        ('{"sets": [{"stars": [' + "9" * 5001 + "]}]}", "too many digits"),
-        ('{"sets": [{"stars": [1], "store": [3]}]}', "a number in 'store', which must hold texts"),
-        ('{"sets": [{"stars": 3}]}', "Set 0 has no list"),
+        (of('{"stars": [1]}', '{"stars": [2, 1e400]}'), "Set 1 has a number in 'stars' that is beyond"),
+        (of('{"stars": [' + "9" * 400 + "]}"), "beyond"),
+        (of('{"stars": [' + "9" * 5001 + "]}"), "too many digits"),
+        (of('{"stars": [1], "store": [3]}'), "a number in 'store', which must hold texts"),
+        (of('{"stars": 3}'), "Set 0 has no list"),
         ('{"sets": [], "sets": [{"stars": [1]}]}', "An object of the body has 'sets' more than once"),
         ('{"sets": [{"stars": [1], "stars": [2]}]}', "An object of the body has 'stars' more than once"),
-        ('{"sets": [{"stars": [3]}, {"price": 3}]}', "Set 1 has no list"),
-        ('{"sets": [{"stars": ["five"]}]}', "in 'stars', which must hold numbers"),
-        ('{"sets": [{"stars": [[1]]}]}', "in 'stars', which must hold numbers"),
-        ('{"sets": [{"stars": {"a": 1}}]}', "an object as 'stars'"),
-        ('{"sets": [{"stars": [1], "store": ["a", "b"]}]}', "differ in length"),
-        ('{"sets": [{"stars": [1]}, {"stars": 2, "store": ["market"]}]}', "'stars' is a single value in set 1"),
+        (of('{"stars": [3]}', '{"price": 3}'), "Set 1 has no list"),
+        (of('{"stars": ["five"]}'), "in 'stars', which must hold numbers"),
+        (of('{"stars": [[1]]}'), "in 'stars', which must hold numbers"),
+        (of('{"stars": {"a": 1}}'), "an object as 'stars'"),
+        (of('{"stars": [1], "store": ["a", "b"]}'), "differ in length"),
+        (of('{"stars": [1]}', '{"stars": 2, "store": ["market"]}'), "'stars' is a single value in set 1"),
         ('{"sets": [{"moons": [1]}]}', "'moons', which the model does not know"),
+        ('{"sets": [{"stars": [1], "price": 1}]}', "Set 0: Column 'store' is unknown."),
+        ('{"sets": [{}]}', "Set 0: Column 'stars' is unknown. There are none."),
         ('{"sets": [[1, 2]]}', "an object of features"),
         ('{"sets": []}', "an empty list"),
         ('{"sets": {}}', "an object"),
-        ('{"sets": [{"stars": [1], "store": ["\\ud800"]}]}', "Unicode"),
+        (of('{"stars": [1], "store": ["\\ud800"]}'), "Unicode"),
         ("{}", "'sets' must be a list"),
         ('{"sets": [{"stars": [1]}], "more": 1}', "does not know 'more'"),
         (b"\xff\xfe\x00", "Unicode"),

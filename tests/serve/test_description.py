@@ -10,6 +10,8 @@ from clearset.serve import create_app
 
 from .schemas import fits
 
+NOTHING = {"stars": None, "store": None, "price": None}
+
 
 @pytest.fixture(scope="module")
 def engine() -> Any:
@@ -37,7 +39,7 @@ def answers(connected: Any, sets: list[Any], items: list[str] | None) -> Iterato
 @pytest.mark.parametrize(
     ("name", "sets", "items"),
     [
-        ("regressor", [{"stars": [5, None], "store": ["online", "market"], "price": 3}, {}], None),
+        ("regressor", [{"stars": [5, None], "store": ["online", "market"], "price": 3}, NOTHING], None),
         ("cook", [["salt", "water"], ["no such thing"], []], ["salt", "water", "sugar"]),
         ("engine", ["ripe cherry", ""], ["ripe", "cherry"]),
     ],

@@ -108,9 +108,16 @@ def kinds(cook: Any, regressor: Any, reviews: Any) -> dict[str, tuple[Any, Any, 
     engine = cs.SemanticFeatureEngine(cs.Items(), refine=False, **options).fit(items, cuisines)
     sorted_out = cs.SetClassifier(["stars", "price"], **options).fit(reviews[0], reviews[1] > 300)
     sets: list[Any] = [["salt", "water"], [], ["no such thing"]]
+    nothing = {"stars": None, "store": None, "price": None}
     return {
-        "regressor": (regressor, reviews[0], [{"stars": [5, None], "price": 3}, {}], "store", None),
-        "classifier": (sorted_out, reviews[0].select(["stars", "price"]), [{"stars": [1, 2]}], "stars", None),
+        "regressor": (regressor, reviews[0], [nothing | {"stars": [5, None], "price": 3}, nothing], "store", None),
+        "classifier": (
+            sorted_out,
+            reviews[0].select(["stars", "price"]),
+            [{"stars": [1, 2], "price": None}],
+            "stars",
+            None,
+        ),
         "two": (cook, items[:30], sets, "log_odds", None),
         "several": (many, items[:30], sets, "log_odds", "thai"),
         "engine": (engine, items[:30], sets, "log_odds", None),

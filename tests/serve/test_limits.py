@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import clearset as cs
-from clearset.serve import _limits, _token_search, create_app
+from clearset.serve import _limits, _service, _token_search, create_app
 from clearset.serve._json_bodies import written
 
 
@@ -31,7 +31,8 @@ def test_rows_of_explanations_of_sets(
     client: Any, regressor: Any, monkeypatch: pytest.MonkeyPatch, effects: bool, most: int, status: int
 ) -> None:
     monkeypatch.setattr(_limits, "MOST_EXPLAINED", most)
-    sets = [{"stars": [5, 4, 3]}, {"stars": []}]  # 2 sets, 3 tokens, of 3 features each
+    others = {"store": None, "price": None}
+    sets = [{"stars": [5, 4, 3], **others}, {"stars": [], **others}]  # 2 sets, 3 tokens, of 3 features each
     answer = client(create_app(regressor)).post("/api/explain", json={"sets": sets, "effects": effects})
     assert answer.status_code == status, answer.text
     if status == 413:
@@ -64,6 +65,22 @@ def test_predictions(client: Any, cook: Any, never: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(_limits, "MOST_TOKENS", 1)
     answer = connected.post("/api/predict", json={"sets": [["salt", "water", "grapefruit juice"]]})
     assert (answer.status_code, "more than 1 tokens" in answer.json()["error"]) == (413, True)
+
+
+@pytest.mark.parametrize("name", ["cook", "regressor"])
+@pytest.mark.parametrize("path", ["/api/predict", "/api/edit"])
+def test_many_small_sets(
+    request: pytest.FixtureRequest, client: Any, monkeypatch: pytest.MonkeyPatch, name: str, path: str
+) -> None:
+    model = request.getfixturevalue(name)
+    connected = client(create_app(model))
+    assert "at most 100,000 sets" in connected.get("/openapi.json").json()["info"]["description"]
+    reader = type(_service.set_reader(model.as_model()))
+    monkeypatch.setattr(reader, "_read", lambda *_: pytest.fail("read"))
+    others = {"edits": []} if path == "/api/edit" else {}
+    answer = connected.post(path, json={"sets": [{}] * 1_000_000, **others})
+    assert answer.status_code == 413
+    assert answer.json()["error"] == "'sets' has 1,000,000 sets. Send 100,000 at most at a time."
 
 
 def test_known_tokens(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Sets in requests: which forms a model reads, and what is said of others."""
 
+import re
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from clearset.serve import _service
 from .schemas import fits
 
 MOST = 100
+NOTHING = {"stars": None, "store": None, "price": None}
 OPTIONS: dict[str, Any] = {"cover": True, "refine": False, "epochs": 2, "random_state": 0, "n_jobs": 1}
 
 
@@ -45,7 +47,7 @@ def cast() -> Any:
     return cs.SemanticRegressor(cs.Items(), **details, **OPTIONS).fit(frame, [1.0, 2.0, 3.0] * 10)
 
 
-@pytest.mark.parametrize("sets", [[{}], [{"stars": None}], [{"stars": []}], [{}, {"stars": [3]}]])
+@pytest.mark.parametrize("sets", [[NOTHING], [NOTHING | {"stars": []}], [NOTHING, NOTHING | {"stars": [3]}]])
 def test_a_set_of_which_nothing_is_known_is_empty(regressor: Any, sets: list[Any]) -> None:
     empty = pa.table({"stars": [[1.0], []], "store": [["market"], []], "price": pa.array([1.0, None])})
     assert regressor.predict(set_reader(regressor).read(sets, MOST))[0] == regressor.predict(empty)[1]
@@ -57,10 +59,11 @@ def test_a_row_of_a_plain_table_is_one_token() -> None:
     )
     read = partial(set_reader(model).read, most=MOST)
     expected = model.predict(pa.table({"a": [2.0, None], "b": pa.array([None, None], pa.float64())}))
-    assert model.predict(read([{"a": 2}, {}])).tolist() == expected.tolist()
-    assert model.predict(read([{"a": [2]}, {}])).tolist() == expected.tolist()
-    assert model.predict(read([{"a": True}]))[0] == model.predict(read([{"a": 1}]))[0]
-    assert model.predict(read([{"a": 2**60}]))[0] == model.predict(read([{"a": 2.0**60}]))[0]
+    nothing = {"a": None, "b": None}
+    assert model.predict(read([{"a": 2, "b": None}, nothing])).tolist() == expected.tolist()
+    assert model.predict(read([{"a": [2], "b": None}, nothing])).tolist() == expected.tolist()
+    for left, right in ((True, 1), (2**60, 2.0**60)):
+        assert model.predict(read([{"a": left, "b": 1}]))[0] == model.predict(read([{"a": right, "b": 1}]))[0]
 
 
 def test_categories_that_are_numbers() -> None:
@@ -72,7 +75,7 @@ def test_categories_that_are_numbers() -> None:
     expected = model.predict(pa.table({"kind": [[1, 2], [None]], "on": [[True, False], [True]]}))
     assert model.predict(read(sets)).tolist() == expected.tolist()
     with pytest.raises(ValueError, match="Set 1 has a text in 'kind', which must hold numbers"):
-        read([{"kind": [1]}, {"kind": ["1"]}])
+        read([{"kind": [1], "on": None}, {"kind": ["1"], "on": None}])
 
 
 def test_texts_and_lists_of_words(words: Any) -> None:
@@ -91,13 +94,27 @@ def test_pairs(pairs: Any, named_pairs: Any) -> None:
     read = partial(set_reader(named_pairs).read, most=MOST)
     assert named_pairs.predict(read([[["a"], ["x"]], [["b"], []]])).tolist() == expected
     assert named_pairs.predict(read(frame.to_pylist())).tolist() == expected
-    assert named_pairs.predict(read([{"goods": ["a"], "shop": ["x"]}, {"goods": ["b"]}])).tolist() == expected
+    assert (
+        named_pairs.predict(read([{"goods": ["a"], "shop": ["x"]}, {"goods": ["b"], "shop": None}])).tolist()
+        == expected
+    )
+    with pytest.raises(ValueError, match="'shop' is unknown") as caught:
+        named_pairs.predict(frame.select(["goods"]))
+    with pytest.raises(ValueError, match=f"Set 1: {re.escape(str(caught.value))}"):
+        read([{"goods": ["a"], "shop": ["x"]}, {"goods": ["b"]}])
 
 
 def test_details_may_be_missing(cast: Any) -> None:
     frame = pa.table({"cast": [["ann", "bob"], []], "pay": pa.array([[None, None], []], pa.list_(pa.float64()))})
-    for one in ({"cast": ["ann", "bob"]}, {"cast": ["ann", "bob"], "pay": None}, ["ann", "bob"]):
-        assert cast.predict(set_reader(cast).read([one, {}], MOST)).tolist() == cast.predict(frame).tolist()
+    nothing = {"cast": None, "pay": None}
+    for one in ({"cast": ["ann", "bob"], "pay": None}, {"cast": ["ann", "bob"], "pay": [None, None]}):
+        assert cast.predict(set_reader(cast).read([one, nothing], MOST)).tolist() == cast.predict(frame).tolist()
+
+
+def test_details_may_not_be_left_out(cast: Any) -> None:
+    for X, error in ((pa.table({"cast": [["ann"]]}), ValueError), ([["ann"]], TypeError)):
+        with pytest.raises(error, match="details names"):
+            cast.predict(X)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +133,11 @@ def test_details_may_be_missing(cast: Any) -> None:
         ("pairs", [[None, None]], "Set 0 is a list of 2 with null"),
         ("pairs", [[["a"], ["x"], ["y"]]], "Set 0 is a list of 3"),
         ("pairs", [[["a"], [1]]], "a list with a number in it as part 2"),
-        ("named_pairs", [{"goods": "a"}], "Set 0 has a text as 'goods'"),
+        ("named_pairs", [{"goods": "a", "shop": []}], "Set 0 has a text as 'goods'"),
         ("named_pairs", [{"good": ["a"]}], "'good', which the model does not know"),
+        ("cast", [["ann"]], "Set 0 is a list; the model reads objects with 'cast', 'pay'."),
+        ("cast", [{"cast": ["ann"]}], "Set 0: Column 'pay' is unknown. There are: 'cast'."),
+        ("cast", [{"pay": []}], "Set 0: Column 'cast' is unknown. There are: 'pay'."),
         ("cast", [{"cast": ["ann"], "pay": [1, 2]}], "2 values as 'pay'"),
         ("cast", [{"cast": ["ann"], "pay": 1}], "a number as 'pay'"),
         ("cast", [{"cast": ["ann"], "pay": ["x"]}], "a text in 'pay', which must hold numbers"),
@@ -138,7 +158,9 @@ def test_the_schema_says_what_is_read(request: pytest.FixtureRequest, name: str)
     for value in [
         "ripe", ["salt"], [], [1], [None], None, 3, [["a"], ["x"]], [["a"], [1]], [[], [], []], ["a", "b"],
         {}, {"goods": ["a"]}, {"goods": "a"}, {"cast": ["ann"], "pay": [1]}, {"cast": None}, {"stars": [1, None]},
-        {"stars": None}, {"stars": ["five"]}, {"stars": [1], "price": 3}, {"stars": {}}, {"store": ["market"]},
+        {"stars": ["five"]}, {"stars": [1], "price": 3}, {"stars": {}}, {"store": ["market"]}, NOTHING,
+        NOTHING | {"stars": [1]}, NOTHING | {"stars": ["five"]}, NOTHING | {"stars": {}}, NOTHING | {"moons": 1},
+        {"cast": None, "pay": None}, {"goods": ["a"], "shop": None}, {"goods": ["a"], "shop": [], "year": 1},
     ]:  # fmt: skip
         try:
             read = sets.read([value], MOST)

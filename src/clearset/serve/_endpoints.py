@@ -28,10 +28,10 @@ _SETS = {
     "type": "array",
     "minItems": 1,
     "description": (
-        "The member 'set' of /api/model is the schema of one set. Models of sets read objects with the features, each "
-        "a list with a value for each token or one value for the whole set; a feature that is null or left out is "
-        "missing, and a set without features is empty. Semantic models read lists of texts; texts if they read words; "
-        "pairs of lists if they read two columns; or objects with their columns."
+        "The member 'set' of /api/model is the schema of one set. Models of sets read objects with all features, each "
+        "a list with a value for each token or one value for the whole set; a feature that is null is missing, and a "
+        "set whose features all are is empty. Semantic models read lists of texts; texts if they read words; pairs of "
+        "lists if they read two columns; or objects with their columns."
     ),
     "items": {"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}]},
     "examples": [[{"stars": [5, 4, None], "price": 12.5}], [["salt", "water"]], ["a text"]],

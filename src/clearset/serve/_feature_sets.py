@@ -35,18 +35,21 @@ class FeatureSets(SetReader):
         return {
             "type": "object",
             "properties": members,
+            "required": self._names,
             "additionalProperties": False,
-            "description": "Features: lists with a value for each token, or one value for the whole set.",
+            "description": (
+                "All features: lists with a value for each token, or one value for the whole set; null if missing."
+            ),
         }
 
     def _read(self, sets: list[Any]) -> pa.Table:
         sizes = [self._size(one, place) for place, one in enumerate(sets)]
         listed = {name for one in sets for name, value in one.items() if isinstance(value, list)}
         if not listed and not self._usual_size:
-            listed = set(self._names)  # no set has any feature
+            listed = set(self._names)  # nothing is known of any set
         columns = {}
         for name in self._names:
-            values = [one.get(name) for one in sets]
+            values = [one[name] for one in sets]
             if name in listed:
                 values = [[None] * size if value is None else value for value, size in zip(values, sizes, strict=True)]
                 self._check_lists(name, values)
@@ -59,7 +62,7 @@ class FeatureSets(SetReader):
             raise ValueError(
                 f"Set {place} is {kind_of(one)}; it must be an object of features, such as {self._example}."
             )
-        check_names(one, self._names, place)
+        check_names(one, self._names, self._names, place)
         if odd := [name for name, value in one.items() if isinstance(value, dict)]:
             raise ValueError(f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token.")
         sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}

@@ -1,5 +1,6 @@
 """Sets of items: from JSON to the form that semantic models read."""
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -27,8 +28,8 @@ class OwnSets(SetReader):
         if not self._names or not all(isinstance(one, dict) for one in sets):
             return sets
         for place, one in enumerate(sets):
-            check_names(one, self._names, place)
-        return pa.table({name: pa.array([one.get(name) for one in sets]) for name in self._names})
+            check_names(one, self._names, self._names, place)
+        return pa.table({name: pa.array([one[name] for one in sets]) for name in self._names})
 
 
 class ItemSets(SetReader):
@@ -45,9 +46,10 @@ class ItemSets(SetReader):
         self._names = known or [str(place) for place in range(max(places) + 1)]
         plain = [name for name in self._names if name not in self._details]
         self._columns = [plain[side] if isinstance(side, int) else side for side in sides]
+        self._needed = [*self._columns, *self._details]
         self._row_of = self._of_pair if pair else self._of_items
         self._row_of_object = self._of_object if known else self._row_of
-        self._form = _form(pair, self._texts, known)
+        self._form = _form(pair, self._texts, known, self._details)
         self._schema = self._make_schema(pair, bool(known))
         parts = [f"as {name!r}" if known else f"as part {k + 1} of its pair" for k, name in enumerate(self._columns)]
         self._parts = dict(zip(self._columns, parts, strict=True))
@@ -58,13 +60,14 @@ class ItemSets(SetReader):
 
     def _make_schema(self, pair: bool, objects: bool) -> dict[str, Any]:
         items: dict[str, Any] = {"anyOf": [{"type": "string"}, _LIST_SCHEMA]} if self._texts else _LIST_SCHEMA
+        missing = {"anyOf": [items, {"type": "null"}]}
+        members: dict[str, Any] = {name: {} for name in self._names}
+        members |= dict.fromkeys(self._columns, missing) | dict.fromkeys(self._details, _DETAIL_SCHEMA)
+        named = {"type": "object", "properties": members, "required": self._needed, "additionalProperties": False}
         two = {"type": "array", "prefixItems": [items, items], "minItems": 2, "maxItems": 2}
-        forms = [two if pair else items]
+        forms = [] if self._details else [two if pair else items]
         if objects:
-            missing = {"anyOf": [items, {"type": "null"}]}
-            members: dict[str, Any] = {name: {} for name in self._names}
-            members |= dict.fromkeys(self._columns, missing) | dict.fromkeys(self._details, _DETAIL_SCHEMA)
-            forms.append({"type": "object", "properties": members, "additionalProperties": False})
+            forms.append(named)
         return {"anyOf": forms, "description": f"The model reads {self._form}."}
 
     def _read(self, sets: list[Any]) -> pa.Table:
@@ -80,6 +83,8 @@ class ItemSets(SetReader):
         return pa.table(frame)
 
     def _of_items(self, one: Any, place: int) -> dict[str, Any]:
+        if self._details:
+            self._refuse(f"Set {place} is {kind_of(one)}")
         if wrong := self._wrong(one):
             self._refuse(f"Set {place} is {wrong}")
         return {self._columns[0]: one}
@@ -91,7 +96,7 @@ class ItemSets(SetReader):
         return self._checked(dict(zip(self._columns, one, strict=True)), place)
 
     def _of_object(self, one: dict[str, Any], place: int) -> dict[str, Any]:
-        check_names(one, self._names, place)
+        check_names(one, self._names, self._needed, place)
         return self._checked(one, place)
 
     def _checked(self, row: dict[str, Any], place: int) -> dict[str, Any]:
@@ -138,8 +143,11 @@ class ItemSets(SetReader):
         return column(name, values, texts=False, lists=True)
 
 
-def _form(pair: bool, texts: bool, names: list[str]) -> str:
+def _form(pair: bool, texts: bool, names: list[str], details: Sequence[str]) -> str:
+    objects = f"objects with {', '.join(map(repr, names))[:1000]}"
+    if details:
+        return objects
     form = "texts, or lists of words" if texts else 'lists of texts, such as ["salt", "water"]'
     if pair:
         form = 'pairs of lists of texts, such as [["apple"], ["pear", "plum"]]'
-    return form + (f", or objects with {', '.join(map(repr, names))[:1000]}" if names else "")
+    return f"{form}, or {objects}" if names else form

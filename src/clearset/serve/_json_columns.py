@@ -1,11 +1,13 @@
 """JSON values: the names of their kinds, and columns of values of one kind."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+from clearset.sets import unknown_name
 
 _NUMBERS = {int, float, bool}
 _LARGEST = float(np.finfo(np.float64).max)
@@ -19,12 +21,14 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def check_names(one: Iterable[str], names: Sequence[str], place: int) -> None:
-    """Raise an error if a set has members that the model does not know."""
-    if unknown := [name for name in one if name not in names]:
+def check_names(one: Collection[str], known: Sequence[str], needed: Sequence[str], place: int) -> None:
+    """Raise an error if a set has members that the model does not know, or lacks one that it needs."""
+    if unknown := [name for name in one if name not in known]:
         raise ValueError(
-            f"Set {place} has {unknown[0][:100]!r}, which the model does not know. It reads: {', '.join(names)[:1000]}."
+            f"Set {place} has {unknown[0][:100]!r}, which the model does not know. It reads: {', '.join(known)[:1000]}."
         )
+    if absent := [name for name in needed if name not in one]:
+        raise ValueError(f"Set {place}: {unknown_name('Column', absent[0], one)} Give null for what is missing.")
 
 
 def column(name: str, values: list[Any], *, texts: bool, lists: bool) -> pa.Array:
