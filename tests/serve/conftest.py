@@ -73,13 +73,9 @@ def opened(browser: Any) -> Iterator[Any]:
 
     listener = listening("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    page, seen, running = context.new_page(), [], []
-    page.set_default_timeout(20_000)
-    page.on("pageerror", lambda error: seen.append(f"error: {error}"))
-    page.on("console", lambda message: seen.append(f"console: {message.text}"))
-    page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda request: request.url.startswith(address) or seen.append(request.url))
+    seen: list[str] = []
+    running: list[Any] = []
+    contexts: list[Any] = []
 
     def open_page(model: Any, *data: Any, **options: Any) -> Any:
         config = uvicorn.Config(create_app(model, *data, **options), log_level="error", lifespan="off")
@@ -89,11 +85,22 @@ def opened(browser: Any) -> Iterator[Any]:
         running.append((server, thread))
         while not server.started:
             time.sleep(0.01)
+        key = options.get("api_key")  # people type it when their browser asks
+        typed = None if key is None else {"username": "", "password": key}
+        context = browser.new_context(viewport={"width": 1200, "height": 900}, http_credentials=typed)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: seen.append(f"error: {error}"))
+        page.on("console", lambda message: seen.append(f"console: {message.text}"))
+        page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(address) or seen.append(request.url))
         page.goto(address)
         return page
 
     yield open_page
-    context.close()
+    for context in contexts:
+        context.close()
     for server, thread in running:
         server.should_exit = True
         thread.join()

@@ -35,6 +35,13 @@ def rows(page: Any) -> dict[str, list[str]]:
     return found
 
 
+def test_the_page_of_a_server_that_needs_a_key(opened: Any, cook: Any) -> None:
+    page = opened(cook, api_key="a-key-of-the-tests")
+    typed(page, ", ".join(RECIPE))
+    wait_for(page, ".found tr.token", 3)
+    assert "a-key-of-the-tests" not in page.content()
+
+
 def test_the_recipe_of_the_paper(opened: Any, cook: Any) -> None:
     page = opened(cook)
     typed(page, ", ".join(RECIPE))
