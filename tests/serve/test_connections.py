@@ -128,6 +128,17 @@ def test_the_rest_of_a_body_that_was_refused(connect: Connect) -> None:
     assert everything(connection) == b""
 
 
+def test_what_is_not_http(connect: Connect) -> None:
+    connection = connect()
+    connection.sendall(b"nonsense\r\n\r\n")
+    assert everything(connection).startswith(b"HTTP/1.1 400 ")
+    connection = connect()
+    connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+    assert one_answer(connection)[0] == 404
+    connection.sendall(b"nonsense\r\n\r\n")
+    assert everything(connection) == b""
+
+
 def test_a_body_that_takes_too_long(connect: Connect) -> None:
     connection = connect()
     connection.sendall(request(0, 1)[:-1])

@@ -53,6 +53,15 @@ def test_a_set_of_which_nothing_is_known_is_empty(regressor: Any, sets: list[Any
     assert regressor.predict(set_reader(regressor).read(sets, MOST))[0] == regressor.predict(empty)[1]
 
 
+@pytest.mark.parametrize("name", ["stars", "store", "price"])
+def test_a_forbidden_feature_may_be_left_out(regressor: Any, reviews: Any, name: str) -> None:
+    model = regressor.edit().forbid(name).model
+    frame = reviews[0].drop_columns([name])
+    sets = _service.set_reader(model)
+    assert model.predict(sets.read(frame.to_pylist(), MOST)).tolist() == model.predict(frame).tolist()
+    assert name not in sets.schema()["required"]
+
+
 def test_a_row_of_a_plain_table_is_one_token() -> None:
     model = cs.SetRegressor(epochs=2, random_state=0, n_jobs=1).fit(
         pa.table({"a": [0.0, 1.0, 2.0, None], "b": [1.0, 0.0, 2.0, 1.0]}), [0.0, 1.0, 4.0, 2.0]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from clearset.models.edits import Forbid
 from clearset.serve._json_columns import check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
 from clearset.sets import SIZE
@@ -16,6 +17,8 @@ class FeatureSets(SetReader):
     def __init__(self, model: Any) -> None:
         features = [feature.name for feature in model.binning.features]
         self._names = list(model.feature_names_in or [name for name in features if name != SIZE])
+        forbidden = {logged.edit.feature for logged in model.edits if isinstance(logged.edit, Forbid)}
+        self._needed = [name for name in self._names if name not in forbidden]
         fitted = zip(features, model.binning.categories, strict=True)
         # Categories are all texts or all numbers.
         self._of_texts = {name for name, found in fitted if found is not None and any(map(_is_text, found or [""]))}
@@ -35,7 +38,7 @@ class FeatureSets(SetReader):
         return {
             "type": "object",
             "properties": members,
-            "required": self._names,
+            "required": self._needed,
             "additionalProperties": False,
             "description": (
                 "All features: lists with a value for each token, or one value for the whole set; null if missing."
@@ -49,7 +52,7 @@ class FeatureSets(SetReader):
             listed = set(self._names)  # nothing is known of any set
         columns = {}
         for name in self._names:
-            values = [one[name] for one in sets]
+            values = [one.get(name) for one in sets]
             if name in listed:
                 values = [[None] * size if value is None else value for value, size in zip(values, sizes, strict=True)]
                 self._check_lists(name, values)
@@ -62,7 +65,7 @@ class FeatureSets(SetReader):
             raise ValueError(
                 f"Set {place} is {kind_of(one)}; it must be an object of features, such as {self._example}."
             )
-        check_names(one, self._names, self._names, place)
+        check_names(one, self._names, self._needed, place)
         if odd := [name for name, value in one.items() if isinstance(value, dict)]:
             raise ValueError(f"Set {place} has an object as {odd[0]!r}; give a list with a value for each token.")
         sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}

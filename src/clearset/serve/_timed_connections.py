@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from clearset.serve._limits import SECONDS
@@ -32,6 +33,13 @@ class TimedConnection(H11Protocol):
         super().connection_lost(exc)
         if self._timer is not None:
             self._timer.cancel()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP; after an answer there is nothing to say, and the connection ends."""
+        try:
+            super().send_400_response(msg)
+        except LocalProtocolError:
+            self.transport.abort()
 
     def _wait(self) -> None:
         if self._timer is not None:
