@@ -85,8 +85,8 @@ def opened(browser: Any) -> Iterator[Any]:
         running.append((server, thread))
         while not server.started:
             time.sleep(0.01)
-        key = options.get("api_key")  # people type it when their browser asks
-        typed = None if key is None else {"username": "", "password": key}
+        access = options.get("access")  # people type the key when their browser asks
+        typed = None if access is None else {"username": "", "password": access.key}
         context = browser.new_context(viewport={"width": 1200, "height": 900}, http_credentials=typed)
         contexts.append(context)
         page = context.new_page()

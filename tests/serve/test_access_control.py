@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clearset.serve import create_app
+from clearset.serve import Access, create_app
 
 BODY = b'{"sets": [["salt"]]}'
 KIND = {"content-type": "application/json"}
@@ -19,7 +19,7 @@ def app(cook: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def locked(cook: Any) -> Any:
-    return create_app(cook, api_key=KEY)
+    return create_app(cook, access=Access(key=KEY))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_hosts_and_headers(client: Any, app: Any, host: str, status: int) -> Non
 
 
 def test_names_for_other_machines(client: Any, cook: Any) -> None:
-    connected = client(create_app(cook, hosts=["Model.Example", "::1"]))
+    connected = client(create_app(cook, access=Access(["Model.Example", "::1"])))
     for host, status in (("model.example:80", 200), ("[::1]:8000", 200), ("other.example", 400), ("localhost", 400)):
         assert connected.get("/health", headers={"host": host}).status_code == status
     origin = {"host": "model.example", "origin": "http://model.example", **KIND}
@@ -54,9 +54,9 @@ def test_names_for_other_machines(client: Any, cook: Any) -> None:
 
 
 @pytest.mark.parametrize("hosts", [None, [], "localhost", ["http://a"], ["a:80"], ["*"], [""], ["a b"], ["a/"]])
-def test_what_is_no_host(cook: Any, hosts: Any) -> None:
+def test_what_is_no_host(hosts: Any) -> None:
     with pytest.raises(ValueError, match="host name"):
-        create_app(cook, hosts=hosts)
+        Access(hosts)
 
 
 def basic(password: str) -> str:
@@ -99,10 +99,14 @@ def test_the_description_says_that_a_key_is_needed(client: Any, app: Any, locked
 
 
 @pytest.mark.parametrize("key", ["", "short", "x" * 15, "x" * 1001, "a key with spaces in it", "schlüssel" * 3])
-def test_what_is_no_key(cook: Any, key: str) -> None:
+def test_what_is_no_key(key: str) -> None:
     with pytest.raises(ValueError, match="The API key must have 16 to 1,000") as caught:
-        create_app(cook, api_key=key)
+        Access(key=key)
     assert not key or key not in str(caught.value)
+
+
+def test_keys_are_not_shown() -> None:
+    assert KEY not in repr(Access(key=KEY))
 
 
 def test_every_answer_has_a_name_of_its_own(client: Any, app: Any, locked: Any) -> None:

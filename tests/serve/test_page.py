@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import clearset as cs
+from clearset.serve import Access
 
 RECIPE = ["sugar", "salt", "fennel bulb", "water", "lemon olive oil", "grapefruit juice"]
 
@@ -36,7 +37,7 @@ def rows(page: Any) -> dict[str, list[str]]:
 
 
 def test_the_page_of_a_server_that_needs_a_key(opened: Any, cook: Any) -> None:
-    page = opened(cook, api_key="a-key-of-the-tests")
+    page = opened(cook, access=Access(key="a-key-of-the-tests"))
     typed(page, ", ".join(RECIPE))
     wait_for(page, ".found tr.token", 3)
     assert "a-key-of-the-tests" not in page.content()

@@ -8,7 +8,7 @@ import typer
 
 from clearset.cli._options import Model, TableOptions
 
-_KEY = "CLEARSET_API_KEY"
+_KEY_VARIABLE = "CLEARSET_API_KEY"
 
 
 def serve(
@@ -32,24 +32,24 @@ def serve(
     ] = None,
     api_key_file: Annotated[
         Path | None,
-        typer.Option(help=f"File with the key that requests must bring; or the environment variable {_KEY}."),
+        typer.Option(help=f"File with the key that requests must bring; or the environment variable {_KEY_VARIABLE}."),
     ] = None,
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     from clearset.artifact import check_target
     from clearset.cli._model_data import load_model, read_shown
-    from clearset.serve import LOOPBACK, check_alike, checked_hosts, create_app, is_loopback, listening, run
+    from clearset.serve import LOOPBACK, Access, check_alike, create_app, is_loopback, listening, run
 
     if data is None and (label or compare or options.given):
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
     if edits_to is not None:
         check_target(edits_to, model, data, compare)
     listening(host, port).close()  # fails at once if the port is taken
-    hosts, key = checked_hosts((*LOOPBACK, host, *(allow_host or ()))), _api_key(api_key_file)
-    if key is None and not is_loopback(host):
+    access = Access((*LOOPBACK, host, *(allow_host or ())), _api_key(api_key_file))
+    if access.key is None and not is_loopback(host):
         raise ValueError(
             f"With --host {host} other machines can ask, so that a key is needed. Write one to a file and name it by "
-            f"--api-key-file, or set {_KEY}."
+            f"--api-key-file, or set {_KEY_VARIABLE}."
         )
     fitted = load_model(model)
     other = None if compare is None else load_model(compare)
@@ -63,31 +63,27 @@ def serve(
         names=shown.names,
         other=other,
         name="" if compare is None else compare.name,
-        hosts=hosts,
-        api_key=key,
+        access=access,
         edits_to=edits_to,
     )
 
     def ready(address: str) -> None:
         print(f"{address}  (Ctrl-C ends)", flush=True)
-        if key is not None:
+        if access.key is not None:
             print("It needs the key: in a browser as the password, with any name.", flush=True)
         if not is_loopback(host):
-            print(f"It may be asked as: {', '.join(hosts)}. --allow-host adds names.", flush=True)
+            print(f"It may be asked as: {', '.join(access.hosts)}. --allow-host adds names.", flush=True)
 
     run(app, host, port, ready)
 
 
 def _api_key(path: Path | None) -> str | None:
     """Return the key of a file, else that of the environment; None if there is none."""
-    from clearset.serve import checked_key
-
     if path is None:
-        key = os.environ.get(_KEY)
-        return checked_key(key) if key else None
+        return os.environ.get(_KEY_VARIABLE) or None
     try:
         with path.open(encoding="utf-8") as file:
-            return checked_key(file.read(10_000).strip())
+            return file.read(10_000).strip()
     except OSError as error:
         raise ValueError(f"Cannot read --api-key-file '{path}': {error.strerror}.") from error
     except UnicodeError as error:

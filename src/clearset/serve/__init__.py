@@ -4,20 +4,10 @@ from clearset.serve._optional_packages import check_installed
 
 check_installed("starlette")
 
-from clearset.serve._access_control import LOOPBACK, checked_hosts, checked_key  # noqa: E402
+from clearset.serve._access_control import LOOPBACK, Access  # noqa: E402
 from clearset.serve._app import create_app  # noqa: E402
 from clearset.serve._comparison import check_alike  # noqa: E402
 from clearset.serve._run import is_loopback, listening, run  # noqa: E402
 from clearset.serve._service import Service  # noqa: E402
 
-__all__ = [
-    "LOOPBACK",
-    "Service",
-    "check_alike",
-    "checked_hosts",
-    "checked_key",
-    "create_app",
-    "is_loopback",
-    "listening",
-    "run",
-]
+__all__ = ["LOOPBACK", "Access", "Service", "check_alike", "create_app", "is_loopback", "listening", "run"]

@@ -5,6 +5,7 @@ import binascii
 import re
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from starlette.responses import Response
@@ -31,23 +32,41 @@ _SHORTEST_KEY = 16
 _LONGEST_KEY = 1000
 
 
-class AccessControl:
-    """Refuses what may not ask, and adds headers to every response.
+@dataclass(frozen=True)
+class Access:
+    """Who may ask a server.
 
     Parameters
     ----------
-    app : ASGI application
-        What answers the others.
-    hosts : sequence of str
-        The names that requests may be sent to, from `checked_hosts`. Another site could let its own name resolve to
-        this machine; its pages would then count as pages of this server.
-    key : str or None
-        What requests must bring, from `checked_key`; None if they need nothing.
+    hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
+        The host names that requests may be sent to, without ports. Another site could let its own name resolve to this
+        machine; its pages would then count as pages of this server.
+    key : str, optional
+        The API key that requests must bring, as ``Authorization: Bearer KEY`` or, as browsers do, as a password. By
+        default everybody who reaches the server may ask: let it be reached from its own machine only.
+
+    Examples
+    --------
+    >>> from clearset.serve import LOOPBACK, Access
+    >>> Access([*LOOPBACK, "Models.example"], key="vK1xQ0hZ6bT2sY8n").hosts
+    ('localhost', '127.0.0.1', '[::1]', 'models.example')
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str], key: str | None) -> None:
-        self._app, self._hosts = app, hosts
-        self._key = None if key is None else key.encode()
+    hosts: Sequence[str] = LOOPBACK
+    key: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", _checked_hosts(self.hosts))
+        if self.key is not None:
+            _check_key(self.key)
+
+
+class AccessControl:
+    """Refuses what may not ask, and adds headers to every response."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._hosts = app, access.hosts
+        self._key = None if access.key is None else access.key.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = uuid4().hex
@@ -104,19 +123,8 @@ def _given_key(authorization: bytes) -> bytes:
     return b""
 
 
-def checked_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
-    """Return host names as requests write them; raise an error for what is none.
-
-    Parameters
-    ----------
-    hosts : sequence of str
-        Names and addresses, without ports.
-
-    Returns
-    -------
-    tuple of str
-        Each once, in lower case; addresses of IPv6 in brackets.
-    """
+def _checked_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
+    """Return host names as requests write them, each once; raise an error for what is none."""
     if isinstance(hosts, str) or not hosts:
         raise ValueError(f"hosts must be a list of host names, such as ['localhost']; received {hosts!r}.")
     found = []
@@ -128,23 +136,11 @@ def checked_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def checked_key(key: str) -> str:
-    """Return an API key; raise an error, which does not show it, if it is short or cannot be sent.
-
-    Parameters
-    ----------
-    key : str
-        The key.
-
-    Returns
-    -------
-    str
-        The same.
-    """
+def _check_key(key: str) -> None:
+    """Raise an error, which does not show the key, if it is short or cannot be sent."""
     if not re.fullmatch(r"[!-~]*", key) or not _SHORTEST_KEY <= len(key) <= _LONGEST_KEY:
         raise ValueError(
             f"The API key must have {_SHORTEST_KEY} to {_LONGEST_KEY:,} letters, digits or signs of ASCII and no "
             f"spaces; received {len(key):,} characters. Make one: "
             "python -c 'import secrets; print(secrets.token_urlsafe())'"
         )
-    return key

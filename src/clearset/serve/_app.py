@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from clearset.models import FittedModel
-from clearset.serve._access_control import LOOPBACK, AccessControl, checked_hosts, checked_key
+from clearset.serve._access_control import Access, AccessControl
 from clearset.serve._endpoints import ENDPOINTS, Endpoint, describe
 from clearset.serve._json_bodies import answer, parsed, refusal, written
 from clearset.serve._limits import MOST_BYTES, SECONDS, TooLargeError
@@ -34,8 +34,7 @@ def create_app(
     names: Sequence[str | None] | None = None,
     other: FittedModel | None = None,
     name: str = "the other model",
-    hosts: Sequence[str] = LOOPBACK,
-    api_key: str | None = None,
+    access: Access | None = None,
     edits_to: str | PathLike[str] | None = None,
 ) -> Starlette:
     """Return the explorer of a model, as an ASGI application.
@@ -54,12 +53,8 @@ def create_app(
         A model that was in use before: the page shows what changed on X.
     name : str, default="the other model"
         What the other model is called.
-    hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
-        The host names that requests may be sent to, without ports. This keeps out pages of other sites that let their
-        own name resolve to this machine.
-    api_key : str, optional
-        What requests must bring, as ``Authorization: Bearer KEY`` or, as browsers do, as a password. By default
-        everybody who reaches the server may ask: let it be reached from its own machine only.
+    access : Access, optional
+        Who may ask; by default everybody who asks this machine by one of its own names, such as ``localhost``.
     edits_to : path-like, optional
         The file that people may save edited models to; by default they can try edits, but save nothing.
 
@@ -79,11 +74,9 @@ def create_app(
     """
     from clearset import __version__
 
-    hosts = checked_hosts(hosts)
-    if api_key is not None:
-        checked_key(api_key)
+    access = access or Access()
     service = Service(model, X, y, names, other, name, edits_to)
-    page, description = service.page.encode(), written(describe(__version__, api_key is not None))
+    page, description = service.page.encode(), written(describe(__version__, access.key is not None))
 
     async def show(_request: Request) -> Response:
         return Response(page, media_type="text/html; charset=utf-8")
@@ -100,7 +93,7 @@ def create_app(
                 for each in ENDPOINTS
             ),
         ],
-        middleware=[Middleware(AccessControl, hosts=hosts, key=api_key)],
+        middleware=[Middleware(AccessControl, access=access)],
         exception_handlers={HTTPException: _refuse},
     )
     app.router.redirect_slashes = False  # an address has one spelling
