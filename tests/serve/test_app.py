@@ -268,16 +268,20 @@ def test_large_bodies_are_refused(client: Any, of_sets: Any) -> None:
     assert "Send fewer" in answer.json()["error"]
 
 
+@pytest.mark.parametrize("error", [KeyError, TimeoutError])
 def test_a_failure_is_one_sentence(
-    client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: type[Exception]
 ) -> None:
+    def fail(*_: Any) -> Any:
+        raise error("secret")
+
     app = create_app(cook)
-    monkeypatch.setattr(cs.SemanticModel, "read", lambda *_: {}["secret"])
+    monkeypatch.setattr(cs.SemanticModel, "read", fail)
     answer = client(app).post("/api/predict", json={"sets": [["salt"]]})
     assert (answer.status_code, list(answer.json())) == (500, ["error"])
     name = answer.headers["x-request-id"]
     assert answer.json()["error"] == f"Internal error; see the server's log, request {name}."
-    assert f"/api/predict failed (request {name}): KeyError" in caplog.text
+    assert f"/api/predict failed (request {name}): {error.__name__}" in caplog.text
 
 
 def test_hostile_strings(client: Any) -> None:

@@ -121,8 +121,12 @@ def _handler(
             elif _kind(request) != "application/json":
                 return refusal(f"The Content-Type is {_kind(request)[:100]!r}; send JSON, as application/json.", 415)
             else:
-                async with asyncio.timeout(SECONDS):
-                    asked = await _body(request)
+                try:
+                    async with asyncio.timeout(SECONDS):
+                        asked = await _body(request)
+                except TimeoutError:
+                    late = f"The body did not arrive within {SECONDS} seconds. Send fewer sets at a time."
+                    return refusal(late, 408, {"Connection": "close"})  # what is left of the body is not read
             # Long requests may occupy all threads; short answers do not wait for one.
             return answer(await run_in_threadpool(work, asked) if endpoint.works else work(asked))
         except TooLargeError as error:
@@ -133,9 +137,6 @@ def _handler(
             return refusal(str(error), 400)
         except ClientDisconnect:
             return refusal("The request ended before its body was complete.", 400)  # nobody is left to read it
-        except TimeoutError:
-            close = {"Connection": "close"}  # what is left of the body is not read
-            return refusal(f"The body did not arrive within {SECONDS} seconds. Send fewer sets at a time.", 408, close)
         except asyncio.CancelledError:  # the server is shutting down and does not wait any longer
             return refusal("The server is ending.", 503)
         except Exception as error:
