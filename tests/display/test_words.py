@@ -270,7 +270,7 @@ def test_what_few_training_sets_show_is_drawn_lighter(page: Any) -> None:
     assert min(starts) > float(ticks)  # 3 is the last that is supported
     notes = page.locator("#features .feature > .note").all_inner_texts()
     assert notes[0].endswith("dashed: fewer than 17 training sets have it")
-    assert notes[1].endswith("pale: fewer than 10 training sets have it")
+    assert notes[1].endswith("pale: fewer than 17 training sets have it")
     assert page.locator("#features .category.thin").inner_text().startswith("b")
 
 
