@@ -1,12 +1,16 @@
+import json
 import subprocess
 import sys
 from functools import cache
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import clearset as cs
+from clearset.artifact import ArtifactError
 
 RNG = np.random.default_rng(1)
 ITEMS = [*(f"i{k}" for k in range(11)), "ä\n'"]
@@ -162,7 +166,10 @@ def test_files_that_are_no_frozen_model(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         cs.FrozenModel.load(path)
     path.write_bytes(b"PAR1 and more")
-    with pytest.raises(ValueError, match="no frozen model"):
+    with pytest.raises(ValueError, match="damaged or was edited"):
+        cs.FrozenModel.load(path)
+    path.write_bytes(b"token,score")
+    with pytest.raises(ValueError, match="no frozen model: it is no Parquet file"):
         cs.FrozenModel.load(path)
     model_of("number").token_table_.save(path)
     with pytest.raises(ValueError, match="no frozen model"):
@@ -177,3 +184,55 @@ def test_the_file_is_a_token_table_as_well(tmp_path):
     table = cs.TokenTable.load(tmp_path / "model.parquet")
     assert table.lookup(["i1"]) == model.token_table_.lookup(["i1"])
     assert table.examples is None
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path, rng = tmp_path / "frozen.parquet", np.random.default_rng(5)
+    model_of("three classes").freeze().save(path)
+    content = path.read_bytes()
+    bits = rng.choice(8 * len(content), 400, replace=False)
+    flipped = [content[: b // 8] + bytes([content[b // 8] ^ 1 << b % 8]) + content[b // 8 + 1 :] for b in bits.tolist()]
+    for damaged in flipped + [content[:n] for n in rng.choice(len(content), 100, replace=False)]:
+        path.write_bytes(damaged)
+        with pytest.raises(ArtifactError, match=r"frozen\.parquet.* (damaged|Give a file that FrozenModel.save wrote)"):
+            cs.FrozenModel.load(path)
+
+
+def without_checksum(path, **changes):
+    """Write a frozen model as the first version did, with changes of what it says of itself."""
+    rows = pa.parquet.read_table(path)
+    described = {key: {**json.loads(text), "version": 1} for key, text in rows.schema.metadata.items()}
+    described[b"clearset_frozen_model"] |= changes
+    rows = rows.replace_schema_metadata({key: json.dumps(document) for key, document in described.items()})
+    pa.parquet.write_table(rows, path)
+
+
+def test_files_of_the_first_version(tmp_path):
+    frozen = model_of("three classes").freeze()
+    frozen.save(tmp_path / "frozen.parquet")
+    without_checksum(tmp_path / "frozen.parquet")
+    again = cs.FrozenModel.load(tmp_path / "frozen.parquet")
+    np.testing.assert_array_equal(again.outputs(SEEN), frozen.outputs(SEEN))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rho": []},
+        {"rho": [[1], [2]]},
+        {"classes": 3},
+        {"class_type": "odd"},
+        {"missing": "none"},
+        {"missing": [[0.0]]},
+        {"support": []},
+        {"version": 2},
+        {"version": None},
+    ],
+    ids=str,
+)
+def test_files_that_describe_no_model(changes, tmp_path):
+    path = tmp_path / "frozen.parquet"
+    model_of("three classes").freeze().save(path)
+    without_checksum(path, **changes)
+    with pytest.raises(ArtifactError, match=r"frozen\.parquet.* damaged or was edited"):
+        cs.FrozenModel.load(path)

@@ -311,6 +311,7 @@ def forged(path: Path, target: Path, change: Change) -> Path:
     content = members(path)
     table = pa.parquet.read_table(io.BytesIO(content["tokens.parquet"]))
     about = json.loads(table.schema.metadata[b"clearset_token_table"])
+    about["version"] = 1  # without a checksum of its own
     parts = {"table": table, "about": about, "bytes": None}
     document, arrays = json.loads(content["model.json"]), dict(read_tensors(content["arrays.safetensors"]))
     change((document, arrays, parts))

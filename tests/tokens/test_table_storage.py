@@ -1,4 +1,5 @@
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,12 @@ LABELS: dict[str, Any] = {
 }
 
 
+def examples_of(path: Path) -> Path:
+    """Return the file of examples beside a table."""
+    (found,) = path.parent.glob(f"{path.name}.*.examples")
+    return found
+
+
 @pytest.mark.parametrize("y", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("tokens", [cs.Subsets(3), cs.NGrams(2), cs.Items()], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
@@ -40,9 +47,9 @@ def test_round_trips(y: Any, tokens: Any, weighted: bool, tmp_path: Path) -> Non
     encoded = again.encode(ROWS)
     assert again.find(encoded).tokens.tolist() == table.find(table.encode(ROWS)).tokens.tolist()
     again.save(tmp_path / "again.parquet")
-    for name in ("{}.parquet", "{}.parquet.examples"):
-        one, other = (pa.parquet.read_table(tmp_path / name.format(stem)) for stem in ("table", "again"))
-        assert one.equals(other)
+    assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "table.parquet").read_bytes()
+    one, other = (examples_of(tmp_path / f"{stem}.parquet") for stem in ("table", "again"))
+    assert one.read_bytes() == other.read_bytes()
 
 
 def test_crosses_and_empty_tables(tmp_path: Path) -> None:
@@ -56,9 +63,9 @@ def test_crosses_and_empty_tables(tmp_path: Path) -> None:
 
 def test_without_examples(tmp_path: Path) -> None:
     table = cs.TokenTable.build(ROWS, LABELS["two"], cs.Subsets(2))
-    path, beside = tmp_path / "t.parquet", tmp_path / "t.parquet.examples"
+    path = tmp_path / "t.parquet"
     table.save(path)
-    assert beside.exists()
+    beside = examples_of(path)
     table.save(path, examples=False)
     assert not beside.exists()
     alone = cs.TokenTable.load(path)
@@ -82,11 +89,36 @@ def test_files_in_memory() -> None:
 def test_examples_of_another_table(tmp_path: Path) -> None:
     for name, y in (("a", LABELS["two"]), ("b", LABELS["texts"])):
         cs.TokenTable.build(ROWS, y).save(tmp_path / f"{name}.parquet")
-    (tmp_path / "b.parquet.examples").replace(tmp_path / "a.parquet.examples")
-    with pytest.warns(UserWarning, match=r"a\.parquet\.examples' does not hold the examples"):
-        table = cs.TokenTable.load(tmp_path / "a.parquet")
+    beside = examples_of(tmp_path / "a.parquet")
+    examples_of(tmp_path / "b.parquet").replace(beside)
+    with pytest.raises(ValueError, match=r"a\.parquet\.\w+\.examples': it does not hold the examples.* or remove it"):
+        cs.TokenTable.load(tmp_path / "a.parquet")
+    beside.unlink()
+    table = cs.TokenTable.load(tmp_path / "a.parquet")
     assert table.examples is None
     same(table, cs.TokenTable.build(ROWS, LABELS["two"]))
+
+
+def of_first_version(path: Path) -> None:
+    """Write the files of a table as the first version did: without a checksum, and the examples under another name."""
+    rows = pa.parquet.read_table(path)
+    document = json.loads(rows.schema.metadata[b"clearset_token_table"]) | {"version": 1}
+    pa.parquet.write_table(rows.replace_schema_metadata({"clearset_token_table": json.dumps(document)}), path)
+    examples_of(path).replace(path.with_name(f"{path.name}.examples"))
+
+
+def test_files_of_the_first_version(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table = cs.TokenTable.build(ROWS, LABELS["texts"])
+    table.save(path)
+    of_first_version(path)
+    again = cs.TokenTable.load(path)
+    same(again.update(ROWS, LABELS["texts"]), table.update(ROWS, LABELS["texts"]))
+    again.save(path)
+    assert sorted(tmp_path.iterdir()) == [path, examples_of(path)]
+    of_first_version(path)
+    table.save(path, examples=False)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_names_that_differ_in_the_extension_have_examples_of_their_own(tmp_path: Path) -> None:
@@ -101,37 +133,18 @@ def test_names_that_differ_in_the_extension_have_examples_of_their_own(tmp_path:
 
 
 @pytest.mark.parametrize("parquet", [False, True])
-def test_files_of_others_stay(parquet: bool, tmp_path: Path) -> None:
-    beside = tmp_path / "t.parquet.examples"
-    if parquet:
-        pa.parquet.write_table(pa.table({"items": [1]}), beside)
-    else:
-        beside.write_text("mine")
-    content = beside.read_bytes()
-    table = cs.TokenTable.build(ROWS, LABELS["two"])
-    with pytest.raises(FileExistsError, match="not clearset's"):
-        table.save(tmp_path / "t.parquet")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.parquet.examples"]
-    table.save(tmp_path / "t.parquet", examples=False)
-    assert beside.read_bytes() == content
-    assert cs.TokenTable.load(tmp_path / "t.parquet").examples is None
-
-
-def test_a_failure_while_writing_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "t.parquet"
-    cs.TokenTable.build(ROWS, LABELS["two"]).save(path)
-    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
-    written = Path.write_bytes
-
-    def fail(self: Path, content: bytes) -> int:
-        if ".examples" not in self.name:
-            raise OSError("no space")
-        return written(self, content)
-
-    monkeypatch.setattr(Path, "write_bytes", fail)
-    with pytest.raises(OSError, match="no space"):
-        cs.TokenTable.build(ROWS, LABELS["texts"]).save(path)
-    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+@pytest.mark.parametrize("examples", [False, True])
+def test_files_of_others_stay(parquet: bool, examples: bool, tmp_path: Path) -> None:
+    others = [tmp_path / name for name in ("t.parquet.examples", f"t.parquet.{'0' * 16}.examples", ".t.parquet.bak")]
+    for other in others:
+        if parquet:
+            pa.parquet.write_table(pa.table({"items": [1]}), other)
+        else:
+            other.write_text("mine")
+    contents = [other.read_bytes() for other in others]
+    cs.TokenTable.build(ROWS, LABELS["two"]).save(tmp_path / "t.parquet", examples)
+    assert [other.read_bytes() for other in others] == contents
+    assert (cs.TokenTable.load(tmp_path / "t.parquet").examples is not None) == examples
 
 
 def test_own_filters(tmp_path: Path) -> None:
@@ -157,7 +170,7 @@ def test_what_is_no_table(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"token": [1]}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="no token table"):
         cs.TokenTable.load(tmp_path / "t.parquet")
-    with pytest.raises(OSError, match="folder that exists"):
+    with pytest.raises(OSError, match="no folder"):
         cs.TokenTable.build([["a"]], [1]).save(tmp_path / "none" / "t.parquet")
     with pytest.raises(OSError, match="name of a file"):
         cs.TokenTable.build([["a"]], [1]).save(tmp_path)

@@ -19,6 +19,13 @@ class ArtifactError(ValueError):
     """A file cannot be read, or content cannot be written, as an artifact."""
 
 
+def damaged(path: str, what: str) -> ArtifactError:
+    """Return the error for a file that is not as it was written."""
+    return ArtifactError(
+        f"Cannot read '{path}': {what}. The file is damaged or was edited; take a fresh copy or save it again."
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Artifact:
     """The content of an artifact.

@@ -2,18 +2,39 @@
 
 import hashlib
 import io
-import json
 import os
 import zipfile
-from pathlib import Path
-from typing import Any, NoReturn
+from collections import Counter
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, Arrays, Artifact, ArtifactError
+from clearset.artifact._files import read_file
+from clearset.artifact._format import (
+    ARRAYS,
+    DOCUMENT,
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    Arrays,
+    Artifact,
+    ArtifactError,
+    damaged,
+)
+from clearset.artifact._json import json_object
 
 _HOW_TO_READ = "Give a file written by save()."
+_ZIP = b"PK"
+
+# How a zip ends: with the size of its list of members, among others. What comes before in larger zips is not written
+# here, and would overrule it.
+_END = b"PK\x05\x06"
+_END_BYTES, _LIST_BYTES = 22, slice(12, 16)
+_LARGE_END, _LARGE_END_BYTES = b"PK\x06\x07", 20
+# A model has a handful of members, a joint model one for each column that has an engine.
+_MOST_MEMBERS = 1000
+_MOST_LIST_BYTES = _MOST_MEMBERS * 200
 
 
 def read_artifact(path: str | os.PathLike[str]) -> Artifact:
@@ -49,12 +70,7 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     ...         print(str(error).replace(str(path), "notes.txt"))
     'notes.txt' is not a clearset artifact: it is no zip file. Give a file written by save().
     """
-    source = Path(path)
-    if source.is_dir():
-        raise IsADirectoryError(f"Cannot read '{source}': it is a folder. {_HOW_TO_READ}")
-    if not source.exists():
-        raise FileNotFoundError(f"Cannot read '{source}': there is no such file. {_HOW_TO_READ}")
-    return unpack_artifact(source.read_bytes(), str(source))
+    return unpack_artifact(read_file(path, _ZIP, _HOW_TO_READ), str(path))
 
 
 def unpack_artifact(content: bytes, path: str) -> Artifact:
@@ -84,10 +100,10 @@ def unpack_artifact(content: bytes, path: str) -> Artifact:
     if members.keys() != expected:
         missing, unexpected = sorted(expected - members.keys()), sorted(members.keys() - expected)
         what = f"it lacks {missing}" if missing else f"it holds unexpected members {unexpected}"
-        raise _damaged(path, what)
+        raise damaged(path, what)
     for name in (DOCUMENT, ARRAYS, *further):
         if hashlib.sha256(members[name]).hexdigest() != manifest["sha256"].get(name):
-            raise _damaged(path, f"the checksum of {name} does not match")
+            raise damaged(path, f"the checksum of {name} does not match")
     return Artifact(
         manifest["kind"],
         _json(path, DOCUMENT, members[DOCUMENT]),
@@ -98,13 +114,14 @@ def unpack_artifact(content: bytes, path: str) -> Artifact:
 
 def _members(path: str, content: bytes) -> dict[str, bytes]:
     """Read all members, refusing any zip this package would not have written."""
-    if not content.startswith(b"PK"):
+    if not content.startswith(_ZIP):
         what = "it is no zip file"
         if not content:
             what = "it is empty"
         elif content.startswith(b"\x80"):
             what = "it looks like a pickle, which is never loaded"
         raise _foreign(path, what)
+    _check_end(path, content)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
@@ -115,25 +132,38 @@ def _members(path: str, content: bytes) -> dict[str, bytes]:
     # zipfile answers damaged headers with errors of many kinds (BadZipFile, NotImplementedError,
     # RuntimeError, EOFError, struct.error, UnicodeDecodeError, ...): all say the same here.
     except Exception as error:
-        raise _damaged(path, f"its zip structure is broken ({error})") from error
+        raise damaged(path, f"its zip structure is broken ({error})") from error
+
+
+def _check_end(path: str, content: bytes) -> None:
+    """See that the list of members is short, before it is read."""
+    end, before = content[-_END_BYTES:], content[:-_END_BYTES][-_LARGE_END_BYTES:]
+    if not end.startswith(_END) or len(end) < _END_BYTES or before.startswith(_LARGE_END):
+        raise damaged(path, "its zip structure is broken (it does not end as artifacts do)")
+    if int.from_bytes(end[_LIST_BYTES], "little") > _MOST_LIST_BYTES:
+        raise damaged(path, f"it has more members than the {_MOST_MEMBERS:,} that are allowed")
 
 
 def _check_entries(path: str, entries: list[zipfile.ZipInfo], size: int) -> None:
-    names = [entry.filename for entry in entries]
+    if len(entries) > _MOST_MEMBERS:
+        raise damaged(path, f"it has {len(entries):,} members, at most {_MOST_MEMBERS:,} are allowed")
+    if sum(entry.file_size for entry in entries) > size:
+        raise damaged(path, "its members are larger than the file")
+    names = Counter(entry.filename for entry in entries)
     # In a file that was cut off, zipfile would find an artifact that is a member of it, and take that for the whole.
     if entries and min(entry.header_offset for entry in entries) > 0:
-        raise _damaged(path, "it does not begin with its first member")
+        raise damaged(path, "it does not begin with its first member")
     for entry in entries:
         name = entry.filename
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name:
-            raise _damaged(path, f"member name {name!r} points outside the file")
-        if names.count(name) > 1:
-            raise _damaged(path, f"member {name!r} is there more than once")
+            raise damaged(path, f"member name {name!r} points outside the file")
+        if names[name] > 1:
+            raise damaged(path, f"member {name!r} is there more than once")
         if entry.compress_type != zipfile.ZIP_STORED:
-            raise _damaged(path, f"member {name!r} is compressed, artifacts are stored plain")
+            raise damaged(path, f"member {name!r} is compressed, artifacts are stored plain")
         # A stored member fits in the file; a header that says otherwise must not make us reserve memory.
         if entry.file_size > size or entry.compress_size != entry.file_size:
-            raise _damaged(path, f"member {name!r} has an impossible size")
+            raise damaged(path, f"member {name!r} has an impossible size")
 
 
 def _manifest(path: str, members: dict[str, bytes]) -> dict[str, Any]:
@@ -144,28 +174,22 @@ def _manifest(path: str, members: dict[str, bytes]) -> dict[str, Any]:
         raise _foreign(path, f"its format is {manifest.get('format')!r}")
     version = manifest.get("version")
     if type(version) is not int or version < 1:
-        raise _damaged(path, f"its format version is {version!r}, not a number")
+        raise damaged(path, f"its format version is {version!r}, not a number")
     if version > VERSION:
         raise ArtifactError(
             f"Cannot read '{path}': it has format version {version} (written by clearset "
             f"{manifest.get('clearset')}), this clearset reads up to {VERSION}. Upgrade clearset."
         )
     if not isinstance(manifest.get("kind"), str) or not isinstance(manifest.get("sha256"), dict):
-        raise _damaged(path, f"{MANIFEST} lacks its kind or checksums")
+        raise damaged(path, f"{MANIFEST} lacks its kind or checksums")
     return manifest
 
 
 def _json(path: str, name: str, content: bytes) -> dict[str, Any]:
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(f"{constant} is not JSON")
-
     try:
-        document = json.loads(content.decode("utf-8"), parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, f"{name} is not valid JSON ({error})") from error
-    if not isinstance(document, dict):
-        raise _damaged(path, f"{name} is not a JSON object")
-    return document
+        return json_object(content)
+    except ValueError as error:
+        raise damaged(path, f"{name} is not valid JSON ({error})") from error
 
 
 def _arrays(path: str, content: bytes) -> Arrays:
@@ -173,16 +197,9 @@ def _arrays(path: str, content: bytes) -> Arrays:
         # Copies, because arrays read in place cannot be written to, which torch warns about.
         return {name: array.copy() for name, array in load(content).items()}
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, f"{ARRAYS} is not valid ({error})") from error
+        raise damaged(path, f"{ARRAYS} is not valid ({error})") from error
 
 
 def _foreign(path: str, what: str) -> ArtifactError:
     """Return the error for a file that was never an artifact."""
     return ArtifactError(f"'{path}' is not a clearset artifact: {what}. {_HOW_TO_READ}")
-
-
-def _damaged(path: str, what: str) -> ArtifactError:
-    """Return the error for an artifact that is not as it was written."""
-    return ArtifactError(
-        f"Cannot read '{path}': {what}. The file is damaged or was edited; take a fresh copy or save the model again."
-    )

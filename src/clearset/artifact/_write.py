@@ -5,17 +5,16 @@ import io
 import json
 import os
 import re
-import uuid
 import zipfile
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save
 
+from clearset.artifact._files import check_target, write_file
 from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, Artifact, ArtifactError
 
 # The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
@@ -86,34 +85,6 @@ def pack_artifact(artifact: Artifact) -> bytes:
     return _zip({MANIFEST: _json(manifest), **contents})
 
 
-def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:
-    """Raise an OSError unless a file can be written to `path`; to be called before long work starts.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to write.
-    *sources : path-like or None
-        Files that are read and must not be replaced; None is no file.
-
-    Examples
-    --------
-    >>> from clearset.artifact import check_target
-    >>> check_target("no_folder/model.clearset")
-    Traceback (most recent call last):
-        ...
-    FileNotFoundError: Cannot save to 'no_folder/model.clearset': there is no folder 'no_folder'. ...
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"Cannot save to '{path}': it is a folder. Give the name of a file in it.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"Cannot save to '{path}': there is no folder '{path.parent}'. Make it first.")
-    for source in sources:
-        if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
-            raise FileExistsError(f"Cannot save to '{path}': it is what is read. Give another name.")
-
-
 def _json(given: Mapping[str, Any]) -> bytes:
     document = _with_lists(given)
     try:
@@ -166,47 +137,6 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content)
     return buffer.getvalue()
-
-
-def write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file in one step, through a temporary file in the same folder.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; its folder must exist. An existing file is replaced once the new one is complete.
-    content : bytes
-        The content of the file.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written there.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from clearset.artifact import write_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_file(pathlib.Path(folder) / "page.html", b"<p>")
-    ...     (pathlib.Path(folder) / "page.html").read_bytes()
-    b'<p>'
-    """
-    target = Path(path)
-    check_target(target)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except PermissionError as error:
-        raise PermissionError(
-            f"Cannot save to '{target}': no permission to write in '{target.parent}'. Choose another folder."
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _version() -> str:

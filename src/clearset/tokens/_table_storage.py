@@ -1,12 +1,9 @@
 """Token tables as Parquet files: the table, and beside it its examples."""
 
+import glob
 import hashlib
 import io
-import json
 import os
-import uuid
-import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -16,69 +13,78 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
+from clearset.artifact import PARQUET, ArtifactError, ParquetFormat, check_target, read_file, read_rows, write_file
 from clearset.sets import Labels
 from clearset.tokens._codes import Coded
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counted_examples import CountedExamples
-from clearset.tokens._filters import check_filters, filter_from_json, filter_to_json
+from clearset.tokens._filters import Filter, check_filters, filter_from_json, filter_to_json
 from clearset.tokens._own_tokenizers import tokenizer_from_json
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
 from clearset.tokens._token_index import TokenIndex
+from clearset.tokens._tokenizers import Tokenizer
 from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
-_KEY = b"clearset_token_table"
+_FORMAT = ParquetFormat("token table", "TokenTable.save", b"clearset_token_table")
 _EXAMPLES_KEY = b"clearset_examples"
-_VERSION = 1
+_HINT = "Give a file that TokenTable.save wrote."
 
 
 def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> None:
-    """Write the table to `path` and its examples beside it, each wholly or not at all."""
-    # A file beside it that does not hold examples is left as it is.
+    """Write the table to `path` and its examples beside it, both or neither."""
+    # The table names its examples by their content. So whenever a run is killed, the table that is there, old or new,
+    # is beside the examples that belong to it.
     target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():
-        raise OSError(f"Cannot save to '{target}': give the name of a file in a folder that exists.")
-    beside = _beside(target)
-    own = _holds_examples(beside)
-    contents, checksum = {}, None
+    check_target(target)
+    beside, checksum = None, None
     if examples and table.examples is not None:
-        if beside.exists() and not own:
-            raise FileExistsError(
-                f"Cannot save the examples to '{beside}': a file is there that is not clearset's. Move it, choose "
-                "another name for the table, or leave the examples out: save(path, examples=False)."
-            )
-        contents[beside] = _examples_content(table.examples)
-        checksum = hashlib.sha256(contents[beside]).hexdigest()
-    buffer = io.BytesIO()
-    write(table, buffer, checksum)
-    put({**contents, target: buffer.getvalue()})
-    if own and not contents:  # those of an earlier table
-        beside.unlink(missing_ok=True)
+        content = _examples_content(table.examples)
+        checksum = hashlib.sha256(content).hexdigest()
+        beside = _beside(target, checksum)
+    packed = _packed(table, checksum)
+    is_new = beside is not None and not beside.exists()
+    if beside is not None:
+        write_file(beside, content)
+    try:
+        write_file(target, packed)
+    except BaseException:
+        if beside is not None and is_new:
+            beside.unlink(missing_ok=True)
+        raise
+    for other in _all_examples(target):
+        if other != beside:  # those of an earlier table
+            other.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
     """Read a table and, where they are, its examples."""
     target = Path(path)
-    if not target.is_file():
-        raise FileNotFoundError(f"Cannot read '{target}': there is no such file.")
-    table, checksum = _read(target.read_bytes(), f"'{target}'", tokens, filters)
-    beside = _beside(target)
-    if checksum is None or not beside.is_file():
+    table, checksum = _read(read_file(target, PARQUET, _HINT), str(target), tokens, filters)
+    if checksum is None:
         return table
-    content = beside.read_bytes()
+    beside = _beside(target, checksum)
+    if not beside.exists():
+        beside = _old_beside(target)
+    if not beside.exists():
+        return table
+    content = read_file(beside, PARQUET, _HINT)
     if hashlib.sha256(content).hexdigest() != checksum:
-        warnings.warn(
-            f"'{beside}' does not hold the examples of '{target}': it was changed, or is of another table. The table "
-            "is loaded without its examples; restore the file to update the table.",
-            UserWarning,
-            stacklevel=3,
+        raise ArtifactError(
+            f"Cannot read '{beside}': it does not hold the examples of '{target}', for it is damaged, was edited or is "
+            "of another table. Restore it, or remove it to load the table without its examples."
         )
-        return table
-    return replace(table, examples=_examples_from(pa.parquet.read_table(pa.BufferReader(content))))
+    with _FORMAT.making(str(beside)):
+        return replace(table, examples=_examples_from(read_rows(content, str(beside))))
 
 
-def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> None:
-    """Write the table alone to an open file; `checksum` is that of the examples beside it."""
+def write(table: TokenTable, file: IO[bytes]) -> None:
+    """Write the table alone to an open file."""
+    file.write(_packed(table, None))
+
+
+def _packed(table: TokenTable, checksum: str | None) -> bytes:
+    """Return what the file of a table holds; `checksum` is that of the examples beside it."""
     items = table.items_as_spelled(np.arange(len(table)))
     codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
     rows = table.to_arrow().append_column("codes", codes)
@@ -86,7 +92,6 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
     rows = rows.append_column("sums", pa.FixedSizeListArray.from_arrays(pa.array(sums.ravel()), sums.shape[1]))
     corrections = table.corrections
     document = {
-        "version": _VERSION,
         "tokeniser": table.tokenizer.to_json(),
         "filters": [filter_to_json(part) for part in table.filters],
         "task": table.task,
@@ -98,30 +103,28 @@ def write(table: TokenTable, file: IO[bytes], checksum: str | None = None) -> No
         "examples_sha256": checksum,
         "corrections": None if corrections is None else [corrections.value, corrections.shrinkage],
     }
-    rows = rows.replace_schema_metadata({_KEY: json.dumps(document)})
-    pa.parquet.write_table(rows, file, compression="zstd")
+    return _FORMAT.pack(rows, document)
 
 
 def read(file: IO[bytes] | bytes, tokens: Any, filters: Any) -> TokenTable:
     """Read a table, without examples, from an open file or from bytes."""
     content = bytes(file) if isinstance(file, bytes | bytearray | memoryview) else file.read()
-    return _read(content, "The file", tokens, filters)[0]
+    return _read(content, getattr(file, "name", "<bytes>"), tokens, filters)[0]
 
 
 def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTable, str | None]:
-    try:
-        rows = pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
-    except pa.ArrowException as error:
-        raise ValueError(f"{name} is no token table: {error}. Give a file that TokenTable.save wrote.") from None
-    described = (rows.schema.metadata or {}).get(_KEY)
-    if described is None:
-        raise ValueError(f"{name} is a Parquet file but no token table. Give a file that TokenTable.save wrote.")
-    document = json.loads(described)
-    if document["version"] != _VERSION:
-        raise ValueError(
-            f"{name} is a token table of version {document['version']}; this one reads {_VERSION}. Update clearset."
-        )
-    tokenizer = tokenizer_from_json(document["tokeniser"], tokens)
+    rows, document = _FORMAT.unpack(content, name)
+    with _FORMAT.making(name, passing=ValueError):  # which says that the user's own code is missing
+        tokenizer = tokenizer_from_json(document["tokeniser"], tokens)
+    if filters is not None:
+        filters = check_filters(filters)
+    with _FORMAT.making(name):
+        if filters is None:
+            filters = check_filters(tuple(map(filter_from_json, document["filters"])))
+        return _table(rows, document, tokenizer, filters), document["examples_sha256"]
+
+
+def _table(rows: pa.Table, document: dict[str, Any], tokenizer: Tokenizer, filters: tuple[Filter, ...]) -> TokenTable:
     classes = document["classes"]
     if classes is not None:
         classes = np.array(classes, np.dtype(document["class_type"]))
@@ -135,14 +138,14 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
     index, nodes = TokenIndex.from_tokens(tokenizer.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32))
     held = rows["count"].to_numpy()
     sums = _list(rows["sums"]).flatten().to_numpy().reshape(len(held), rows["sums"].type.list_size)
+    if sums.shape[1] != (3 if classes is None else len(classes)):
+        raise ValueError(f"there are {sums.shape[1]} sums for the classes {classes}")
     passes = np.ones(len(held), np.bool_)
     statistics = Statistics(held, sums, rows["size"].to_numpy(), passes, document["centre"])
     order = np.argsort(nodes)
-    if filters is None:
-        filters = tuple(map(filter_from_json, document["filters"]))
-    table = TokenTable(
+    return TokenTable(
         tokenizer=tokenizer,
-        filters=check_filters(filters),
+        filters=filters,
         task=document["task"],
         classes=classes,
         prior=document["prior"] if classes is None else np.array(document["prior"]),
@@ -152,7 +155,6 @@ def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTa
         statistics=statistics.take(order),
         corrections=_corrections(document["corrections"], rows, order),
     )
-    return table, document["examples_sha256"]
 
 
 def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[Any]) -> Corrections | None:
@@ -195,8 +197,19 @@ def _examples_from(rows: pa.Table) -> CountedExamples:
     return CountedExamples(vocabulary, coded, labels, weights)
 
 
-def _beside(path: Path) -> Path:
+def _beside(path: Path, checksum: str) -> Path:
+    return path.with_name(f"{path.name}.{checksum[:16]}.examples")
+
+
+def _old_beside(path: Path) -> Path:
+    """Return where the first version wrote examples."""
     return path.with_name(f"{path.name}.examples")
+
+
+def _all_examples(path: Path) -> list[Path]:
+    """Return the files of examples of a table, those of earlier ones too."""
+    named = path.parent.glob(f"{glob.escape(path.name)}.{'[0-9a-f]' * 16}.examples")
+    return [file for file in (*named, _old_beside(path)) if _holds_examples(file)]
 
 
 def _holds_examples(path: Path) -> bool:
@@ -208,16 +221,3 @@ def _holds_examples(path: Path) -> bool:
     except (pa.ArrowException, OSError):
         return False
     return _EXAMPLES_KEY in (metadata or {})
-
-
-def put(contents: Mapping[Path, bytes]) -> None:
-    """Write contents to their paths: first all of them to temporary files there, which are then renamed."""
-    temporary = {target: target.with_name(f".{target.name}.{uuid.uuid4().hex}") for target in contents}
-    try:
-        for target, content in contents.items():
-            temporary[target].write_bytes(content)
-        for target in contents:
-            temporary[target].replace(target)
-    finally:
-        for file in temporary.values():
-            file.unlink(missing_ok=True)

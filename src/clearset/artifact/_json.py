@@ -1,0 +1,39 @@
+"""JSON from files that may be damaged or hostile."""
+
+import json
+from typing import Any, NoReturn
+
+
+def json_object(content: bytes) -> dict[str, Any]:
+    """Read a JSON object; raise a ValueError for anything else, for NaN, and for a name that is given twice.
+
+    Parameters
+    ----------
+    content : bytes
+        The text, in UTF-8.
+
+    Returns
+    -------
+    dict
+        The object.
+    """
+    try:
+        document = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError("it is not a JSON object")
+    return document
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Readers differ in which of the two they take, so such a file means different things to different people.
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the name {next(name for name in document if names.count(name) > 1)!r} is there twice")
+    return document

@@ -1,0 +1,167 @@
+"""Parquet files with a description and a checksum of everything in them."""
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from clearset.artifact._format import ArtifactError, damaged
+from clearset.artifact._json import json_object
+from clearset.artifact._parquet_footer import read_declared
+
+PARQUET = b"PAR1"
+
+# The checksum is that of the file with zeros in the checksum's place. It stands in the footer, where any reader of
+# Parquet skips it: the name, then two bytes of the footer's encoding (a string of 64 bytes), then the checksum.
+_CHECKSUM = b"clearset_sha256"
+_PLACE = _CHECKSUM + b"\x18\x40"
+_ZEROS = b"0" * 64
+_FIRST_WITH_CHECKSUM = 2
+
+# Rows are distinct tokens, so there is a limit to how far they can be compressed: measured are 6 bytes a row or more,
+# and up to 40 values a byte with a thousand classes. A small file that declares far more would take all the memory.
+_MOST = {"rows": (10**5, 1), "values": (5 * 10**7, 100), "uncompressed": (10**8, 100)}  # of any file, and a byte
+
+# What content of a wrong form leads to, when something is made of it.
+_UNMAKEABLE = (
+    LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, AttributeError,
+    OSError, MemoryError, pa.ArrowException,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ParquetFormat:
+    """A kind of Parquet file, with a description as JSON among its metadata and a checksum.
+
+    Parameters
+    ----------
+    kind : str
+        What such a file is, for errors.
+    writer : str
+        Which method writes it, for errors.
+    key : bytes
+        The name of the description among the metadata.
+    version : int
+        The version that is written; those up to it are read. The first one had no checksum.
+    """
+
+    kind: str
+    writer: str
+    key: bytes
+    version: int = _FIRST_WITH_CHECKSUM
+
+    def pack(self, rows: pa.Table, document: Mapping[str, Any]) -> bytes:
+        """Return what the file of a table holds."""
+        described = json.dumps({"version": self.version, **document}, allow_nan=False)
+        rows = rows.replace_schema_metadata({**(rows.schema.metadata or {}), self.key: described})
+        buffer = io.BytesIO()
+        with pa.parquet.ParquetWriter(buffer, rows.schema, compression="zstd") as writer:
+            writer.write_table(rows)
+            writer.add_key_value_metadata({_CHECKSUM: _ZEROS})
+        content = buffer.getvalue()
+        try:
+            _check_declared(content)
+        except ValueError as error:
+            raise ArtifactError(
+                f"The {self.kind} cannot be saved: {error}. Use filters that pass fewer tokens."
+            ) from None
+        before, after = _around_checksum(content)
+        return before + _sum(before, after) + after
+
+    def unpack(self, content: bytes, name: str) -> tuple[pa.Table, dict[str, Any]]:
+        """Return the table and the description of a file; raise an ArtifactError unless it is whole and unchanged."""
+        if not content.startswith(PARQUET):
+            raise self._foreign(name, "it is no Parquet file" if content else "it is empty")
+        has_checksum = _PLACE in content
+        if has_checksum:
+            before, after = _around_checksum(content)
+            if content[len(before) : len(before) + len(_ZEROS)] != _sum(before, after):
+                raise damaged(name, "its checksum does not match")
+        try:
+            _check_declared(content)
+            metadata = pa.parquet.read_metadata(pa.BufferReader(content))
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise damaged(name, f"its Parquet structure is broken ({error})") from error
+        described = (metadata.metadata or {}).get(self.key)
+        if described is None:
+            raise self._foreign(name, "it is a Parquet file of something else")
+        try:
+            document = json_object(described)
+        except ValueError as error:
+            raise damaged(name, f"its description is not valid JSON ({error})") from error
+        self._check_version(name, document.get("version"), has_checksum)
+        return read_rows(content, name), document
+
+    def _check_version(self, name: str, version: Any, has_checksum: bool) -> None:
+        if type(version) is not int or version < 1:
+            raise damaged(name, f"its version is {version!r}, not a number")
+        if version > self.version:
+            raise ArtifactError(
+                f"Cannot read '{name}': it is a {self.kind} of version {version}, this clearset reads up to "
+                f"{self.version}. Upgrade clearset."
+            )
+        if version >= _FIRST_WITH_CHECKSUM and not has_checksum:
+            raise damaged(name, "its checksum is missing")
+
+    def _foreign(self, name: str, what: str) -> ArtifactError:
+        return ArtifactError(f"'{name}' is no {self.kind}: {what}. Give a file that {self.writer} wrote.")
+
+    @contextmanager
+    def making(self, name: str, passing: type[ValueError] = ArtifactError) -> Iterator[None]:
+        """Turn errors from content of a wrong form into an ArtifactError, but for those of type `passing`."""
+        try:
+            yield
+        except passing:
+            raise
+        except _UNMAKEABLE as error:
+            what = f"it does not describe a {self.kind} that this clearset can make ({type(error).__name__}: {error})"
+            raise damaged(name, what) from error
+
+
+def read_rows(content: bytes, name: str) -> pa.Table:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    content : bytes
+        What the file holds.
+    name : str
+        What errors call it.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table, each column in one piece.
+    """
+    try:
+        return pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise damaged(name, f"its Parquet structure is broken ({error})") from error
+
+
+def _check_declared(content: bytes) -> None:
+    """Raise a ValueError if a file declares more than one of its size can hold."""
+    declared, size = read_declared(content), len(content)
+    for what, (in_any, per_byte) in _MOST.items():
+        number, most = getattr(declared, what), in_any + size * per_byte
+        if number > most:
+            unit = "uncompressed bytes" if what == "uncompressed" else what
+            raise ValueError(f"{number:,} {unit} in a file of {size:,} bytes, where at most {most:,} are allowed")
+
+
+def _around_checksum(content: bytes) -> tuple[bytes, bytes]:
+    start = content.rindex(_PLACE) + len(_PLACE)
+    return content[:start], content[start + len(_ZEROS) :]
+
+
+def _sum(before: bytes, after: bytes) -> bytes:
+    hashed = hashlib.sha256(before)
+    hashed.update(_ZEROS)
+    hashed.update(after)
+    return hashed.hexdigest().encode()
