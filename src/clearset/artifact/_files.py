@@ -62,9 +62,12 @@ def read_file(path: str | os.PathLike[str], begins: bytes, hint: str) -> bytes:
         raise ArtifactError(f"Cannot read '{source}': it is a pipe, a socket or a device. {hint}")
     if (size := source.stat().st_size) > LARGEST:
         raise ArtifactError(f"Cannot read '{source}': it has {size:,} bytes, at most {LARGEST:,} are allowed. {hint}")
-    with source.open("rb") as file:
-        head = file.read(len(begins))
-        return head + file.read(LARGEST) if head == begins else head
+    try:
+        with source.open("rb") as file:
+            head = file.read(len(begins))
+        return source.read_bytes() if head == begins else head
+    except MemoryError:
+        raise ArtifactError(f"Cannot read '{source}': there is no memory for its {size:,} bytes. {hint}") from None
 
 
 def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] | None) -> None:

@@ -72,7 +72,7 @@ class ParquetFormat:
                 f"The {self.kind} cannot be saved: {error}. Use filters that pass fewer tokens."
             ) from None
         before, after = _around_checksum(content)
-        return before + _sum(before, after) + after
+        return b"".join([before, _sum(before, after), after])
 
     def unpack(self, content: bytes, name: str) -> tuple[pa.Table, dict[str, Any]]:
         """Return the table and the description of a file; raise an ArtifactError unless it is whole and unchanged."""
@@ -155,12 +155,12 @@ def _check_declared(content: bytes) -> None:
             raise ValueError(f"{number:,} {unit} in a file of {size:,} bytes, where at most {most:,} are allowed")
 
 
-def _around_checksum(content: bytes) -> tuple[bytes, bytes]:
+def _around_checksum(content: bytes) -> tuple[memoryview, memoryview]:
     start = content.rindex(_PLACE) + len(_PLACE)
-    return content[:start], content[start + len(_ZEROS) :]
+    return memoryview(content)[:start], memoryview(content)[start + len(_ZEROS) :]
 
 
-def _sum(before: bytes, after: bytes) -> bytes:
+def _sum(before: memoryview, after: memoryview) -> bytes:
     hashed = hashlib.sha256(before)
     hashed.update(_ZEROS)
     hashed.update(after)

@@ -137,7 +137,7 @@ def _members(path: str, content: bytes) -> dict[str, bytes]:
 
 def _check_end(path: str, content: bytes) -> None:
     """See that the list of members is short, before it is read."""
-    end, before = content[-_END_BYTES:], content[:-_END_BYTES][-_LARGE_END_BYTES:]
+    end, before = content[-_END_BYTES:], content[-_END_BYTES - _LARGE_END_BYTES : -_END_BYTES]
     if not end.startswith(_END) or len(end) < _END_BYTES or before.startswith(_LARGE_END):
         raise damaged(path, "its zip structure is broken (it does not end as artifacts do)")
     if int.from_bytes(end[_LIST_BYTES], "little") > _MOST_LIST_BYTES:

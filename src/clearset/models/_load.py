@@ -13,6 +13,7 @@ from clearset.models._semantic_model import SemanticModel
 from clearset.models._semantic_storage import SEMANTIC_KIND, OtherCodeError, check_table, semantic_model_parts
 from clearset.models._set_model import SetModel
 from clearset.models._set_storage import SET_KIND, set_model_parts
+from clearset.models.edits._log import with_true_certificate
 
 # What content of a wrong form leads to, when something is made of it.
 _UNMAKEABLE = (
@@ -67,7 +68,7 @@ def load(
         )
     try:
         if artifact.kind == SET_KIND:
-            return SetModel(**set_model_parts(artifact))
+            return _set_model(artifact)
         if artifact.kind == SEMANTIC_KIND:
             return _semantic_model(artifact, tokens, filters)
         return _joint_model(artifact, tokens, filters)
@@ -80,10 +81,15 @@ def load(
         ) from error
 
 
+def _set_model(artifact: Artifact) -> SetModel:
+    model = SetModel(**set_model_parts(artifact))
+    return with_true_certificate(model, model.certificate)
+
+
 def _semantic_model(artifact: Artifact, tokens: Any, filters: Any) -> SemanticModel:
     model = SemanticModel(**semantic_model_parts(artifact, tokens, filters))
     check_table(model)
-    return model
+    return with_true_certificate(model, model.certificate)
 
 
 def _joint_model(artifact: Artifact, tokens: Any, filters: Any) -> FittedJointModel:
@@ -91,6 +97,6 @@ def _joint_model(artifact: Artifact, tokens: Any, filters: Any) -> FittedJointMo
     tokens, filters = by_column(tokens, parts), by_column(filters, parts)
     engines = {column: _semantic_model(part, tokens.get(column), filters.get(column)) for column, part in parts.items()}
     further = joint_model_parts(artifact, tokens, filters)
-    model = FittedJointModel(engines, SetModel(**set_model_parts(follow_on)), **further)
+    model = FittedJointModel(engines, _set_model(follow_on), **further)
     check_joint_parts(model)
     return model

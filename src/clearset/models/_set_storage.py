@@ -26,6 +26,8 @@ SET_KIND = "set estimator"
 
 # Rho's lattice has 2 ** width vertices.
 MAX_WIDTH = 12
+# What verification takes a second or two for.
+MAX_LOOKS = 10**6
 
 
 def write_set_model(model: SetModel, path: str | PathLike[str]) -> None:
@@ -204,6 +206,10 @@ def _classes(document: dict[str, Any]) -> np.ndarray:
 def _set_function(artifact: Artifact, binning: Binning) -> SetFunction:
     """Make the set function of a form, with its parameters."""
     document, arrays = artifact.document, artifact.arrays
+    n_lattices, n_trusts = len(document["layout"]["subsets"]), len(document["trusts"])
+    # Ensembles have up to three lattices a feature, and one a trust. Each is looked at with each trust.
+    if n_lattices > 16 * (len(binning.features) + n_trusts) or n_lattices * n_trusts > MAX_LOOKS:
+        raise ValueError(f"the layout has {n_lattices:,} lattices, for {len(binning.features):,} features")
     layout = Layout(
         tuple(index(size) for size in document["layout"]["sizes"]),
         tuple(tuple(index(d) for d in subset) for subset in document["layout"]["subsets"]),

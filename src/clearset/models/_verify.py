@@ -43,17 +43,7 @@ def certify(
     Certificate
         All checks; true if every one holds.
     """
-    shape = ShapeConstraints.of(function, binning, trusts)
-    scopes = {trust_name(trust): "token score" for trust in trusts}
-    for feature, size in zip(binning.features, function.layout.sizes, strict=True):
-        if feature.shape is not None:
-            # Between the vertices of a larger lattice the score may bend the other way.
-            scopes[shape_name(feature)] = "token score" if size == 2 else "calibrator"
-    checks = [
-        Check(constraint, scopes.get(constraint, "output"), f"parameters: {layer}", violation, 0.0)
-        for constraint, layer, violation in shape.violations(function.tables)
-    ]
-    checks += [_without_effect(function, binning, name) for name in unused]
+    checks = list(_looked_up(function, binning, trusts, unused))
     if any(np.isnan(check.violation) for check in checks):
         return Certificate(tuple(checks))  # there is nothing to probe
     rng = np.random.default_rng(0)
@@ -69,11 +59,71 @@ def certify(
     return Certificate(tuple(checks))
 
 
+def confirmed(
+    certificate: Certificate,
+    function: SetFunction,
+    binning: Binning,
+    trusts: Sequence[Trust],
+    *,
+    unused: Sequence[str] = (),
+) -> Certificate:
+    """Return a certificate that was read from a file if the parameters bear it out, else a new one.
+
+    The parameters settle whether a constraint holds, and looking them up takes a fraction of the time of probing, which
+    is repeated only if what was read is not what the parameters say.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What the file says.
+    function, binning, trusts, unused : as in `certify`
+        What it says it of.
+
+    Returns
+    -------
+    Certificate
+        All checks; true if every one holds.
+    """
+    checks = _looked_up(function, binning, trusts, unused)
+    probed = certificate.checks[len(checks) :]
+    expected = [
+        *((monotonic_name(feature), "output") for feature in binning.features if feature.monotonic is not None),
+        *((trust_name(trust), "token score") for trust in trusts),
+        *((_unused_name(name), "output") for name in unused),
+    ]
+    are_probes = all(check.evidence.startswith("probing") and check.tolerance == PROBE_TOLERANCE for check in probed)
+    found = [(check.constraint, check.scope) for check in probed]
+    if certificate.checks[: len(checks)] == checks and found == expected and are_probes:
+        return certificate
+    return certify(function, binning, trusts, unused=unused)
+
+
+def _looked_up(
+    function: SetFunction, binning: Binning, trusts: Sequence[Trust], unused: Sequence[str]
+) -> tuple[Check, ...]:
+    """Check every constraint in the parameters."""
+    shape = ShapeConstraints.of(function, binning, trusts)
+    scopes = {trust_name(trust): "token score" for trust in trusts}
+    for feature, size in zip(binning.features, function.layout.sizes, strict=True):
+        if feature.shape is not None:
+            # Between the vertices of a larger lattice the score may bend the other way.
+            scopes[shape_name(feature)] = "token score" if size == 2 else "calibrator"
+    checks = [
+        Check(constraint, scopes.get(constraint, "output"), f"parameters: {layer}", violation, 0.0)
+        for constraint, layer, violation in shape.violations(function.tables)
+    ]
+    return (*checks, *(_without_effect(function, binning, name) for name in unused))
+
+
 def _without_effect(function: SetFunction, binning: Binning, name: str) -> Check:
     """See that a calibrator gives the same for every value, and for a missing one."""
     slots = binning.slots_of(name)
     spread = float(np.ptp(function.calibration[:, slots.start : slots.stop + 1], axis=1).max())
-    return Check(f"{name} has no effect", "output", "parameters: calibrators of phi", spread, 0.0)
+    return Check(_unused_name(name), "output", "parameters: calibrators of phi", spread, 0.0)
+
+
+def _unused_name(name: str) -> str:
+    return f"{name} has no effect"
 
 
 def _random_positions(binning: Binning, rng: np.random.Generator) -> Positions:
@@ -143,7 +193,7 @@ class _Probe:
         others = self._rng.integers(slots.start, slots.stop + 1, size=len(tokens))
         before = engine().outputs(self._function, sets)
         after = engine().outputs(self._function, _moved(sets, d, tokens, others, np.zeros(len(tokens))))
-        return self._check(f"{name} has no effect", "output", np.abs(after - before), np.concatenate([before, after]))
+        return self._check(_unused_name(name), "output", np.abs(after - before), np.concatenate([before, after]))
 
     def _ends(self, d: int) -> tuple[int, int]:
         slots = self._binning.slots_of(self._binning.features[d].name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clearset.functions import Certificate
+from clearset.models._verify import confirmed
 from clearset.models.edits._curve_edits import Forbid
 from clearset.models.edits._edit import Edit, EditRefusedError
 
@@ -104,6 +105,26 @@ def edited(model: AnyModel, edit: Edit) -> AnyModel:
     return replace(result, certificate=certificate)
 
 
+def with_true_certificate(model: AnyModel, certificate: Certificate) -> AnyModel:
+    """Return a model with a certificate from a file, or with a new one if its parameters do not bear that out.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    certificate : Certificate
+        What the file says.
+
+    Returns
+    -------
+    Model
+        The model, with a certificate that is true of its parameters.
+    """
+    unused = forbidden_features(model.edits)
+    found = confirmed(certificate, model.function, model.binning, model.trusts, unused=unused)
+    return replace(model, certificate=found)  # type: ignore[return-value]
+
+
 def undone(model: AnyModel) -> AnyModel:
     """Return a model without its last edit, to the last bit as it was before.
 
@@ -120,8 +141,8 @@ def undone(model: AnyModel) -> AnyModel:
     if not model.edits:
         raise EditRefusedError("There is no edit to undo: the model is as it was fitted.")
     *others, last = model.edits
-    before = last.edit.revert(model, last.replaced)
-    return replace(before, edits=tuple(others), certificate=last.certificate)  # type: ignore[return-value]
+    before = replace(last.edit.revert(model, last.replaced), edits=tuple(others))
+    return with_true_certificate(before, last.certificate)  # type: ignore[return-value,type-var]
 
 
 def with_new_table(model: SemanticModel, table: TokenTable) -> SemanticModel:
