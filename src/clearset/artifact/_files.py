@@ -2,6 +2,7 @@
 
 import glob
 import os
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,11 +10,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from clearset.artifact._format import ArtifactError
-
-try:
-    import fcntl
-except ImportError:  # on Windows, where no file is removed that is open
-    fcntl = None  # type: ignore[assignment]
 
 LARGEST = 2**31 - 1
 """The most bytes that a file may have; what a zip file can hold without extensions."""
@@ -137,8 +133,8 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            if fcntl is None:
-                file.close()  # Windows renames no open file
+            if sys.platform == "win32":
+                file.close()  # no open file is renamed there
             Path(file.name).replace(target)
         _sync_folder(target.parent)
     except PermissionError as error:
@@ -153,7 +149,7 @@ def _temporary_file(target: Path) -> Iterator[BinaryIO]:
     while True:
         path = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         file = path.open("xb")
-        if _lock(file) is False or os.fstat(file.fileno()).st_nlink:
+        if not _lock(file) or os.fstat(file.fileno()).st_nlink:
             break
         file.close()  # another process took it for a leftover before it was locked
     try:
@@ -167,20 +163,8 @@ def _remove_leftovers(target: Path) -> None:
     """Remove temporary files that no living process has locked."""
     for path in target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 32}"):
         with suppress(OSError), path.open("rb") as file:
-            if fcntl is None:
-                file.close()
-            if fcntl is None or _lock(file):
+            if _lock(file):
                 path.unlink()
-
-
-def _lock(file: BinaryIO) -> bool:
-    """Lock an open file for as long as it is open; return whether that was possible."""
-    try:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another process has it, or this disk knows no locks
-        return False
-    return fcntl is not None
 
 
 def _sync_folder(folder: Path) -> None:
@@ -191,3 +175,21 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+if sys.platform == "win32":
+
+    def _lock(file: BinaryIO) -> bool:  # noqa: ARG001
+        """Return that no file was locked."""
+        return False
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> bool:
+        """Lock an open file for as long as it is open; return whether that was possible."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # another process has it, or this disk knows no locks
+            return False
+        return True

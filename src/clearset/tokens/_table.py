@@ -285,7 +285,7 @@ class TokenTable(KnownTokens):
         Parameters
         ----------
         path : path-like
-            The file, such as ``table.parquet``; the examples go to ``table.parquet.examples``.
+            The file, such as ``table.parquet``; the examples go to ``table.parquet.<hash of them>.examples``.
         examples : bool, default=True
             Whether to write the examples; without them the table can be used but not updated.
         """
@@ -309,7 +309,7 @@ class TokenTable(KnownTokens):
         Returns
         -------
         TokenTable
-            The table; without its examples if their file is not there, or with a warning if it was changed.
+            The table; without its examples if their file is not there. Damaged files raise an `ArtifactError`.
         """
         from clearset.tokens import _table_storage
 

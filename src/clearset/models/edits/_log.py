@@ -122,7 +122,7 @@ def with_true_certificate(model: AnyModel, certificate: Certificate) -> AnyModel
     """
     unused = forbidden_features(model.edits)
     found = confirmed(certificate, model.function, model.binning, model.trusts, unused=unused)
-    return replace(model, certificate=found)  # type: ignore[return-value]
+    return replace(model, certificate=found)
 
 
 def undone(model: AnyModel) -> AnyModel:
@@ -142,7 +142,7 @@ def undone(model: AnyModel) -> AnyModel:
         raise EditRefusedError("There is no edit to undo: the model is as it was fitted.")
     *others, last = model.edits
     before = replace(last.edit.revert(model, last.replaced), edits=tuple(others))
-    return with_true_certificate(before, last.certificate)  # type: ignore[return-value,type-var]
+    return with_true_certificate(before, last.certificate)  # type: ignore[return-value]
 
 
 def with_new_table(model: SemanticModel, table: TokenTable) -> SemanticModel:
