@@ -1,7 +1,7 @@
 """The file format: one zip of JSON, safetensors and further members, with checksums and no code; tables as Parquet."""
 
 from clearset.artifact._files import check_target, read_file, write_file
-from clearset.artifact._format import Artifact, ArtifactError, damaged
+from clearset.artifact._format import Artifact, ArtifactError
 from clearset.artifact._parquet import PARQUET, ParquetFormat, read_rows
 from clearset.artifact._read import read_artifact, unpack_artifact
 from clearset.artifact._write import pack_artifact, write_artifact
@@ -12,7 +12,6 @@ __all__ = [
     "ArtifactError",
     "ParquetFormat",
     "check_target",
-    "damaged",
     "pack_artifact",
     "read_artifact",
     "read_file",

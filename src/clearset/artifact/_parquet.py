@@ -22,7 +22,9 @@ PARQUET = b"PAR1"
 _CHECKSUM = b"clearset_sha256"
 _PLACE = _CHECKSUM + b"\x18\x40"
 _ZEROS = b"0" * 64
-_FIRST_WITH_CHECKSUM = 2
+
+# The version that is written; the first one, which is read as well, had no checksum.
+_VERSION = 2
 
 # Rows are distinct tokens, so there is a limit to how far they can be compressed: measured are 6 bytes a row or more,
 # and up to 40 values a byte with a thousand classes. A small file that declares far more would take all the memory.
@@ -47,18 +49,15 @@ class ParquetFormat:
         Which method writes it, for errors.
     key : bytes
         The name of the description among the metadata.
-    version : int
-        The version that is written; those up to it are read. The first one had no checksum.
     """
 
     kind: str
     writer: str
     key: bytes
-    version: int = _FIRST_WITH_CHECKSUM
 
     def pack(self, rows: pa.Table, document: Mapping[str, Any]) -> bytes:
         """Return what the file of a table holds."""
-        described = json.dumps({"version": self.version, **document}, allow_nan=False)
+        described = json.dumps({"version": _VERSION, **document}, allow_nan=False)
         rows = rows.replace_schema_metadata({**(rows.schema.metadata or {}), self.key: described})
         buffer = io.BytesIO()
         with pa.parquet.ParquetWriter(buffer, rows.schema, compression="zstd") as writer:
@@ -101,12 +100,12 @@ class ParquetFormat:
     def _check_version(self, name: str, version: Any, has_checksum: bool) -> None:
         if type(version) is not int or version < 1:
             raise damaged(name, f"its version is {version!r}, not a number")
-        if version > self.version:
+        if version > _VERSION:
             raise ArtifactError(
                 f"Cannot read '{name}': it is a {self.kind} of version {version}, this clearset reads up to "
-                f"{self.version}. Upgrade clearset."
+                f"{_VERSION}. Upgrade clearset."
             )
-        if version >= _FIRST_WITH_CHECKSUM and not has_checksum:
+        if version > 1 and not has_checksum:
             raise damaged(name, "its checksum is missing")
 
     def _foreign(self, name: str, what: str) -> ArtifactError:
