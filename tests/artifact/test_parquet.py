@@ -47,6 +47,17 @@ def test_every_bit_counts() -> None:
             FORMAT.unpack(bytes(changed), "file")
 
 
+def test_tables_that_compress_well_come_back() -> None:
+    rows = pa.table({"count": pa.array(np.zeros(400_000, np.int64))})
+    content = FORMAT.pack(rows, {})
+    assert 300_000 <= len(content) < 310_000
+    assert FORMAT.unpack(content, "file")[0].equals(rows)
+    buffer = io.BytesIO()
+    pa.parquet.write_table(rows.replace_schema_metadata({b"things": b'{"version": 1}'}), buffer)
+    with pytest.raises(ArtifactError, match=r"it declares 400,000 rows .* 300,000 bytes are needed"):
+        FORMAT.unpack(buffer.getvalue(), "file")
+
+
 def arrow_says(content: bytes) -> tuple[int, int, int]:
     metadata = pa.parquet.read_metadata(pa.BufferReader(content))
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]

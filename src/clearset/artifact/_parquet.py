@@ -26,8 +26,10 @@ _ZEROS = b"0" * 64
 # The version that is written; the first one, which is read as well, had no checksum.
 _VERSION = 2
 
-# Rows are distinct tokens, so there is a limit to how far they can be compressed: measured are 6 bytes a row or more,
-# and up to 40 values a byte with a thousand classes. A small file that declares far more would take all the memory.
+# A small file must not take all the memory, so what it declares is bounded by its size. Rows are distinct tokens, which
+# take 6 bytes or more, and there are up to 40 values a byte with a hundred classes. With thousands of classes nearly
+# all values are zeros and take next to nothing; then spaces are added until the file is large enough.
+_PADDING = b"clearset_padding"
 _MOST = {"rows": (10**5, 1), "values": (5 * 10**7, 100), "uncompressed": (10**8, 100)}  # of any file, and a byte
 
 # What content of a wrong form leads to, when something is made of it.
@@ -59,17 +61,9 @@ class ParquetFormat:
         """Return what the file of a table holds."""
         described = json.dumps({"version": _VERSION, **document}, allow_nan=False)
         rows = rows.replace_schema_metadata({**(rows.schema.metadata or {}), self.key: described})
-        buffer = io.BytesIO()
-        with pa.parquet.ParquetWriter(buffer, rows.schema, compression="zstd") as writer:
-            writer.write_table(rows)
-            writer.add_key_value_metadata({_CHECKSUM: _ZEROS})
-        content = buffer.getvalue()
-        try:
-            _check_declared(content)
-        except ValueError as error:
-            raise ArtifactError(
-                f"The {self.kind} cannot be saved: {error}. Use filters that pass fewer tokens."
-            ) from None
+        content = _written(rows)
+        if missing := _missing_bytes(content):
+            content = _written(rows, missing)
         before, after = _around_checksum(content)
         return b"".join([before, _sum(before, after), after])
 
@@ -144,14 +138,29 @@ def read_rows(content: bytes, name: str) -> pa.Table:
         raise damaged(name, f"its Parquet structure is broken ({error})") from error
 
 
+def _written(rows: pa.Table, padding: int = 0) -> bytes:
+    buffer = io.BytesIO()
+    with pa.parquet.ParquetWriter(buffer, rows.schema, compression="zstd") as writer:
+        writer.write_table(rows)
+        writer.add_key_value_metadata({_CHECKSUM: _ZEROS, **({_PADDING: b" " * padding} if padding else {})})
+    return buffer.getvalue()
+
+
+def _missing_bytes(content: bytes) -> int:
+    """Return how many bytes a file is too small for what it declares."""
+    declared = read_declared(content)
+    least = [-(-(getattr(declared, what) - in_any) // per_byte) for what, (in_any, per_byte) in _MOST.items()]
+    return max(0, *(number - len(content) for number in least))
+
+
 def _check_declared(content: bytes) -> None:
     """Raise a ValueError if a file declares more than one of its size can hold."""
-    declared, size = read_declared(content), len(content)
-    for what, (in_any, per_byte) in _MOST.items():
-        number, most = getattr(declared, what), in_any + size * per_byte
-        if number > most:
-            unit = "uncompressed bytes" if what == "uncompressed" else what
-            raise ValueError(f"{number:,} {unit} in a file of {size:,} bytes, where at most {most:,} are allowed")
+    if missing := _missing_bytes(content):
+        declared = read_declared(content)
+        raise ValueError(
+            f"it declares {declared.rows:,} rows with {declared.values:,} values of {declared.uncompressed:,} bytes, "
+            f"for which {missing + len(content):,} bytes are needed, but it has {len(content):,}"
+        )
 
 
 def _around_checksum(content: bytes) -> tuple[memoryview, memoryview]:
