@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -100,11 +101,15 @@ def test_examples_of_another_table(tmp_path: Path) -> None:
 
 
 def of_first_version(path: Path) -> None:
-    """Write the files of a table as the first version did: without a checksum, and the examples under another name."""
-    rows = pa.parquet.read_table(path)
-    document = json.loads(rows.schema.metadata[b"clearset_token_table"]) | {"version": 1}
+    """Write the files of a table as the first version did: without checksums, and the examples under another name."""
+    rows, examples = pa.parquet.read_table(path), pa.parquet.read_table(examples_of(path))
+    examples_of(path).unlink()
+    task = json.loads(examples.schema.metadata[b"clearset_examples"])["task"]
+    beside = path.with_name(f"{path.name}.examples")
+    pa.parquet.write_table(examples.replace_schema_metadata({"clearset_examples": task}), beside, compression="zstd")
+    document = json.loads(rows.schema.metadata[b"clearset_token_table"])
+    document |= {"version": 1, "examples_sha256": hashlib.sha256(beside.read_bytes()).hexdigest()}
     pa.parquet.write_table(rows.replace_schema_metadata({"clearset_token_table": json.dumps(document)}), path)
-    examples_of(path).replace(path.with_name(f"{path.name}.examples"))
 
 
 def test_files_of_the_first_version(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import glob
 import hashlib
-import io
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from clearset.tokens._tokenizers import Tokenizer
 from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
 _FORMAT = ParquetFormat("token table", "TokenTable.save", b"clearset_token_table")
-_EXAMPLES_KEY = b"clearset_examples"
+_EXAMPLES = ParquetFormat("file of examples", "TokenTable.save", b"clearset_examples")
 _HINT = "Give a file that TokenTable.save wrote."
 
 
@@ -74,8 +73,15 @@ def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
             f"Cannot read '{beside}': it does not hold the examples of '{target}', for it is damaged, was edited or is "
             "of another table. Restore it, or remove it to load the table without its examples."
         )
-    with _FORMAT.making(str(beside)):
-        return replace(table, examples=_examples_from(read_rows(content, str(beside))))
+    name = str(beside)
+    if beside == _old_beside(target):
+        rows = read_rows(content, name)
+        task = (rows.schema.metadata or {}).get(_EXAMPLES.key, b"").decode()
+    else:
+        rows, document = _EXAMPLES.unpack(content, name)
+        task = document.get("task", "")
+    with _EXAMPLES.making(name):
+        return replace(table, examples=_examples_from(rows, task))
 
 
 def write(table: TokenTable, file: IO[bytes]) -> None:
@@ -180,17 +186,14 @@ def _examples_content(examples: CountedExamples) -> bytes:
     columns = {"items": spelled(examples.coded, examples.vocabulary), "label": pa.array(values)}
     if examples.weights is not None:
         columns["weight"] = pa.array(examples.weights)
-    buffer = io.BytesIO()
-    mark = {_EXAMPLES_KEY: labels.task}
-    pa.parquet.write_table(pa.table(columns).replace_schema_metadata(mark), buffer, compression="zstd")
-    return buffer.getvalue()
+    return _EXAMPLES.pack(pa.table(columns), {"task": labels.task})
 
 
-def _examples_from(rows: pa.Table) -> CountedExamples:
+def _examples_from(rows: pa.Table, task: str) -> CountedExamples:
     vocabulary, coded = encode(_list(rows["items"]))
     values = rows["label"].to_numpy()
     labels = Labels(values, None)
-    if rows.schema.metadata[_EXAMPLES_KEY] == b"classes":
+    if task == "classes":
         classes, codes = np.unique(values.astype(np.str_) if values.dtype == object else values, return_inverse=True)
         labels = Labels(codes.astype(np.int32), classes)
     weights = rows["weight"].to_numpy() if "weight" in rows.column_names else None
@@ -220,4 +223,4 @@ def _holds_examples(path: Path) -> bool:
         metadata = pa.parquet.read_schema(path).metadata
     except (pa.ArrowException, OSError):
         return False
-    return _EXAMPLES_KEY in (metadata or {})
+    return _EXAMPLES.key in (metadata or {})
