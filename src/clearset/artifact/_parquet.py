@@ -149,7 +149,9 @@ def _written(rows: pa.Table, padding: int = 0) -> bytes:
 def _missing_bytes(content: bytes) -> int:
     """Return how many bytes a file is too small for what it declares."""
     declared = read_declared(content)
-    least = [-(-(getattr(declared, what) - in_any) // per_byte) for what, (in_any, per_byte) in _MOST.items()]
+    least: list[int] = [
+        -(-(getattr(declared, what) - in_any) // per_byte) for what, (in_any, per_byte) in _MOST.items()
+    ]
     return max(0, *(number - len(content) for number in least))
 
 
