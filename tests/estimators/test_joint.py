@@ -262,3 +262,33 @@ def test_a_pipeline_of_an_engine_and_a_classifier(container):
     pipeline = make_pipeline(columns, follow_on).fit(frame, NUMBERS > 0)
     assert pipeline.score(fresh, FRESH_NUMBERS > 0) > 0.85
     assert follow_on.verify()
+
+
+@pytest.mark.parametrize("classes", [2, 5, 20])
+def test_rows_of_unknown_items_get_the_prior(classes):
+    rng = np.random.default_rng(classes)
+    worth = 2 * rng.normal(size=(40, classes))
+    sets = [rng.choice(40, rng.integers(2, 7), replace=False) for _ in range(600)]
+    y = np.array([(worth[each].mean(axis=0) + 0.5 * rng.gumbel(size=classes)).argmax() for each in sets])
+    frame = pl.DataFrame({"words": [[f"w{k}" for k in each] for each in sets]})
+    engine = cs.SemanticFeatureEngine(tokens=cs.Items(), epochs=10)
+    model = cs.JointModel({"words": engine}, cs.SetClassifier(epochs=10), epochs=3, random_state=0).fit(frame, y)
+    unknown = pl.DataFrame({"words": [["new"], ["nor", "this"]]})
+    prior = np.unique(y, return_counts=True)[1] / len(y)
+    assert np.abs(model.predict_proba(unknown) - prior).max() < 0.05
+    explanation = model.explain(unknown)
+    chosen = np.searchsorted(model.classes_, explanation.label)
+    np.testing.assert_allclose(explanation.prediction, model.predict_proba(unknown)[[0, 1], chosen], atol=1e-9)
+
+
+def test_a_row_without_any_value_gets_the_mean_label():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 3))
+    y = 10 * X[:, 0] + 50
+    model = cs.SetRegressor(random_state=0, epochs=30).fit(X, y)
+    empty = np.full((2, 3), np.nan)
+    np.testing.assert_allclose(model.predict(empty), y.mean(), atol=0.2 * y.std())
+    explanation = model.explain(empty)
+    np.testing.assert_allclose(explanation.prediction, model.predict(empty), atol=1e-9)
+    total = sum(row["contribution"] for row in explanation[0].to_frame().to_dict("records"))
+    assert explanation.base[0] + total == pytest.approx(explanation.prediction[0])

@@ -69,11 +69,17 @@ class FittedJointModel(PredictsLabels):
         Returns
         -------
         pyarrow.Table
-            One row for each row of X.
+            One row for each row of X. Estimates are missing where no engine knows a token, if there are no dense
+            columns.
         """
         frame = read_frame(X, self.engines)
-        known = [engine.transform(part_of(frame, column)) for column, engine in self.engines.items()]
+        readings = [engine.read(part_of(frame, column)) for column, engine in self.engines.items()]
+        known = [reading.model.link.estimates(reading.outputs()) for reading in readings]
         names = [feature.name for feature in self.follow_on.binning.features]
+        if set(names) == {name for column, engine in self.engines.items() for name in names_of(column, engine)}:
+            # Without a known token and without dense columns, there is nothing to be read.
+            nothing = np.all([reading.found.counts == 0 for reading in readings], axis=0)
+            known = [np.where(nothing[:, None], np.nan, estimates) for estimates in known]
         return estimates_table(self.engines, known, frame, names)
 
     def _outputs(self, X: Any) -> FloatArray:

@@ -177,7 +177,12 @@ class SetReading(Reading):
     def outputs(self) -> FloatArray:
         model = self.model
         outputs = engine().outputs_of_sets(model.function, model.binning, self.sets, model.threads)
-        return model.link.with_nothing(outputs, self.sets.sizes == 0)
+        return model.link.with_nothing(outputs, self._sizes(self.sets) == 0)
+
+    def _sizes(self, sets: SetData) -> IntArray:
+        """Return how many tokens count in each set; of a row of a plain table without any value, none."""
+        names = [feature.name for feature in self.model.binning.features]
+        return sets.sizes_known(names) if self.model.sets_of_one else sets.sizes
 
     def scores(self) -> tuple[FloatArray, IntArray]:
         model, sizes, scores = self.model, [np.zeros(1, np.int64)], []
@@ -198,7 +203,7 @@ class SetReading(Reading):
         positions = binning.positions(piece, np.float64)
         # Where every set has one token, as the rows of a plain table have, the features are what people ask about.
         told_apart = [True] * len(per_set) if self.model.tells_features_apart else per_set
-        return ScoredPlainSets(self.model, positions, piece.sizes, per_set, label, told_apart)
+        return ScoredPlainSets(self.model, positions, self._sizes(piece), per_set, label, told_apart)
 
     def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         parts = [self._explained(piece, label, effects, frames) for piece in self._pieces()]
@@ -220,7 +225,7 @@ def _values(sets: ScoredPlainSets, data: SetData, name: str) -> pa.Array:
     if per_set:
         values[:] = column[sets.set_of]
     else:
-        values[sets.present] = column
+        values[np.repeat(data.sizes > 0, sets.sizes)] = column
     if name not in data.categories:
         return numbers(values)
     absent = np.isnan(values)

@@ -163,6 +163,16 @@ class SetData:
             return self._sets[self.set_feature_names.index(name)], True
         raise ValueError(unknown_name("Feature", name, (*self.feature_names, *self.set_feature_names)))
 
+    def sizes_known(self, names: Sequence[str]) -> IntArray:
+        """Return the sizes of the sets; 0 where the only token has no value of any of these features."""
+        unknown = self.sizes == 1
+        if not unknown.all():
+            return self.sizes
+        for name in names:
+            if name != SIZE and unknown.any():
+                unknown = unknown & np.isnan(self.column(name)[0])
+        return np.where(unknown, 0, self.sizes)
+
     def pieces(self) -> Iterator["SetData"]:
         """Cut the sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
         start = 0

@@ -142,7 +142,8 @@ def _says_more(task: SetTask, data: LabelledSets) -> bool:
 
 def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
     """Return what is expected of an empty set, unless enough of them were trained on, or there is more to say."""
-    empty = data.sets.sizes[slice(None) if data.chosen is None else data.chosen] == 0
+    sizes = data.sets.sizes_known([feature.name for feature in task.features])
+    empty = sizes[slice(None) if data.chosen is None else data.chosen] == 0
     if _says_more(task, data) or np.count_nonzero(empty) >= enough(len(data)):
         return None
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)

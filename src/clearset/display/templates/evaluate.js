@@ -170,11 +170,15 @@ export const fromScores = (model, scores, n) => ({
   ...fromMeans(model, drawn(model, mean(scores), n), n),
 });
 
+/* How many tokens count: of a row of a plain table without any value, none. */
+const counting = ({ told_apart: plain }, { tokens }) =>
+  plain && tokens.every((token) => token.every((value) => value === null)) ? 0 : tokens.length;
+
 export const evaluate = (model, set) =>
   fromScores(
     model,
     rows(model, set).map((token) => phi(model, token)),
-    set.tokens.length,
+    counting(model, set),
   );
 
 /* The number that is predicted for the class looked at; of two classes, all numbers speak for the second. */
