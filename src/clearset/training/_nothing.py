@@ -10,7 +10,7 @@ FloatArray = npt.NDArray[np.float64]
 # So many examples without tokens count as much as what is usual.
 STRENGTH = 50.0
 # How far from the usual what is said of them may be: in standard deviations of a number, and as the share of a class.
-FURTHEST, FURTHEST_SHARE = 0.15, 0.04
+FURTHEST, FURTHEST_SHARE = 0.19, 0.049
 # From this share of all examples on, those that are empty say for themselves.
 COMMON = 0.25
 
@@ -27,7 +27,7 @@ def expected_of_nothing(
 
     It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
     set function has learned nothing about them, and would say anything. What was unknown in training and what will be
-    unknown later are not the same, so that it is never further from the usual than a probability of 0.04, or 0.15
+    unknown later are not the same, so that it is never further from the usual than a probability of 0.049, or 0.19
     standard deviations, unless a quarter of the training examples had nothing that could be known.
 
     Parameters
@@ -57,7 +57,7 @@ def expected_of_nothing(
     >>> from clearset.training import expected_of_nothing
     >>> labels, empty = np.repeat([0.0, 1.0], 50), np.arange(100) >= 90
     >>> expected_of_nothing(Loss("log_loss"), labels, np.ones(100), empty, 1).round(3)
-    array([0.54])
+    array([0.549])
     """
     usual = _best_guess(loss, labels, weights, n_classes)
     if not empty.any():
