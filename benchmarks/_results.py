@@ -10,6 +10,7 @@ from pathlib import Path
 import sklearn
 import torch
 
+BAR = r"\|"  # in a cell of a Markdown table
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -23,7 +24,7 @@ def write_table(name: str, title: str, text: str, header: Sequence[str], rows: I
         "",
         f"| {' | '.join(header)} |",
         f"|{' --- |' * len(header)}",
-        *(f"| {' | '.join(map(str, row))} |" for row in rows),
+        *(f"| {' | '.join(str(cell).replace('|', BAR) for cell in row)} |" for row in rows),
         "",
         machine(),
         "",

@@ -135,3 +135,8 @@ def test_reasons_of_one_set_read_as_among_many():
     texts = {row["reason"] for row in (*together, *explanation.reasons(6, "raised").to_pylist())}
     assert {text for text in texts if text.startswith("zip")} <= {"zip 01234", "zip 10115"}
     assert all(text.startswith(("a ", "zip ")) for text in texts)
+
+
+def test_a_class_is_not_asked_for_where_the_score_of_all_is_told(items):
+    with pytest.raises(ValueError, match="label says nothing"):
+        items.importance(BASKETS, IS_A, label=True, method="permutation")

@@ -40,7 +40,7 @@ class Engine(ABC):
         return self._rho(rho, rows).reshape(means.shape[:2])
 
     def outputs(self, function: SetFunction, sets: Positions | CrossedPositions, threads: int = 1) -> FloatArray:
-        """Return the outputs of every set, ``(B, C)``; sets that are smaller than supported are drawn to the base."""
+        """Return the outputs of every set, ``(B, C)``; sets smaller than supported are shrunk to the base."""
         means = self.means(function, sets, threads)
         if function.support is not None:
             means = function.support.shrunk(means, np.diff(sets.offsets))

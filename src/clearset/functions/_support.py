@@ -43,7 +43,7 @@ class Support:
         The mean scores that stand for the base rate, which is the average prediction for the training sets. Scores are
         shown as distances from it.
     tokens : int
-        The smallest number of tokens that enough training sets had. Mean scores of a smaller set are drawn to the base.
+        The smallest number of tokens that enough training sets had. Mean scores of smaller sets are shrunk to the base.
     counts : ndarray of shape (S,)
         How many training sets have their values at each slot of the calibrators; a set with several tokens, and a value
         between two keypoints, count in parts.
@@ -75,7 +75,7 @@ class Support:
         return cls(np.zeros((n_outputs, width)), 1, np.zeros(n_slots))
 
     def shrunk(self, means: FloatArray, sizes: npt.NDArray[np.integer]) -> FloatArray:
-        """Draw the mean scores ``(B, C, K)`` of sets that are smaller than supported to the base."""
+        """Shrink the mean scores ``(B, C, K)`` of sets that are smaller than supported to the base."""
         if self.tokens < 2 or not (small := sizes < self.tokens).any():
             return means
         means = means.copy()

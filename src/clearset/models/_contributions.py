@@ -51,7 +51,7 @@ class Worth(NamedTuple):
     to_prediction: FloatArray  # (B,): what one of those is worth in the unit of predictions
 
 
-def contributions(sets: ScoredSets) -> Contributions:
+def contributions(sets: ScoredSets, worth: Worth) -> Contributions:
     """Return what each token and each feature of whole sets adds to the predictions.
 
     A feature of the whole set is part of every token's score. What it adds to these is their difference from what they
@@ -62,7 +62,6 @@ def contributions(sets: ScoredSets) -> Contributions:
         change = sets.as_they_are - sets.usual_scores(place)
         own = own - change
         added[sets.binning.features[place].name] = sets.total(change) * sets.weights[:, None, None]
-    worth = worth_of_means(sets)
     counted = own * worth.to_log_odds[sets.set_of]
     of_tokens = counted.sum(axis=(1, 2)) * (worth.to_prediction * sets.weights)[sets.set_of]
     of_sets = {}
@@ -79,14 +78,13 @@ def contributions(sets: ScoredSets) -> Contributions:
     return Contributions(scores, np.where(sets.present, of_tokens, of_tokens + rest[sets.set_of]), of_sets)
 
 
-def feature_contributions(sets: ScoredSets) -> dict[str, FloatArray]:
+def feature_contributions(sets: ScoredSets, worth: Worth) -> dict[str, FloatArray]:
     """Return what each feature adds to the predictions, ``(B,)``, of tokens and of whole sets alike.
 
     It is what the feature adds to the scores, compared with what they would be if it were as it is on average. Features
     act together, so that these need not add up.
     """
-    worth, found = worth_of_means(sets), {}
-    factors = worth.to_prediction * sets.weights
+    factors, found = worth.to_prediction * sets.weights, {}
     for place, feature in enumerate(sets.binning.features):
         change = sets.total(sets.as_they_are - sets.usual_scores(place))
         # A set without tokens has none whose features could add anything.

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.models._arrays import FloatArray
-from clearset.models._contributions import Contributions, contributions
+from clearset.models._contributions import Contributions, contributions, worth_of_means
 from clearset.models._explanation import Explanation
 from clearset.models._explanation_columns import CALIBRATED, lists, numbers
 from clearset.models._scored_sets import ScoredSets
@@ -30,7 +30,7 @@ def assemble(
     # `tokens` are what tokens are called; `values` are the columns of their features, and `further` those that come
     # after. With `effects`, it is found out what changes of features would do. `frames` is the library of the
     # explanation's frames.
-    labels, added = sets.link.labels(sets.columns), contributions(sets)
+    labels, added = sets.link.labels(sets.columns), contributions(sets, worth_of_means(sets))
     frame: dict[str, Any] = {"set": pa.array(sets.set_of)}
     if labels is not None:
         frame["label"] = pa.array(labels[sets.set_of])

@@ -182,6 +182,7 @@ class FittedModel(GivesOutputs):
             they are ranked by the mean absolute change of the prediction.
         label : object, optional
             Of several classes the one whose probability is looked at; by default each set's predicted class.
+            Not with y.
         method : {"contribution", "permutation"}, default="contribution"
             ``"contribution"`` takes the mean absolute size of contributions: what a feature adds compared with what
             it is on average, and what `explain` says of a token. ``"permutation"`` shuffles one feature at a time,
@@ -205,6 +206,8 @@ class FittedModel(GivesOutputs):
             raise ValueError(f"method is {method!r}; choose 'contribution' or 'permutation'.")
         if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
             raise ValueError(f"repeats is {repeats!r}; shuffle at least once.")
+        if y is not None and label is not None:
+            raise ValueError("With y the score of all classes is told, so label says nothing. Leave one of them out.")
         reading, rng = model.read(self._input(X)), np.random.default_rng(random_state)
         return importance_by_permutation(model, reading, y, label, int(repeats), rng, frames)
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from clearset import display
 from clearset.models._arrays import FloatArray, IntArray
-from clearset.models._contributions import contributions, feature_contributions
+from clearset.models._contributions import contributions, feature_contributions, worth_of_means
 from clearset.models._explanation_columns import in_library
 from clearset.models._scored_sets import ScoredSets
 
@@ -102,14 +102,16 @@ def importance_by_contribution(
     names = [feature.name for feature in model.binning.features]
     sizes, n_sets, of_tokens = dict.fromkeys(names, 0.0), 0, []
     for sets in reading.scored(label):
-        for name, parts in feature_contributions(sets).items():
+        worth = worth_of_means(sets)
+        for name, parts in feature_contributions(sets, worth).items():
             sizes[name] += float(np.abs(parts).sum())
-        of_tokens.append(np.abs(contributions(sets).tokens[sets.present]))
+        if model.semantic:
+            of_tokens.append(np.abs(contributions(sets, worth).tokens[sets.present]))
         n_sets += len(sets.sizes)
         if most is not None and n_sets >= most:
             break
     table = pa.table({"feature": names, "contribution": np.array([sizes[name] for name in names]) / n_sets})
-    tokens = reading.ranked_tokens(np.concatenate(of_tokens) / n_sets)
+    tokens = reading.ranked_tokens(np.concatenate(of_tokens) / n_sets) if of_tokens else None
     unit = _UNITS.get(model.link.name, "probability")
     return Importance(_ranked(table, "contribution"), tokens, unit, n_sets, frames)
 

@@ -35,7 +35,7 @@ MORE_CORRECTIONS = 1.1
 TOLERANCE = 5e-4
 # Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
 REFINING_SLACK = 0.01
-# The share of the examples, those with the fewest tokens, that are drawn to the base rate: what is known of a token is
+# The share of the examples, those with the fewest tokens, that are shrunk to the base rate: what is known of a token is
 # uncertain, and the mean of a few is more extreme than that of many.
 SMALL = 0.1
 

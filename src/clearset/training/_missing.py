@@ -15,7 +15,7 @@ def fill_missing(
 ) -> None:
     """Make values that were rarely or never missing in training count as average when they are.
 
-    The output for "missing" was not trained then, or by a few tokens; it is drawn to the calibrator's mean output over
+    The output for "missing" was not trained then, or by a few tokens; it is shrunk to the calibrator's mean output over
     the training tokens. Where only some of the sets were trained on, `chosen` says which.
     """
     tokens: slice | np.ndarray = slice(None)

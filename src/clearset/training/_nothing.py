@@ -25,7 +25,7 @@ def expected_of_nothing(
 ) -> FloatArray:
     """Return the expected label of an example without a known token.
 
-    It is what such training examples were labelled, drawn to what is usual: where a few or none of them were seen, a
+    It is what such training examples were labelled, shrunk to what is usual: where a few or none of them were seen, a
     set function has learned nothing about them, and would say anything. What was unknown in training and what will be
     unknown later are not the same, so that it is never further from the usual than a probability of 0.049, or 0.19
     standard deviations, unless a quarter of the training examples had nothing that could be known.

@@ -76,7 +76,7 @@ def _phi_as(function: SetFunction, dtype: npt.DTypeLike) -> SetFunction:
 def is_promised(features: Sequence[Feature], trusts: Sequence[Trust], counters: Sequence[str]) -> bool:
     """Return whether something is declared of features that count tokens, by their names.
 
-    Then no set is too small: to draw small sets to the base rate would break the promise.
+    Then no set is too small: to shrink small sets to the base rate would break the promise.
     """
     declared = any(feature.monotonic is not None for feature in features if feature.name in counters)
     return declared or any(trust.by in counters or trust.feature in counters for trust in trusts)

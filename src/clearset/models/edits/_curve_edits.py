@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -32,9 +33,9 @@ class _CurveEdit(Edit):
 
     feature: str
 
+    @abstractmethod
     def changed(self, curve: CalibratorCurve) -> CalibratorCurve:
         """Return the curve after the edit."""
-        raise NotImplementedError
 
     def apply(self, model: Model) -> tuple[Model, dict[str, Any]]:
         curve = curve_of(model, self.feature)
