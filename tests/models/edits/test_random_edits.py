@@ -112,6 +112,8 @@ def drawn_edit(model: Model, rng: np.random.Generator) -> Edit:
     low, high = np.sort(rng.uniform(keypoints[0], keypoints[-1], 2))
     if rng.random() < 0.3:  # exactly at keypoints
         low, high = np.sort(rng.choice(keypoints, 2))
+        if rng.random() < 0.3:  # or hardly beside them
+            low, high = np.clip([low, high + 1e-9 * np.ptp(keypoints)], keypoints[0], keypoints[-1])
     ends = [None if rng.random() < 0.2 else float(low), float(high)]
     return (Flatten if rng.random() < 0.5 else Cap)(name, *ends)
 
