@@ -1,5 +1,7 @@
 """The contract of engines, and the choice of one."""
 
+import ctypes
+import sys
 from abc import ABC, abstractmethod
 from functools import cache
 from importlib.util import find_spec
@@ -80,24 +82,35 @@ class Engine(ABC):
         """Return what trains several set functions together, epoch by epoch."""
 
 
-# What each engine needs, the fastest first.
-_NEEDS = {"native": "clearset._native", "torch": "torch"}
+# What each engine needs, the fastest first; the last one is only used where it is asked for.
+_NEEDS = {"native": "clearset._native", "torch": "torch", "cuda": "torch"}
 
 
 def available_engines() -> tuple[str, ...]:
-    """Return the names of the engines that this installation has, the fastest first.
+    """Return the names of the engines that can be used here, the default first.
 
     Returns
     -------
     tuple of str
-        The names, among ``"native"`` and ``"torch"``.
+        The names, among ``"native"``, ``"torch"`` and ``"cuda"``.
 
     Examples
     --------
     >>> "native" in available_engines() or "torch" in available_engines()
     True
     """
-    return tuple(name for name, module in _NEEDS.items() if _is_there(module))
+    return tuple(name for name, module in _NEEDS.items() if _is_there(module) and (name != "cuda" or _has_gpu()))
+
+
+def _has_gpu() -> bool:
+    # Without the driver torch need not be asked, which would take seconds.
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    import torch
+
+    return torch.cuda.is_available()
 
 
 def _is_there(module: str) -> bool:
@@ -113,8 +126,8 @@ def engine(name: str | None = None) -> Engine:
 
     Parameters
     ----------
-    name : {"native", "torch"}, optional
-        Which; by default the fastest that is installed.
+    name : {"native", "torch", "cuda"}, optional
+        Which; by default the fastest on the CPU that is installed. ``"cuda"`` needs an NVIDIA GPU.
 
     Returns
     -------
@@ -135,6 +148,10 @@ def engine(name: str | None = None) -> Engine:
         from clearset.engines._native import NativeEngine
 
         return NativeEngine()
+    if name == "cuda":
+        from clearset.engines.cuda import CudaEngine
+
+        return CudaEngine()
     from clearset.engines.torch import TorchEngine
 
     return TorchEngine()

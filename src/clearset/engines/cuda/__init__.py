@@ -1,0 +1,5 @@
+"""Set functions on NVIDIA GPUs, by kernels in CUDA C++ that are compiled when they are first needed."""
+
+from clearset.engines.cuda._engine import CudaEngine
+
+__all__ = ["CudaEngine"]

@@ -1,0 +1,176 @@
+"""Forward and backward over the sets of a batch: by the quick kernels, or by those for anything."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from clearset.engines._problem import Problem, TrainingSets
+from clearset.engines.cuda._general_phi import TORCH, GeneralPhi
+from clearset.engines.cuda._module import Module
+from clearset.engines.cuda._quick_phi import QuickPhi
+from clearset.engines.cuda._rho import LOSSES, RhoKernels
+from clearset.engines.cuda._structs import PACE, LabelsStruct, SizesStruct, SumsStruct, on_device, pointer
+from clearset.functions import Loss
+
+# Copies of the sums of general gradients: a warp adds to one of them, so that few wait for each other.
+COPIES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSets:
+    """Labelled sets on a device."""
+
+    tokens: Any  # PackedTokens or GeneralTokens
+    targets: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(
+        cls, tokens: Any, data: TrainingSets, chosen: npt.NDArray[np.int64] | None, device: torch.device
+    ) -> "DeviceSets":
+        """Take some of the labels, which belong to the tokens' sets, in that order."""
+        labels = (data.targets, data.weights)
+        taken = (np.asarray(array if chosen is None else array[chosen], np.float64) for array in labels)
+        return cls(tokens, *(on_device(array, device) for array in taken))
+
+    def labels(self, loss: Loss, order: Tensor | None) -> Any:
+        """Return what kernels take."""
+        parts = (pointer(tensor) for tensor in (self.targets, self.weights, order, self.tokens.offsets))
+        return LabelsStruct(*parts, LOSSES.index(loss.name), loss.quantile)
+
+
+class Pass(Protocol):
+    """Reads tables, and takes the loss of a batch and its gradient."""
+
+    def read(self, values: Tensor) -> None:
+        """Read the five tables, laid end to end."""
+
+    def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
+        """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
+
+    def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:
+        """Write the gradient of the last batch that was learned from."""
+
+
+class _Tables:
+    """Tables in the precision of the kernels, and what the sets of a batch leave on the way."""
+
+    def __init__(self, problem: Problem, outputs: int, most_sets: int, gradient: Tensor, step: Module) -> None:
+        function, device = problem.function, gradient.device
+        self.function, self.loss, self.outputs, self.gradient, self.step = (
+            function,
+            problem.loss,
+            outputs,
+            gradient,
+            step,
+        )
+        dtype = problem.data.dtype
+        starts = np.cumsum([0, *(table.size for table in function.tables.values())])
+        self.sizes, self.rho_start, self.end = SizesStruct(*map(int, starts)), int(starts[2]), int(starts[-1])
+        self.n_slots, self.rows = function.calibration.shape[1], len(function.calibration)
+        self.tables = torch.empty(self.end, dtype=TORCH[dtype], device=device)
+        self.rho = RhoKernels(function.outputs, function.width, function.rho_keypoints, dtype, device)
+        shape = (most_sets, outputs, function.width)
+        self.means, self.by_means = (torch.empty(shape, dtype=TORCH[dtype], device=device) for _ in range(2))
+        self.by_outputs = torch.empty(shape[:2], dtype=TORCH[dtype], device=device)
+
+    @property
+    def rho_struct(self) -> Any:
+        return self.rho.struct(self.tables, self.rho_start)
+
+    def read(self, values: Tensor, lines: Tensor | None, places: Tensor | None, n_padded: int) -> None:
+        arguments = (values, self.sizes, self.tables, lines, places, self.n_slots, n_padded)
+        self.step.launch("read_tables", -(-self.end // 256), 256, *arguments)
+
+    def learn(
+        self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None, *, divided: bool
+    ) -> None:
+        arguments = (self.outputs, self.means, self.by_outputs, self.by_means, sums)
+        labels = sets.labels(self.loss, order)
+        self.rho.learn(self.rho_struct, labels, batch, n_sets, *arguments, divided=divided)
+
+
+class QuickPass:
+    """Packed tokens in single precision, in the order in which they stand."""
+
+    def __init__(
+        self, problem: Problem, slot_offsets: npt.NDArray[np.int64], most_sets: int, gradient: Tensor, step: Module
+    ) -> None:
+        self._common = _Tables(problem, problem.function.outputs, most_sets, gradient, step)
+        self._phi = QuickPhi(slot_offsets.tolist(), self._common.rows, gradient.device)
+        self._lines = torch.zeros((self._common.rows, self._phi.n_padded, 2), device=gradient.device)
+        shape = (self._phi.n_blocks, self._common.rho.size)
+        self._partial = torch.empty(shape, dtype=torch.float64, device=gradient.device)
+
+    def read(self, values: Tensor) -> None:
+        """Read the five tables, laid end to end."""
+        self._common.read(values, self._lines, self._phi.places, self._phi.n_padded)
+
+    def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
+        """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
+        common = self._common
+        self._phi.average(sets.tokens, batch, n_sets, self._lines, self._vertices, common.means)
+        common.learn(sets, batch, n_sets, sums, order, divided=True)
+
+    def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:  # noqa: ARG002
+        """Write the gradient of the last batch that was learned from."""
+        common, phi = self._common, self._phi
+        common.rho.column_gradients(
+            common.rho_struct, batch, common.outputs, common.means, common.by_outputs, self._partial
+        )
+        phi.gradients(sets.tokens, batch, self._lines, self._vertices, common.by_means)
+        n_vertices = common.function.vertices.shape[1]
+        sizes = (common.n_slots, phi.n_padded, n_vertices, phi.n_blocks)
+        arguments = (common.sizes, phi.partial, self._partial, phi.places, *sizes, common.gradient)
+        common.step.launch("summed_gradients", -(-common.end * 32 // 128), 128, *arguments)
+
+    @property
+    def _vertices(self) -> Tensor:
+        first = self._common.rows * self._common.n_slots
+        return self._common.tables[first : first + self._common.function.vertices.size]
+
+
+class GeneralPass:
+    """Tokens of any kind in either precision, in any order."""
+
+    def __init__(self, problem: Problem, outputs: int, most_sets: int, gradient: Tensor, step: Module) -> None:
+        self._common = common = _Tables(problem, outputs, most_sets, gradient, step)
+        layout, device = problem.function.layout, gradient.device
+        self._phi = GeneralPhi(layout, common.rows, common.n_slots, problem.data.dtype, device)
+        self._sums = torch.zeros((COPIES, common.end), dtype=torch.int64, device=device)
+        self.corrections: Tensor | None = None
+        self.correction_sums: Tensor | None = None
+        self.touched: Tensor | None = None
+
+    def read(self, values: Tensor) -> None:
+        """Read the five tables, laid end to end."""
+        self._common.read(values, None, None, 0)
+
+    def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
+        """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
+        common = self._common
+        self._phi.average(sets.tokens, batch, n_sets, common.tables, common.means, order, self.corrections)
+        common.learn(sets, batch, n_sets, sums, order, divided=False)
+
+    def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:
+        """Write the gradient of the last batch that was learned from."""
+        common, scales = self._common, pace[PACE.index("calibration") :]
+        rho_sums = self._sums[0, common.rho_start :]
+        common.rho.exact_gradients(
+            common.rho_struct,
+            *(batch, n_sets, common.outputs, common.means, common.by_outputs),
+            *(scales[3:], rho_sums),
+        )
+        sums = SumsStruct(
+            *(pointer(self._sums), pointer(self._sums, common.rows * common.n_slots)),
+            *(pointer(self.correction_sums), pointer(self.touched), pointer(scales)),
+            *(pointer(pace[PACE.index("step") :]), common.end, COPIES),
+        )
+        arguments = (sets.tokens, batch, n_sets, common.tables, common.by_means, sums, order, self.corrections)
+        self._phi.gradients(*arguments)
+        blocks = -(-common.end // 256)
+        common.step.launch("exact_gradients", blocks, 256, pace, common.sizes, self._sums, COPIES, common.gradient)

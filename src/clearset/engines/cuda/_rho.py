@@ -1,0 +1,93 @@
+"""rho, losses and their gradients (``kernels/rho.cu``)."""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from clearset.engines.cuda._general_phi import REAL
+from clearset.engines.cuda._module import Module
+from clearset.engines.cuda._packed import LANES
+from clearset.engines.cuda._structs import RhoStruct, pointer
+
+THREADS = 128
+SUMS = 5
+# Columns of gradients of up to this many parameters fit beside each other for eight warps.
+MOST_COLUMNS = 200
+LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "log_loss", "hinge", "binary_log_loss")
+
+
+class RhoKernels:
+    """The kernels for one width and one precision.
+
+    Parameters
+    ----------
+    functions, width, keypoints : int
+        The sizes of the tables, which stand end to end.
+    dtype : dtype
+        The precision.
+    device : torch.device
+        Where to calculate.
+    """
+
+    def __init__(self, functions: int, width: int, keypoints: int, dtype: np.dtype[Any], device: torch.device) -> None:
+        self._module = Module("rho", device, REAL=REAL[np.dtype(dtype)], WIDTH=width)
+        self._functions, self._width, self._keypoints = functions, width, keypoints
+        self.size = functions * (width * keypoints + 2**width + keypoints)
+
+    def struct(self, tables: Tensor, start: int = 0) -> Any:
+        """Return what kernels take; rho's tables begin at ``start``."""
+        vertices = start + self._functions * self._width * self._keypoints
+        output = vertices + self._functions * 2**self._width
+        parts = (pointer(tables, place) for place in (start, vertices, output))
+        return RhoStruct(*parts, self._functions, self._keypoints)
+
+    def apply(self, rho: Any, means: Tensor, outputs: int, results: Tensor) -> None:
+        """Write the outputs that belong to means."""
+        count = results.numel() // outputs
+        blocks = max(1, -(-results.numel() // THREADS))
+        self._module.launch("apply_rho", blocks, THREADS, rho, means, ctypes.c_longlong(count), outputs, results)
+
+    def learn(
+        self,
+        rho: Any,
+        labels: Any,
+        batch: Tensor,
+        most_sets: int,
+        outputs: int,
+        means: Tensor,
+        by_outputs: Tensor,
+        by_means: Tensor,
+        sums: Tensor,
+        *,
+        divided: bool,
+    ) -> None:
+        """Write gradients by outputs and by means, divided by set sizes or not, and the sums of each block."""
+        arguments = (rho, labels, batch, outputs, int(divided), means, by_outputs, by_means, sums)
+        self._module.launch("learn", -(-most_sets // THREADS), THREADS, *arguments)
+
+    def exact_gradients(
+        self,
+        rho: Any,
+        batch: Tensor,
+        most_sets: int,
+        outputs: int,
+        means: Tensor,
+        by_outputs: Tensor,
+        scales: Any,
+        sums: Any,
+    ) -> None:
+        """Add gradients by rho's tables as whole numbers."""
+        blocks = min(-(-most_sets // THREADS), 1024)
+        arguments = (rho, batch, outputs, means, by_outputs, scales, sums)
+        self._module.launch("rho_gradients", blocks, THREADS, *arguments)
+
+    def column_gradients(
+        self, rho: Any, batch: Tensor, outputs: int, means: Tensor, by_outputs: Tensor, partial: Tensor
+    ) -> None:
+        """Write what each block adds up of the gradients by rho's tables, (blocks, parameters)."""
+        shared = 256 // LANES * 4 * LANES * self.size
+        arguments = (rho, batch, outputs, means, by_outputs, self.size, partial)
+        self._module.launch("rho_columns", len(partial), 256, *arguments, shared=shared)

@@ -1,0 +1,270 @@
+"""Training on a device: a step is one graph of kernels, and an epoch its replays."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from clearset.engines._epoch_order import EpochOrder
+from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule, TrainingSets
+from clearset.engines.cuda._corrections import DeviceCorrections
+from clearset.engines.cuda._general_phi import REAL, GeneralTokens
+from clearset.engines.cuda._module import Module
+from clearset.engines.cuda._packed import PackedTokens
+from clearset.engines.cuda._passes import DeviceSets, GeneralPass, Pass, QuickPass
+from clearset.engines.cuda._quick_phi import is_quick
+from clearset.engines.cuda._rho import MOST_COLUMNS, SUMS, THREADS
+from clearset.engines.cuda._shapes import DeviceShapes
+from clearset.engines.cuda._structs import PACE, ParametersStruct, on_device
+from clearset.functions import SetFunction
+from clearset.sets import CrossedPositions, Positions
+
+# From so many tokens on, sets stay where they are and epochs read them in order, from a random place on.
+RESIDENT_TOKENS = 2**20
+# Rows of up to this many columns are projected in shared memory.
+IN_SHARED = 1500
+# Sets that are validated at once.
+VALIDATED = 2**18
+
+
+class CudaTrainer:
+    """One training: the iterate, its running average, and the state of the optimiser, all of it on a device.
+
+    The running average of the iterates is what is validated and kept: constraints are convex, so it satisfies them as
+    the iterates do, and it is steadier than any of them. The same seed gives the same bits.
+    """
+
+    def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator, device: torch.device) -> None:
+        self._problem, self._schedule, self._rng, self._device = problem, schedule, rng, device
+        function, self._n_sets = problem.function, len(problem.data)
+        self.validates = problem.validation is not None
+        self._most_sets = min(schedule.batch_size, self._n_sets)
+        self._module = Module("step", device, REAL=REAL[problem.data.dtype])
+        self._shapes = DeviceShapes(function, problem.shape, problem.smoothness, device)
+        self._set_parameters(_flat(function))
+        try:
+            self._set_data()
+        except torch.cuda.OutOfMemoryError as error:
+            raise MemoryError(
+                f"The training sets do not fit into the memory of {torch.cuda.get_device_name(device)}, of which "
+                f"{torch.cuda.mem_get_info(device)[0]:,} bytes are free. Train on fewer sets, or with device='cpu'."
+            ) from error
+        self._set_pace()
+        self._update(moves=False)
+        self._penalty: list[Tensor] = []
+        if schedule.constraints == "light_touch":
+            self._touch_lightly()
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    # ---- what is on the device
+
+    def _set_parameters(self, values: npt.NDArray[np.float64]) -> None:
+        device, zeros = self._device, np.zeros_like(values)
+        arrays = [
+            values,
+            zeros,
+            values,
+            zeros,
+            zeros,
+            np.zeros(max(1, self._shapes.n_duals)),
+            np.zeros(4 * len(values)),
+        ]
+        self._parameters = [on_device(array.copy(), device) for array in arrays]
+        self._values, self._gradient, self._average = self._parameters[:3]
+        self._struct = ParametersStruct(*(tensor.data_ptr() for tensor in self._parameters))
+
+    def _set_data(self) -> None:
+        problem, device, n = self._problem, self._device, self._n_sets
+        data, function = problem.data, problem.function
+        slot_offsets = _slot_offsets(problem)
+        self._corrections: DeviceCorrections | None = None
+        self._order: Tensor | None = None
+        self._pass: Pass
+        outputs = function.outputs
+        if isinstance(data.positions, CrossedPositions):
+            outputs = data.positions.n_classes
+        self._is_quick = (
+            isinstance(data.positions, Positions)
+            and data.dtype == np.float32
+            and data.positions.n_tokens >= RESIDENT_TOKENS
+            and is_quick(function.layout, slot_offsets.tolist())
+            and sum(table.size for name, table in function.tables.items() if name.startswith("rho")) <= MOST_COLUMNS
+        )
+        most_sets = max(self._most_sets, min(VALIDATED, len(problem.validation or ())))
+        if self._is_quick:
+            # Behind the last set the first ones stand once more, so that every batch is one run of sets.
+            arrangement = self._rng.permutation(n)
+            arrangement = np.concatenate([arrangement, arrangement[: self._most_sets]])
+            self._sets = self._packed(data, slot_offsets, arrangement)
+            self._pass = QuickPass(problem, slot_offsets, most_sets, self._gradient, self._module)
+        else:
+            self._epoch_order = EpochOrder(n, self._rng)
+            arranged = data.arranged(self._epoch_order.arrangement)
+            self._sets = self._general(arranged)
+            self._order = torch.zeros(n, dtype=torch.int64, device=device)
+            self._pass = GeneralPass(problem, outputs, most_sets, self._gradient, self._module)
+            if function.corrections is not None:
+                # Without refinement they are applied and stay as they are.
+                refinement = self._schedule.refinement or Refinement(0.0, 0.0)
+                self._corrections = DeviceCorrections(function.corrections, refinement, n, data.dtype, device)
+                self._corrections.enter(self._pass)
+        self._validation: DeviceSets | None = None
+        if problem.validation is not None:
+            every = np.arange(len(problem.validation))
+            quick = self._is_quick
+            held_out = problem.validation
+            self._validation = self._packed(held_out, slot_offsets, every) if quick else self._general(held_out)
+        n_sums = -(-most_sets // THREADS)
+        self._sums = torch.zeros((n_sums, SUMS), dtype=torch.float64, device=device)
+        self._batch = torch.zeros(8, dtype=torch.int64, device=device)
+
+    def _packed(
+        self, data: TrainingSets, slot_offsets: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+    ) -> DeviceSets:
+        assert isinstance(data.positions, Positions)  # noqa: S101
+        chosen = order if data.chosen is None else data.chosen[order]
+        tokens = PackedTokens.of(data.positions, slot_offsets, chosen, self._device)
+        return DeviceSets.of(tokens, data, order, self._device)
+
+    def _general(self, data: TrainingSets) -> DeviceSets:
+        positions = data.positions if data.chosen is None else data.positions.take(data.chosen)
+        return DeviceSets.of(GeneralTokens.of(positions, self._device), data, None, self._device)
+
+    def _set_pace(self) -> None:
+        schedule, problem = self._schedule, self._problem
+        n_steps = schedule.steps(self._n_sets)
+        pace = dict.fromkeys(PACE, 0.0) | {
+            "learning_rate": schedule.learning_rate,
+            "n_steps": n_steps,
+            "warm_up": max(1, min(WARM_UP, n_steps // 4)),
+            "smoothness": problem.smoothness.strength,
+            # Vertices lie in [-1, 1], so no score is steeper than this.
+            "steepest": 2.0 * (max(problem.function.layout.sizes) - 1),
+            "most_slope": 0.0 if self._corrections is None else self._steepest_value(),
+            "adagrad": float(schedule.optimizer == "adagrad"),
+            "light_touch": float(schedule.constraints == "light_touch"),
+        }
+        self._pace = torch.tensor(list(pace.values()), dtype=torch.float64, device=self._device)
+
+    def _steepest_value(self) -> float:
+        positions = self._problem.data.positions
+        assert isinstance(positions, CrossedPositions)  # noqa: S101
+        return 2.0 / float(np.diff(positions.keypoints).min())
+
+    def _touch_lightly(self) -> None:
+        indices, coefficients = self._problem.shape.flat_rows(self._problem.function.tables)
+        if not len(indices):
+            return
+        n_draws = LIGHT_TOUCH_SAMPLES * -(-self._n_sets // self._schedule.batch_size)
+        zeros = np.zeros(len(indices))
+        arrays = (indices, coefficients, zeros, zeros.copy(), np.zeros(n_draws))
+        self._penalty = [on_device(array, self._device) for array in arrays]
+
+    # ---- epochs
+
+    def epoch(self) -> float:
+        """Go through the data once, in random order, and return the mean loss on the way."""
+        with torch.cuda.device(self._device):
+            self._begin_epoch()
+            if self._graph is None:
+                self._graph = self._captured()
+            for _ in range(-(-self._n_sets // self._schedule.batch_size)):
+                self._graph.replay()
+            pace = dict(zip(PACE, self._pace.tolist(), strict=True))
+        if pace["diverged"]:
+            raise FloatingPointError(
+                "Training has diverged: parameters are no longer finite. Use a smaller learning_rate."
+            )
+        return float(pace["total"]) / self._n_sets
+
+    def validation_loss(self) -> float | None:
+        """Return the loss of the running average on validation data, if there are any."""
+        sets = self._validation
+        if sets is None:
+            return None
+        with torch.cuda.device(self._device):
+            self._pass.read(self._average)
+            if self._corrections is not None:
+                self._corrections.enter(self._pass, averaged=self._module, pace=self._pace)
+            total, count = 0.0, len(sets.targets)
+            for first in range(0, count, VALIDATED):
+                n_sets = min(VALIDATED, count - first)
+                self._set_batch(sets, first, n_sets, n_sets)
+                self._pass.learn(sets, self._batch, n_sets, self._sums, None)
+                total += float(self._sums[: -(-n_sets // THREADS), 0].cpu().numpy().sum())
+            if self._corrections is not None:
+                self._corrections.enter(self._pass)
+        return total / count
+
+    def kept(self) -> SetFunction:
+        """Return a copy of the running average."""
+        function, flat, parts, start = self._problem.function, self._average.cpu().numpy(), {}, 0
+        for name, table in function.tables.items():
+            parts[name] = flat[start : start + table.size].reshape(table.shape)
+            start += table.size
+        kept = function.with_tables(parts)
+        if self._corrections is None:
+            return kept
+        return replace(kept, corrections=self._corrections.kept(self._module, self._pace))
+
+    def _begin_epoch(self) -> None:
+        start = 0
+        if self._order is None:
+            start = int(self._rng.integers(self._n_sets))
+        else:
+            self._order.copy_(torch.from_numpy(self._epoch_order.draw()))
+        if self._penalty:
+            self._penalty[-1].copy_(torch.from_numpy(self._rng.random(len(self._penalty[-1]))))
+        self._pace[PACE.index("total")] = 0.0
+        self._set_batch(self._sets, start, self._n_sets, self._schedule.batch_size)
+
+    def _set_batch(self, sets: DeviceSets, start: int, count: int, batch_size: int) -> None:
+        """Start an epoch: ``Batch`` of ``kernels/common.h``."""
+        n_sets, first, last = min(batch_size, count), 0, 0
+        if self._is_quick:
+            first, last = sets.tokens.offsets[[start, start + n_sets]].tolist()
+        self._batch.copy_(torch.tensor([start, n_sets, first, last, start, 0, batch_size, count]))
+
+    def _captured(self) -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize(self._device)
+        with torch.cuda.stream(torch.cuda.Stream(self._device)):  # type: ignore[no-untyped-call]
+            graph.capture_begin(capture_error_mode="thread_local")
+            self._step()
+            graph.capture_end()
+        return graph
+
+    def _step(self) -> None:
+        batch, pace, n_sets, order = self._batch, self._pace, self._most_sets, self._order
+        self._pass.read(self._values)
+        self._pass.learn(self._sets, batch, n_sets, self._sums, order)
+        self._module.launch("set_pace", 1, 256, pace, batch, self._sums, THREADS)
+        self._pass.gradients(self._sets, batch, n_sets, pace, order)
+        if self._penalty:
+            indices, coefficients, log_weights, chances, draws = self._penalty
+            arguments = (indices, coefficients, len(indices), log_weights, chances, draws)
+            self._module.launch(
+                "touch_lightly", 1, LIGHT_TOUCH_SAMPLES, batch, self._values, self._gradient, *arguments
+            )
+        if self._corrections is not None:
+            self._corrections.move(self._module, pace)
+        self._update(moves=True)
+
+    def _update(self, *, moves: bool) -> None:
+        widest = max(table.shape[1] for table in self._problem.function.tables.values())
+        shared = 4 * 8 * min(widest, IN_SHARED)
+        offsets = self._sets.tokens.offsets if self._is_quick else None
+        arguments = (self._pace, self._batch, offsets, self._struct, self._shapes.struct, IN_SHARED, int(moves))
+        self._module.launch("update", self._shapes.n_rows, 256, *arguments, shared=shared)
+
+
+def _slot_offsets(problem: Problem) -> npt.NDArray[np.int64]:
+    """Return where the slots of each feature begin, and how many there are."""
+    blocks = [block for block in problem.shape.blocks if block.table == "phi.calibration"]
+    return np.array([*(block.columns.start for block in blocks), problem.function.calibration.shape[1]])
+
+
+def _flat(function: SetFunction) -> npt.NDArray[np.float64]:
+    return np.concatenate([np.ravel(table) for table in function.tables.values()]).astype(np.float64)
