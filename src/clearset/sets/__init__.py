@@ -22,12 +22,14 @@ from ._labels import (
     read_labels,
     read_weights,
 )
+from ._memory import memory_limit
 from ._offsets import IntArray, gather, offsets_from_sizes, runs
 from ._positions import CrossedPositions, Positions
 from ._read_sets import read_more_sets, read_sets
 from ._resolve_features import resolve_features
 from ._set_data import SetData
 from ._short_repr import short_repr
+from ._stream import Stream, as_stream
 from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
 from ._unknown_names import unknown_name
@@ -42,9 +44,11 @@ __all__ = [
     "Labels",
     "Positions",
     "SetData",
+    "Stream",
     "Task",
     "Trust",
     "ValueColumn",
+    "as_stream",
     "check_numbers",
     "check_size",
     "check_threads",
@@ -69,6 +73,7 @@ __all__ = [
     "join_classes",
     "label_column",
     "library_of",
+    "memory_limit",
     "name_columns",
     "number",
     "numbers",

@@ -1,0 +1,190 @@
+"""Rows that need not fit into memory: Parquet files, folders of them, and Arrow data sets."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from ._unknown_names import unknown_name
+
+# Rows that are read first, to see how many bytes a row takes.
+_PROBED = 1000
+_MOST_ROWS = 1 << 17
+# Column chunks of Parquet are read through a buffer of this size: a row group may be larger than memory.
+_BUFFER_BYTES = 1 << 20
+
+
+class _Unit(NamedTuple):
+    """Rows that are stored together: a row group of a Parquet file, or a fragment of another data set."""
+
+    fragment: ds.Fragment
+    first: int
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream:
+    """Rows of an Arrow data set, read as tables that fit into memory.
+
+    Made by `as_stream`. Files are read in the order of their paths, however they were listed.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import pyarrow.dataset as ds
+    >>> from clearset.sets import as_stream
+    >>> stream = as_stream(ds.dataset(pa.table({"stars": [[5, 4], [1]], "label": [1.0, 0.0]})))
+    >>> stream
+    Stream(2 rows, columns=['stars', 'label'])
+    >>> [len(table) for table in stream.tables(["stars"])]
+    [2]
+    """
+
+    dataset: ds.Dataset
+    units: tuple[_Unit, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return self.dataset.schema
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.units[-1].first + self.units[-1].n_rows if self.units else 0
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"Stream({self.n_rows:,} rows, columns={self.schema.names})"
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Raise an error unless there are columns of these names."""
+        for name in names:
+            if name not in self.schema.names:
+                raise ValueError(unknown_name("Column", name, tuple(self.schema.names)))
+
+    def tables(
+        self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None
+    ) -> Iterator[pa.Table]:
+        """Read some columns, in tables of about so many bytes.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Their names.
+        bytes_at_once : int
+            The size of a table in memory, approximately.
+        rows : (start, stop), optional
+            Which rows; by default all.
+
+        Yields
+        ------
+        pyarrow.Table
+            The rows, in their order, none of them twice.
+        """
+        self.check_columns(columns)
+        start, stop = rows or (0, self.n_rows)
+        at_once = self._rows_at_once(list(columns), bytes_at_once)
+        for unit in self.units:
+            first = unit.first
+            if first + unit.n_rows <= start:
+                continue
+            if first >= stop:
+                return
+            for batch in self._batches(unit.fragment, list(columns), at_once):
+                low, high = max(start - first, 0), min(stop - first, len(batch))
+                if low < high:
+                    yield pa.Table.from_batches([batch.slice(low, high - low)])
+                first += len(batch)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Read one column whole."""
+        self.check_columns([name])
+        chunks = [chunk for table in self.tables([name]) for chunk in table[name].chunks]
+        return pa.chunked_array(chunks, type=self.schema.field(name).type)
+
+    def _rows_at_once(self, columns: list[str], bytes_at_once: int) -> int:
+        for unit in self.units:
+            for batch in self._batches(unit.fragment, columns, _PROBED):
+                if len(batch):
+                    bytes_per_row = max(1, batch.nbytes // len(batch))
+                    return int(min(max(bytes_at_once // bytes_per_row, 1), _MOST_ROWS))
+        return _MOST_ROWS
+
+    def _batches(self, fragment: ds.Fragment, columns: list[str], at_once: int) -> Iterator[pa.RecordBatch]:
+        options: dict[str, Any] = {}
+        if isinstance(fragment, ds.ParquetFileFragment):
+            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
+                use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False
+            )
+        yield from fragment.to_batches(
+            schema=self.schema, columns=columns, batch_size=at_once, batch_readahead=1, fragment_readahead=1, **options
+        )
+
+
+def as_stream(X: object) -> Stream | None:
+    """Return the stream of a Parquet file, a folder of Parquet files or an Arrow data set; None for anything else.
+
+    Parameters
+    ----------
+    X : object
+        A path of a file or folder (a string or path-like), a ``pyarrow.dataset.Dataset``, or anything else.
+
+    Returns
+    -------
+    Stream or None
+        The rows.
+
+    Examples
+    --------
+    >>> as_stream([[1.0], [2.0]]) is None
+    True
+    """
+    if isinstance(X, Stream):
+        return X
+    if isinstance(X, str | os.PathLike):
+        X = _open(Path(os.fspath(X)))
+    if not isinstance(X, ds.Dataset):
+        return None
+    if getattr(X, "_scan_options", None):
+        raise ValueError(
+            "The data set has a filter, which would have to be applied in every pass over it. Write the filtered rows "
+            "to a folder first: pyarrow.dataset.write_dataset(dataset, folder, format='parquet')."
+        )
+    if not X.schema.names:
+        raise ValueError("The data set has no columns.")
+    names = X.schema.names
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(f"The data set has more than one column named {twice!r}. Rename them.")
+    units, first = [], 0
+    for fragment in sorted(X.get_fragments(), key=_path):
+        parts = fragment.split_by_row_group() if isinstance(fragment, ds.ParquetFileFragment) else [fragment]
+        for part in parts:
+            units.append(_Unit(part, first, n_rows := part.count_rows()))
+            first += n_rows
+    return Stream(X, tuple(units))
+
+
+def _path(fragment: ds.Fragment) -> str:
+    return getattr(fragment, "path", "")
+
+
+def _open(path: Path) -> ds.Dataset:
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no file or folder '{path}'. Data are a frame, or the path of a Parquet file or of a folder of them."
+        )
+    try:
+        found = ds.dataset(path, format="parquet", partitioning="hive" if path.is_dir() else None)
+    except pa.ArrowException as error:
+        raise ValueError(f"Cannot read '{path}' as Parquet: {error}") from error
+    if path.is_dir() and not found.files:
+        raise FileNotFoundError(f"The folder '{path}' holds no Parquet files.")
+    return found
