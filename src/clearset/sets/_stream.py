@@ -165,11 +165,16 @@ def as_stream(X: object) -> Stream | None:
         raise ValueError(f"The data set has more than one column named {twice!r}. Rename them.")
     units, first = [], 0
     for fragment in sorted(X.get_fragments(), key=_path):
-        parts = fragment.split_by_row_group() if isinstance(fragment, ds.ParquetFileFragment) else [fragment]
-        for part in parts:
-            units.append(_Unit(part, first, n_rows := part.count_rows()))
+        for part, n_rows in _parts(fragment):
+            units.append(_Unit(part, first, n_rows))
             first += n_rows
     return Stream(X, tuple(units))
+
+
+def _parts(fragment: ds.Fragment) -> list[tuple[ds.Fragment, int]]:
+    if not isinstance(fragment, ds.ParquetFileFragment):
+        return [(fragment, fragment.count_rows())]
+    return [(part, sum(group.num_rows for group in part.row_groups)) for part in fragment.split_by_row_group()]
 
 
 def _path(fragment: ds.Fragment) -> str:
