@@ -1,10 +1,8 @@
-// Positions of tokens as training reads them: the sets of a batch stand anywhere in memory, which is slow to answer.
+// Positions of tokens as training reads them: as two arrays, or packed.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -38,7 +36,7 @@ constexpr int64_t kRun = 16;
 template <class T>
 class SetStore {
  public:
-  SetStore(const TokenPlaces<T>& places, const LabelledSets& sets, int64_t) : places_(places), sets_(sets) {}
+  SetStore(const TokenPlaces<T>& places, const LabelledSets& sets) : places_(places), sets_(sets) {}
 
   LabelledSets sets() const { return sets_; }
 
@@ -56,53 +54,61 @@ class SetStore {
   LabelledSets sets_;
 };
 
-// In single precision, where data are large: a slot and a fraction share 32 bits, as exact as the fraction was, the
-// features of a set stand together, and the sets in the order of their labels. Nothing is read from the arrays afterwards.
-template <>
-class SetStore<float> {
- public:
-  SetStore(const TokenPlaces<float>& places, const LabelledSets& sets, int64_t n_labels)
-      : n_features_(places.n_features), coding_(static_cast<size_t>(places.n_features)),
-        offsets_(static_cast<size_t>(n_labels + 1)) {
-    for (int64_t i = 0; i < n_labels; ++i) {
-      const int64_t set = sets.chosen ? sets.chosen[i] : i;
-      offsets_[i + 1] = offsets_[i] + sets.offsets[set + 1] - sets.offsets[set];
-    }
-    memory_ = allocate_large(4 * (n_features_ * offsets_.back() + kRun));
-    packed_ = reinterpret_cast<uint32_t*>(memory_.get());
-    std::fill_n(packed_ + n_features_ * offsets_.back(), kRun, uint32_t{0});
-    for (int32_t d = 0; d < places.n_features; ++d) {
-      const auto [least, most] = range_of(places.slots + d * places.n_tokens, static_cast<size_t>(places.n_tokens));
-      uint32_t bits = 1;
-      while ((int64_t{1} << bits) <= int64_t{most} - least) ++bits;
-      coding_[d] = {least, bits};
-    }
-    // In the order of memory, which is read in twice as many places as it is written to.
-    std::vector<int64_t> labels(static_cast<size_t>(n_labels));
-    std::iota(labels.begin(), labels.end(), int64_t{0});
-    if (sets.chosen) labels = sorted_by(sets.chosen, sets.n_sets, n_labels);
-    for (const int64_t label : labels) pack(places, sets.offsets[sets.chosen ? sets.chosen[label] : label], label);
-  }
+// How a slot and a fraction share 32 bits: the slot, counted from the first of its feature, stands in the high bits. That
+// is as exact as a fraction in single precision.
+struct Coding {
+  int32_t first_slot;
+  int32_t bits;
+};
 
-  LabelledSets sets() const { return {offsets_.data(), nullptr, static_cast<int64_t>(offsets_.size()) - 1, offsets_.back()}; }
+// The features of a set stand together: (features, tokens) for one set after the other.
+struct PackedPlaces {
+  const uint32_t* packed;
+  const int64_t* offsets;
+  int64_t n_sets;
+  std::vector<Coding> coding;
+
+  int64_t n_features() const { return static_cast<int64_t>(coding.size()); }
+  int64_t n_tokens() const { return offsets[n_sets]; }
+};
+
+template <bool whole>
+inline void unpack(const uint32_t* __restrict from, int64_t size, Coding coding, int32_t* __restrict slots,
+                   float* __restrict fractions) {
+  const uint32_t shift = 32 - static_cast<uint32_t>(coding.bits), mask = (uint32_t{1} << shift) - 1;
+  const float unit = 1.0f / static_cast<float>(uint32_t{1} << shift);
+  for (int64_t start = 0; start < size; start += kRun) {
+    const int64_t stop = whole ? start + kRun : std::min(start + kRun, size);
+    for (int64_t t = start; t < stop; ++t) {
+      slots[t] = coding.first_slot + static_cast<int32_t>(from[t] >> shift);
+      // Signed, because processors convert signed integers at once; there is always a bit for the slot.
+      fractions[t] = unit * static_cast<float>(static_cast<int32_t>(from[t] & mask));
+    }
+  }
+}
+
+// In single precision, where data are large.
+class PackedStore {
+ public:
+  explicit PackedStore(PackedPlaces places) : places_(std::move(places)) {}
+
+  LabelledSets sets() const { return {places_.offsets, nullptr, places_.n_sets, places_.n_tokens()}; }
 
   void copy(const int64_t* sets, int64_t n_sets, const int64_t* offsets, int64_t stride, int32_t* slots,
             float* fractions) const {
+    const uint32_t* end = places_.packed + places_.n_features() * places_.n_tokens();
     for (int64_t i = 0; i < n_sets; ++i) {
       if (i + kAhead < n_sets) fetch(sets[i + kAhead]);
-      const uint32_t* __restrict from = packed_ + n_features_ * offsets_[sets[i]];
+      const uint32_t* from = places_.packed + places_.n_features() * places_.offsets[sets[i]];
       const int64_t size = offsets[i + 1] - offsets[i];
-      for (int64_t d = 0; d < n_features_; ++d, from += size) {
-        const uint32_t shift = 32 - coding_[d].bits, mask = (uint32_t{1} << shift) - 1;
-        const int32_t first = coding_[d].first_slot;
-        const float unit = 1.0f / static_cast<float>(uint32_t{1} << shift);
-        int32_t* __restrict to_slots = slots + d * stride + offsets[i];
-        float* __restrict to_fractions = fractions + d * stride + offsets[i];
-        for (int64_t start = 0; start < size; start += kRun)
-          for (int64_t t = start; t < start + kRun; ++t) {
-            to_slots[t] = first + static_cast<int32_t>(from[t] >> shift);
-            to_fractions[t] = unit * static_cast<float>(static_cast<int32_t>(from[t] & mask));
-          }
+      for (int64_t d = 0; d < places_.n_features(); ++d, from += size) {
+        int32_t* to_slots = slots + d * stride + offsets[i];
+        float* to_fractions = fractions + d * stride + offsets[i];
+        // Runs are quicker; behind the last token there may be no memory to read.
+        if (end - from >= size + kRun)
+          unpack<true>(from, size, places_.coding[d], to_slots, to_fractions);
+        else
+          unpack<false>(from, size, places_.coding[d], to_slots, to_fractions);
       }
     }
   }
@@ -111,62 +117,11 @@ class SetStore<float> {
   // Sets that stand anywhere in memory are fetched so many before they are read.
   static constexpr int64_t kAhead = 12;
 
-  // The slot is counted from the first that occurs, in the high bits.
-  struct Coding {
-    int32_t first_slot;
-    uint32_t bits;
-  };
-
-  // The tokens that begin at `begin` are those of a label.
-  void pack(const TokenPlaces<float>& places, int64_t begin, int64_t label) {
-    const int64_t size = offsets_[label + 1] - offsets_[label];
-    uint32_t* to = packed_ + n_features_ * offsets_[label];
-    for (int32_t d = 0; d < places.n_features; ++d, to += size) {
-      const int32_t* slots = places.slots + d * places.n_tokens + begin;
-      const float* fractions = places.fractions + d * places.n_tokens + begin;
-      const int32_t shift = 32 - static_cast<int32_t>(coding_[d].bits), first = coding_[d].first_slot;
-      for (int64_t start = 0; start < size; start += kRun) {
-        uint32_t run[kRun];
-        const int64_t count = std::min(kRun, size - start);
-        if (begin + start + kRun <= places.n_tokens)  // a whole run is quicker, and what is too much of it is not kept
-          pack_run<kRun>(slots + start, fractions + start, kRun, first, shift, run);
-        else
-          pack_run<0>(slots + start, fractions + start, count, first, shift, run);
-        std::memcpy(to + start, run, static_cast<size_t>(4 * count));
-      }
-    }
-  }
-
-  template <int64_t known>
-  static void pack_run(const int32_t* slots, const float* fractions, int64_t count, int32_t first, int32_t shift,
-                       uint32_t* run) {
-    // Signed, because processors convert to signed integers at once; there is always a bit for the slot.
-    const int32_t most = static_cast<int32_t>((uint32_t{1} << shift) - 1);
-    const float whole = static_cast<float>(uint32_t{1} << shift);
-    for (int64_t t = 0; t < (known > 0 ? known : count); ++t) {
-      const int32_t fraction = static_cast<int32_t>(fractions[t] * whole);
-      run[t] = static_cast<uint32_t>(slots[t] - first) << shift | static_cast<uint32_t>(fraction < most ? fraction : most);
-    }
-  }
-
-  // The labels in the order of their sets.
-  static std::vector<int64_t> sorted_by(const int64_t* chosen, int64_t n_sets, int64_t n_labels) {
-    std::vector<int64_t> ends(static_cast<size_t>(n_sets + 1)), sorted(static_cast<size_t>(n_labels));
-    for (int64_t i = 0; i < n_labels; ++i) ++ends[chosen[i] + 1];
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    for (int64_t i = 0; i < n_labels; ++i) sorted[ends[chosen[i]]++] = i;
-    return sorted;
-  }
-
   void fetch(int64_t set) const {
-    const char* from = reinterpret_cast<const char*>(packed_ + n_features_ * offsets_[set]);
-    const int64_t bytes = 4 * n_features_ * (offsets_[set + 1] - offsets_[set]);
+    const char* from = reinterpret_cast<const char*>(places_.packed + places_.n_features() * places_.offsets[set]);
+    const int64_t bytes = 4 * places_.n_features() * (places_.offsets[set + 1] - places_.offsets[set]);
     for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
   }
 
-  int64_t n_features_;
-  std::vector<Coding> coding_;
-  std::vector<int64_t> offsets_;
-  AlignedMemory memory_;
-  uint32_t* packed_;
+  PackedPlaces places_;
 };

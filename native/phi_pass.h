@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dispatch.h"
@@ -41,14 +42,12 @@ class PhiPass {
   LabelledSets sets_;
 };
 
-// Plain features: the tokens of a slice are copied side by side.
-template <class T>
+// Plain features: the tokens of a slice are copied side by side, from where the store has them.
+template <class T, class Store>
 class PlainPass : public PhiPass<T> {
  public:
-  PlainPass(const PhiLayout& layout, const TokenPlaces<T>& places, const LabelledSets& sets, int64_t n_labels,
-            int64_t n_outputs, int64_t n_slots, int n_workers)
-      : PhiPass<T>(sets), store_(places, sets, n_labels), workers_(static_cast<size_t>(n_workers)) {
-    this->sets_ = store_.sets();
+  PlainPass(const PhiLayout& layout, Store store, int64_t n_outputs, int64_t n_slots, int n_workers)
+      : PhiPass<T>(store.sets()), store_(std::move(store)), workers_(static_cast<size_t>(n_workers)) {
     layout.describe(phi_);
     phi_.n_outputs = static_cast<int32_t>(n_outputs);
     phi_.n_slots = static_cast<int32_t>(n_slots);
@@ -114,7 +113,7 @@ class PlainPass : public PhiPass<T> {
   }
 
   Phi<T> phi_{};
-  SetStore<T> store_;
+  Store store_;
   std::vector<TableEntry<T>> table_;
   std::vector<T> vertices_;
   std::vector<Worker> workers_;

@@ -92,15 +92,25 @@ class Trainer {
     parameters_.average = parameters_.values;
   }
 
+  // A step: its sets are those of the order from the last step's end to its own. They may be this process's share of
+  // `total` sets.
+  struct Step {
+    int64_t end;
+    int64_t total;
+  };
+
   // Goes through the training sets in an order and returns the mean loss on the way. `draws` are for Light Touch, kSamples
-  // of them for each step. `look` is called after every step.
-  template <class Look>
-  double epoch(const int64_t* order, int64_t count, const double* draws, const Look& look) {
+  // of them for each step. `exchange` adds up numbers over all processes, `look` is called after every step.
+  template <class Exchange, class Look>
+  double epoch(const int64_t* order, const std::vector<Step>& steps, const double* draws, const Exchange& exchange,
+               const Look& look) {
     Team team(workers_that(true));
     double total = 0;
-    for (int64_t first = 0; first < count; first += pace_.batch_size) {
-      const int64_t size = std::min(pace_.batch_size, count - first);
-      total += static_cast<double>(size) * step(team, order + first, size, draws);
+    int64_t first = 0, count = 0;
+    for (const Step& next : steps) {
+      total += static_cast<double>(next.total) * step(team, order + first, next.end - first, next.total, draws, exchange);
+      first = next.end;
+      count += next.total;
       if (draws) draws += LightTouch::kSamples;
       look();
     }
@@ -116,7 +126,8 @@ class Trainer {
     read_tables(*validation_.pass, parameters_.average.data());
     cut(validation_, nullptr, validation_.count, false);
     Team team(workers_that(false));
-    return run_slices_of(team, validation_, false, look);
+    total_ = validation_.count;
+    return run_slices_of(team, validation_, false, look) / static_cast<double>(total_);
   }
 
   const std::vector<double>& average() const { return parameters_.average; }
@@ -202,7 +213,7 @@ class Trainer {
     std::transform(rho, rho + rho_tables_.size(), rho_tables_.begin(), [](double v) { return static_cast<T>(v); });
   }
 
-  // The mean loss over the sets that were cut. `look` is called after every so many slices.
+  // The sum of the losses of the sets that were cut. `look` is called after every so many slices.
   template <class Look>
   double run_slices_of(Team& team, const Labelled<T>& data, bool learns, const Look& look) {
     constexpr int kSlicesTogether = 1024;
@@ -217,7 +228,7 @@ class Trainer {
     }
     double total = 0;
     for (const double loss : losses_) total += loss;
-    return total / static_cast<double>(sets_.size());
+    return total;
   }
 
   bool run_slice(const Labelled<T>& data, int slice, int number, bool learns) {
@@ -231,7 +242,7 @@ class Trainer {
       const int64_t label = numbers_[first + i];
       const double weight = data.weights[label];
       loss += weight * loss_of_set(loss_, worker.outputs.data() + i * outputs, outputs, data.targets[label],
-                                   weight / static_cast<double>(sets_.size()), worker.by_outputs.data() + i * outputs);
+                                   weight / static_cast<double>(total_), worker.by_outputs.data() + i * outputs);
     }
     losses_[slice] = loss;
     if (!learns) return true;
@@ -246,11 +257,21 @@ class Trainer {
 
   // ---- a step
 
-  double step(Team& team, const int64_t* numbers, int64_t count, const double* draws) {
+  // Returns the mean loss of `total` sets, of which these are this process's share.
+  template <class Exchange>
+  double step(Team& team, const int64_t* numbers, int64_t count, int64_t total, const double* draws,
+              const Exchange& exchange) {
     read_tables(*training_.pass, parameters_.values.data());
-    cut(training_, numbers, count, true);
-    const double loss = run_slices_of(team, training_, true, [] {});
-    add_up_gradients();
+    double loss = 0;
+    total_ = total;
+    if (count > 0) {
+      cut(training_, numbers, count, true);
+      loss = run_slices_of(team, training_, true, [] {}) / static_cast<double>(total);
+      add_up_gradients();
+    } else {
+      std::fill(parameters_.gradient.begin(), parameters_.gradient.end(), 0.0);
+    }
+    exchange(parameters_.gradient, loss);
     double* gradient = parameters_.gradient.data();
     if (light_touch_) light_touch_->add_gradient(draws, parameters_.values.data(), gradient);
     if (smoothness_) smoothness_->add_gradient(loss, parameters_.values.data(), gradient);
@@ -293,6 +314,7 @@ class Trainer {
   std::optional<LightTouch> light_touch_;
   std::vector<TableShape> shapes_;
   int64_t step_ = 0;
+  int64_t total_ = 1;  // sets of which the mean is taken
 
   std::vector<T> rho_tables_;
   std::vector<int64_t> sets_, numbers_;

@@ -113,10 +113,34 @@ class PythonTrainer {
     const TokenPlaces<T> places{slots.data(), fractions.data(), offsets.data(), n_tokens,
                                 static_cast<int32_t>(layout_.n_features())};
     const LabelledSets sets = checked(offsets, n_tokens, {chosen, targets, weights}, tables.rho_output.rows);
-    auto pass = std::make_unique<PlainPass<T>>(layout_, places, sets, length(targets.size()), tables.calibration.rows,
-                                               tables.calibration.columns, n_workers(validates));
-    if constexpr (std::is_same_v<T, float>) arrays.clear();
-    take(validates, std::move(pass), tables.rho_output.rows, {chosen, targets, weights}, std::move(arrays));
+    take(validates, plain_pass(validates, SetStore<T>(places, sets)), tables.rho_output.rows, {chosen, targets, weights},
+         std::move(arrays));
+  }
+
+  // Large data are handed over block by block: slots are looked at by the kernels only.
+  void packed(bool validates, Vector<uint32_t> packed, Ints offsets, Vector<int32_t> first_slots, Vector<int32_t> bits,
+              Vector<double> targets, Vector<double> weights) {
+    static_assert(std::is_same_v<T, float>);
+    const Tables& tables = idle().tables();
+    const int64_t n_features = layout_.n_features(), n_sets = length(offsets.size()) - 1;
+    check_range("The number of sets", n_sets, 1, std::numeric_limits<int64_t>::max());
+    const int64_t n_tokens = offsets.data()[n_sets];
+    check_length("first_slots", first_slots.size(), static_cast<size_t>(n_features));
+    check_length("bits", bits.size(), static_cast<size_t>(n_features));
+    check_range("The number of tokens", n_tokens, 1, int64_t{1} << 44);
+    check_length("packed", packed.size(), static_cast<size_t>(n_features * n_tokens));
+    check_sets(offsets, n_tokens);
+    PackedPlaces places{packed.data(), offsets.data(), n_sets, {}};
+    for (int64_t d = 0; d < n_features; ++d) {
+      check_range("A first slot", first_slots.data()[d], 0, tables.calibration.columns - 1);
+      check_range("The number of bits", bits.data()[d], 1, 31);
+      places.coding.push_back({first_slots.data()[d], bits.data()[d]});
+    }
+    if (trainer_.learns_corrections()) refuse("Corrections are learned from values by class only.");
+    const Labels labels{std::nullopt, targets, weights};
+    checked(offsets, n_tokens, labels, tables.rho_output.rows);
+    take(validates, plain_pass(validates, PackedStore(std::move(places))), tables.rho_output.rows, labels,
+         kept(packed, offsets));
   }
 
   void crossed(bool validates, Matrix<int32_t> slots, Matrix<T> fractions, Ints offsets, Vector<int32_t> rows,
@@ -248,22 +272,31 @@ class PythonTrainer {
 
   void begin() { idle().begin(); }
 
-  double epoch(Ints order, std::optional<Vector<double>> draws) {
+  // Of a share: where each step ends in the order, the sets of the step in all processes, and what adds up an array.
+  double epoch(Ints order, std::optional<Vector<double>> draws, std::optional<Ints> ends, std::optional<Ints> totals,
+               nb::object exchange) {
     if (!idle().has_training()) refuse("There is nothing to learn from.");
     const int64_t count = length(order.size());
     check_aligned("order", order);
-    check_range("The number of sets", count, 1, trainer_.n_training());
+    check_range("The number of sets", count, exchange.is_none() ? 1 : 0, trainer_.n_training());
     check_all("A labelled set", order.data(), count, trainer_.n_training());
-    const int64_t size = std::min(trainer_.pace().batch_size, count), steps = (count + size - 1) / size;
-    check_length("draws", draws ? draws->size() : 0, touches_lightly_ ? static_cast<size_t>(steps * LightTouch::kSamples) : 0);
+    if (ends.has_value() != !exchange.is_none() || totals.has_value() != ends.has_value())
+      refuse("ends, totals and exchange belong together: give all of them, or none.");
+    if (ends && trainer_.learns_corrections()) refuse("Corrections cannot be learned by several processes.");
+    const std::vector<typename Trainer<T>::Step> steps = ends ? steps_of_share(*ends, *totals, count) : steps_of(count);
+    const size_t n_draws = touches_lightly_ ? steps.size() * static_cast<size_t>(LightTouch::kSamples) : 0;
+    check_length("draws", draws ? draws->size() : 0, n_draws);
     if (draws) {
       check_aligned("draws", *draws);
       check_numbers("draws", draws->data(), draws->size(), 0.0, 1.0);
     }
+    const double* drawn = touches_lightly_ ? draws->data() : nullptr;
     const Flag works(works_);
     try {
       nb::gil_scoped_release release;
-      return trainer_.epoch(order.data(), count, touches_lightly_ ? draws->data() : nullptr, Signals());
+      if (exchange.is_none())
+        return trainer_.epoch(order.data(), steps, drawn, [](std::vector<double>&, double&) {}, Signals());
+      return trainer_.epoch(order.data(), steps, drawn, Exchange{exchange}, Signals());
     } catch (const Diverged& diverged) {
       PyErr_SetString(PyExc_FloatingPointError, diverged.what());
       throw nb::python_error();
@@ -287,6 +320,53 @@ class PythonTrainer {
 
  private:
   using Arrays = std::vector<nb::ndarray<nb::ro>>;
+
+  // Has the gradient and the loss added up over all processes.
+  struct Exchange {
+    const nb::object& add_up;
+
+    void operator()(std::vector<double>& gradient, double& loss) const {
+      gradient.push_back(loss);
+      {
+        nb::gil_scoped_acquire gil;
+        add_up(nb::ndarray<nb::numpy, double, nb::ndim<1>>(gradient.data(), {gradient.size()}, nb::handle()));
+      }
+      loss = gradient.back();
+      gradient.pop_back();
+    }
+  };
+
+  std::vector<typename Trainer<T>::Step> steps_of(int64_t count) const {
+    std::vector<typename Trainer<T>::Step> steps;
+    const int64_t size = std::min(trainer_.pace().batch_size, count);
+    for (int64_t first = 0; first < count; first += size) {
+      const int64_t end = std::min(first + size, count);
+      steps.push_back({end, end - first});
+    }
+    return steps;
+  }
+
+  static std::vector<typename Trainer<T>::Step> steps_of_share(const Ints& ends, const Ints& totals, int64_t count) {
+    check_length("totals", totals.size(), ends.size());
+    check_aligned("ends", ends);
+    check_aligned("totals", totals);
+    std::vector<typename Trainer<T>::Step> steps;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const int64_t before = i > 0 ? ends.data()[i - 1] : 0;
+      check_range("An end", ends.data()[i], before, count);
+      check_range("A total", totals.data()[i], std::max<int64_t>(1, ends.data()[i] - before), std::numeric_limits<int64_t>::max());
+      steps.push_back({ends.data()[i], totals.data()[i]});
+    }
+    if (steps.empty() || steps.back().end != count) refuse("The last step must end where the order does.");
+    return steps;
+  }
+
+  template <class Store>
+  std::unique_ptr<PhiPass<T>> plain_pass(bool validates, Store store) {
+    const Tables& tables = trainer_.tables();
+    return std::make_unique<PlainPass<T, Store>>(layout_, std::move(store), tables.calibration.rows,
+                                                 tables.calibration.columns, n_workers(validates));
+  }
 
   // Lets Python look for signals, but not after every short step.
   class Signals {
@@ -392,7 +472,12 @@ class PythonTrainer {
 template <class T>
 void bind_trainer(nb::module_& module, const char* name) {
   using Class = PythonTrainer<T>;
-  nb::class_<Class>(module, name)
+  nb::class_<Class> bound(module, name);
+  if constexpr (std::is_same_v<T, float>)
+    bound.def("packed", &Class::packed, nb::arg("validates"), nb::arg("packed").noconvert(), nb::arg("offsets").noconvert(),
+              nb::arg("first_slots").noconvert(), nb::arg("bits").noconvert(), nb::arg("targets").noconvert(),
+              nb::arg("weights").noconvert());
+  bound
       .def(nb::init<const PhiLayout&, int64_t, int64_t, int64_t, int64_t, Vector<double>, const std::string&, double,
                     const Pace&>(),
            nb::keep_alive<1, 2>(), nb::arg("layout"), nb::arg("functions"), nb::arg("width"), nb::arg("slots"),
@@ -414,7 +499,9 @@ void bind_trainer(nb::module_& module, const char* name) {
            nb::arg("indices").noconvert(), nb::arg("coefficients").noconvert(), nb::arg("own").noconvert(), nb::arg("boxed"))
       .def("touch_lightly", &Class::touch_lightly, nb::arg("indices").noconvert(), nb::arg("coefficients").noconvert())
       .def("begin", &Class::begin)
-      .def("epoch", &Class::epoch, nb::arg("order").noconvert(), nb::arg("draws").noconvert().none())
+      .def("epoch", &Class::epoch, nb::arg("order").noconvert(), nb::arg("draws").noconvert().none(),
+           nb::arg("ends").noconvert().none() = nb::none(), nb::arg("totals").noconvert().none() = nb::none(),
+           nb::arg("exchange").none() = nb::none())
       .def("validation_loss", &Class::validation_loss)
       .def("average", &Class::average)
       .def("average_corrections", &Class::average_corrections);

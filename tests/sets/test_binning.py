@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clearset.sets import SIZE, Binning, Feature, SetData, _binning
+from clearset.sets import SIZE, Binning, Feature, SetData, _binning, _value_sample
 
 NAN = float("nan")
 FEATURES = (Feature("a"), Feature("price"), Feature("store", kind="categorical"), Feature(SIZE))
@@ -160,7 +160,7 @@ def test_only_empty_sets():
 
 
 def test_large_data_are_sampled_without_losing_the_ends(monkeypatch):
-    monkeypatch.setattr(_binning, "_MOST_VALUES", 2_000)
+    monkeypatch.setattr(_value_sample, "MOST_VALUES", 2_000)
     # Sets of ten, sorted: equal steps of ten would only ever see the first token.
     values = np.tile(np.arange(10.0), 2_000) + np.random.default_rng(1).random(20_000)
     values[777], values[778] = -3, 13

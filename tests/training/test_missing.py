@@ -1,5 +1,6 @@
 import numpy as np
 
+from clearset.engines import TrainingSets
 from clearset.functions import Layout
 from clearset.sets import Binning, Feature, SetData
 from clearset.training import fill_missing, fill_missing_crossed, initial_set_function
@@ -16,10 +17,14 @@ def fitted(values):
     return binning, function, binning.positions(data, np.float64)
 
 
+def labelled(positions):
+    return TrainingSets(positions, np.zeros(len(positions)), np.ones(len(positions)))
+
+
 def test_never_missing_counts_as_average():
     values = np.array([0.0, 0.5, 1.0, 3.0, 3.5, 10.0])
     binning, function, positions = fitted(values)
-    fill_missing(function, binning, positions)
+    fill_missing(function, binning, labelled(positions))
     for row in function.calibration:
         assert np.isclose(row[-1], np.interp(values, binning.keypoints[0], row[:-1]).mean())
 
@@ -27,14 +32,14 @@ def test_never_missing_counts_as_average():
 def test_what_was_learned_of_missing_values_stays():
     binning, function, positions = fitted(np.array([0.0, np.nan, 1.0, 2.0]))
     before = function.calibration.copy()
-    fill_missing(function, binning, positions)
+    fill_missing(function, binning, labelled(positions))
     np.testing.assert_array_equal(function.calibration, before)
 
 
 def test_a_feature_that_is_always_missing_is_left_alone():
     binning, function, positions = fitted(np.array([np.nan, np.nan]))
     before = function.calibration.copy()
-    fill_missing(function, binning, positions)
+    fill_missing(function, binning, labelled(positions))
     np.testing.assert_array_equal(function.calibration, before)
 
 

@@ -1,5 +1,8 @@
 """The order in which an epoch goes through the training sets."""
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -31,3 +34,43 @@ class EpochOrder:
         runs = self._rng.permutation(-(-self._n // TOGETHER))
         order = (TOGETHER * runs[:, None] + np.arange(TOGETHER)).ravel()
         return order[order < self._n]
+
+
+class Block(NamedTuple):
+    """A run of sets, and the order in which they are gone through, counted from the first of them."""
+
+    start: int
+    stop: int
+    order: npt.NDArray[np.int64]
+
+
+class BlockOrder:
+    """Random orders of sets that stand in random order already, a new one for every epoch.
+
+    An epoch goes through blocks of neighbours one after the other, in random order, so that only one of them need be in
+    memory, and within a block through runs of neighbours as `EpochOrder` does.
+
+    Parameters
+    ----------
+    n : int
+        The number of sets.
+    block : int
+        The sets of a block, approximately.
+    batch_size : int
+        The sets of a step; those of one step are in one block.
+    rng : Generator
+        What is random comes from here.
+    """
+
+    def __init__(self, n: int, block: int, batch_size: int, rng: np.random.Generator) -> None:
+        self._n, self._rng = n, rng
+        self._block = batch_size * max(1, round(block / batch_size))
+        self._together = TOGETHER if n >= MANY else 1
+
+    def draw(self) -> Iterator[Block]:
+        """Yield the blocks of an epoch."""
+        for number in self._rng.permutation(-(-self._n // self._block)).tolist():
+            start, stop = number * self._block, min((number + 1) * self._block, self._n)
+            runs = self._rng.permutation(-(-(stop - start) // self._together))
+            order = (self._together * runs[:, None] + np.arange(self._together)).ravel()
+            yield Block(start, stop, order[order < stop - start])

@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines._epoch_order import EpochOrder
-from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule, TrainingSets
+from clearset.engines._epoch_order import BlockOrder, EpochOrder
+from clearset.engines._problem import (
+    BLOCK_TOKENS,
+    LIGHT_TOUCH_SAMPLES,
+    WARM_UP,
+    Problem,
+    Refinement,
+    Schedule,
+    TrainingSets,
+)
 from clearset.functions import SetFunction, ShapeConstraints
-from clearset.sets import CrossedPositions
+from clearset.sets import CrossedPositions, PackedSets
 
 # By name, because `from clearset import _native` would read as an import of the whole package.
 _native = import_module("clearset._native")
@@ -26,12 +34,9 @@ class NativeTrainer:
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
         self._function, self._rng = problem.function, rng
         self._n_sets, self.validates = len(problem.data), problem.validation is not None
-        self._order = EpochOrder(self._n_sets, rng)
-        n_steps = schedule.steps(self._n_sets)
-        self._draws = 0
-        if schedule.constraints == "light_touch":
-            self._draws = n_steps // schedule.epochs * LIGHT_TOUCH_SAMPLES
-        self._trainer = _trainer(problem, schedule, n_steps)
+        self._draws = LIGHT_TOUCH_SAMPLES if schedule.constraints == "light_touch" else 0
+        self._batch_size = schedule.batch_size
+        self._trainer = _trainer(problem, schedule, schedule.steps(self._n_sets))
         self._add_data(problem, schedule)
         self._add_smoothness(problem)
         self._add_constraints(problem.shape)
@@ -41,13 +46,29 @@ class NativeTrainer:
 
     def epoch(self) -> float:
         """Go through the data once, in random order, and return the mean loss on the way."""
-        order = self._order.draw()
-        draws = self._rng.random(self._draws) if self._draws else None
-        return float(self._trainer.epoch(order, draws))
+        if isinstance(self._order, EpochOrder):
+            return self._steps(self._order.draw())
+        total = 0.0
+        for block in self._order.draw():
+            self._use(self._data, block.start, block.stop, validates=False)
+            total += len(block.order) * self._steps(block.order)
+        return total / self._n_sets
+
+    def _steps(self, order: npt.NDArray[np.int64]) -> float:
+        n_draws = self._draws * -(-len(order) // self._batch_size)
+        return float(self._trainer.epoch(order, self._rng.random(n_draws) if n_draws else None))
 
     def validation_loss(self) -> float | None:
         """Return the loss of the running average on validation data, if there are any."""
-        return float(self._trainer.validation_loss()) if self.validates else None
+        if self._validation is None:
+            return None
+        if not isinstance(self._validation.positions, PackedSets):
+            return float(self._trainer.validation_loss())
+        total = 0.0
+        for start, stop in self._validation.positions.blocks(BLOCK_TOKENS):
+            self._use(self._validation, start, stop, validates=True)
+            total += (stop - start) * float(self._trainer.validation_loss())
+        return total / len(self._validation)
 
     def kept(self) -> SetFunction:
         """Return a copy of the running average."""
@@ -63,9 +84,28 @@ class NativeTrainer:
             refinement = schedule.refinement or Refinement(0.0, 0.0)
             pull = 2.0 * refinement.pull / self._n_sets
             self._trainer.correct(np.float64(problem.function.corrections), refinement.learning_rate, pull)
-        self._add_sets(problem.data.arranged(self._order.arrangement), validates=False)
-        if problem.validation is not None:
-            self._add_sets(problem.validation, validates=True)
+        self._in_use: dict[bool, tuple[int, int]] = {}  # which block training and validation are at
+        self._data, self._validation = problem.data, problem.validation
+        self._order: EpochOrder | BlockOrder
+        if isinstance(self._data.positions, PackedSets):
+            per_set = self._data.positions.n_tokens / self._n_sets
+            self._order = BlockOrder(self._n_sets, round(BLOCK_TOKENS / per_set), schedule.batch_size, self._rng)
+        else:
+            self._order = EpochOrder(self._n_sets, self._rng)
+            self._add_sets(self._data.arranged(self._order.arrangement), validates=False)
+        if self._validation is not None and not isinstance(self._validation.positions, PackedSets):
+            self._add_sets(self._validation, validates=True)
+
+    def _use(self, data: TrainingSets, start: int, stop: int, *, validates: bool) -> None:
+        """Hand a block of packed sets to the trainer, unless it has it already."""
+        if self._in_use.get(validates) == (start, stop):
+            return
+        block = data.between(start, stop)
+        packed = block.positions
+        self._trainer.packed(
+            validates, packed.packed, packed.offsets, packed.first_slots, packed.bits, block.targets, block.weights
+        )
+        self._in_use[validates] = start, stop
 
     def _add_sets(self, data: TrainingSets, *, validates: bool) -> None:
         positions = data.positions

@@ -1,5 +1,6 @@
 """What an engine is given to train: a set function, what it must obey, labelled sets, and a schedule."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -7,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import Loss, SetFunction, ShapeConstraints, Smoothness
-from clearset.sets import CrossedPositions, Positions
+from clearset.sets import CrossedPositions, PackedSets, Positions
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -18,6 +19,8 @@ WARM_UP = 500
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
+# Packed sets are gone through in blocks of about so many tokens: of data in a file, a block is in memory at a time.
+BLOCK_TOKENS = 1 << 21
 # Constraints that Light Touch looks at in a step.
 LIGHT_TOUCH_SAMPLES = 128
 # Bounds of the logarithm of the slope with which output calibrators start.
@@ -30,8 +33,8 @@ class TrainingSets:
 
     Attributes
     ----------
-    positions : Positions or CrossedPositions
-        Where the tokens stand.
+    positions : Positions, CrossedPositions or PackedSets
+        Where the tokens stand; large data are packed, in random order.
     targets : ndarray of shape (n,)
         Labels in the loss's scaled unit, or numbers of classes.
     weights : ndarray of shape (n,)
@@ -40,7 +43,7 @@ class TrainingSets:
         Which of the sets they are; None: all, in their order.
     """
 
-    positions: Positions | CrossedPositions
+    positions: Positions | CrossedPositions | PackedSets
     targets: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64]
     chosen: npt.NDArray[np.int64] | None = None
@@ -51,19 +54,53 @@ class TrainingSets:
     @property
     def dtype(self) -> np.dtype[Any]:
         """What to calculate in."""
-        return np.dtype(self.positions.fractions.dtype)
+        return np.dtype(np.float32 if isinstance(self.positions, PackedSets) else self.positions.fractions.dtype)
+
+    @property
+    def which(self) -> npt.NDArray[np.int64]:
+        """Which of the sets they are."""
+        return np.arange(len(self)) if self.chosen is None else self.chosen
 
     def arranged(self, order: npt.NDArray[np.int64] | None) -> "TrainingSets":
         """Return the same labelled sets in another order, without a copy of their tokens."""
         if order is None:
             return self
-        chosen = order if self.chosen is None else self.chosen[order]
-        return TrainingSets(self.positions, self.targets[order], self.weights[order], chosen)
+        return TrainingSets(self.positions, self.targets[order], self.weights[order], self.which[order])
 
     def take(self, sets: npt.NDArray[np.int64]) -> "TrainingSets":
         """Return some of the labelled sets, without the others."""
-        positions = self.positions.take(sets if self.chosen is None else self.chosen[sets])
+        if isinstance(self.positions, PackedSets):
+            return self.unpacked().take(sets)
+        positions = self.positions.take(self.which[sets])
         return TrainingSets(positions, self.targets[sets], self.weights[sets])
+
+    def between(self, start: int, stop: int) -> "TrainingSets":
+        """Return a run of packed sets."""
+        if not isinstance(self.positions, PackedSets):
+            raise TypeError(f"Runs are taken of packed sets; these are {type(self.positions).__name__}.")
+        part = slice(start, stop)
+        return TrainingSets(self.positions.between(start, stop), self.targets[part], self.weights[part])
+
+    def unpacked(self) -> "TrainingSets":
+        """Return the same sets as slots and fractions, if they are packed."""
+        if not isinstance(self.positions, PackedSets):
+            return self
+        return TrainingSets(self.positions.positions(), self.targets, self.weights)
+
+    def pieces(self) -> Iterator["TrainingSets"]:
+        """Yield the sets unpacked: large data in blocks, others at once."""
+        if not isinstance(self.positions, PackedSets):
+            yield self
+            return
+        for start, stop in self.positions.blocks(BLOCK_TOKENS):
+            yield self.between(start, stop).unpacked()
+
+    def sample(self, n_tokens: int) -> "TrainingSets":
+        """Return the first sets of packed ones, which stand in random order, of about so many tokens; else all."""
+        if not isinstance(self.positions, PackedSets):
+            return self
+        start, stop = next(self.positions.blocks(n_tokens))
+        return self.between(start, stop).unpacked()
 
 
 @dataclass(frozen=True, eq=False)

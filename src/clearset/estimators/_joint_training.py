@@ -78,6 +78,6 @@ def _with_function(
 ) -> AnyModel:
     """Return a model with another set function, verified; its base is that of the training sets."""
     means = compute().means(function, positions, model.threads)[training]
-    base = base_means(function, model.link, means, weights[training])
+    base = base_means(function, model.link, [(means, weights[training])])
     model = replace(model, function=replace(function, support=replace(model.support, base=base)))
     return replace(model, certificate=model.verify())

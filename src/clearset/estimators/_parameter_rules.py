@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from clearset.sets import check_threads
+from clearset.sets import check_threads, memory_limit
 
 
 class Rule:
@@ -159,6 +159,20 @@ class Threads(Rule):
             return True
 
         super().__init__("None, a positive number of threads, or -1 for all cores", allows)
+
+
+class Memory(Rule):
+    """A rule that allows amounts of memory."""
+
+    def __init__(self) -> None:
+        def allows(value: Any) -> bool:
+            try:
+                memory_limit(value)
+            except ValueError:
+                return False
+            return True
+
+        super().__init__("None, a number of bytes, or a text such as '2GB', at least 64 MB", allows)
 
 
 class WeightsOfClasses(Rule):

@@ -11,11 +11,23 @@ from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
-from clearset.estimators._parameter_rules import Flag, Number, OneOf, Rule, Whole, check_parameters, make_rng
+from clearset.estimators._parameter_rules import Flag, Memory, Number, OneOf, Rule, Whole, check_parameters, make_rng
 from clearset.estimators._restored_on_failure import restored_on_failure
+from clearset.estimators._streams import labels_of, read_training_stream
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Record, SetModel
-from clearset.sets import Feature, SetData, Trust, check_weights, count_threads, read_sets, resolve_features
+from clearset.sets import (
+    Feature,
+    SetSource,
+    SetStream,
+    Trust,
+    as_stream,
+    check_weights,
+    count_threads,
+    memory_limit,
+    read_sets,
+    resolve_features,
+)
 from clearset.training import (
     FittedSets,
     LabelledSets,
@@ -63,6 +75,10 @@ class SetEstimator(ModelEstimator, ABC):
         Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same.
     device : {"auto", "cpu"}
         Where to train; both mean the CPU.
+    max_memory : int, str or None
+        How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
+        Tokens that take more go to a scratch file (in the folder that ``TMPDIR`` names), which is removed afterwards;
+        labels, weights and sizes stay in memory, about 100 bytes for each set while sets are put in order.
     verbose : int
         Whether to show a progress bar: 1 shows one, 0 does not.
 
@@ -88,6 +104,7 @@ class SetEstimator(ModelEstimator, ABC):
         "restarts": Whole(1),
         "warm_start": Flag(),
         "device": OneOf(("auto", "cpu")),
+        "max_memory": Memory(),
     }
 
     features: Sequence[str | Feature] | None = None
@@ -113,6 +130,7 @@ class SetEstimator(ModelEstimator, ABC):
     random_state: Any = None
     device: str = "auto"
     n_jobs: int | None = None
+    max_memory: int | str | None = None
     verbose: int = 0
 
     @abstractmethod
@@ -131,16 +149,19 @@ class SetEstimator(ModelEstimator, ABC):
 
         Parameters
         ----------
-        X : frame, SetData or array-like of shape (n, n_features)
+        X : frame, SetData, array-like of shape (n, n_features), path or Arrow data set
             The sets, one in a row: a frame (pandas, polars, Arrow) whose list columns are features of tokens and whose
-            plain columns are features of sets, a `SetData`, or a 2-D array, whose rows are sets of one token.
-        y : array-like of shape (n,)
-            One label for each set.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each set. Whole numbers below 2^53 count as repetitions: a set of weight 2 counts twice, one
-            of weight 0 is left out. Of other weights only the ratios matter.
+            plain columns are features of sets, a `SetData`, or a 2-D array, whose rows are sets of one token. Data that
+            need not fit into memory are the path of a Parquet file or of a folder of them, or a
+            ``pyarrow.dataset.Dataset``, whose rows are read as those of a frame.
+        y : array-like of shape (n,) or str
+            One label for each set; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each set, or the name of their column. Whole numbers below 2^53 count as repetitions: a set of
+            weight 2 counts twice, one of weight 0 is left out. Of other weights only the ratios matter.
         validation_data : tuple (X, y), optional
-            Sets and labels to choose the best epoch by, in place of a share of the training data.
+            Sets and labels to choose the best epoch by, in place of a share of the training data; they may be in files
+            as well.
 
         Returns
         -------
@@ -149,12 +170,17 @@ class SetEstimator(ModelEstimator, ABC):
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
-        rng, start = make_rng(self.random_state), None
+        rng, start, stream = make_rng(self.random_state), None, as_stream(X)
+        sets: SetSource
         if self.warm_start and self.__sklearn_is_fitted__():
             start = self.as_model()
             sets, features, trusts = self._read_again(X, start), start.binning.features, start.trusts
+        elif stream is not None:
+            left_out = (y, sample_weight)
+            sets, features, trusts = read_training_stream(self, stream, left_out, self.features, self.trusts)
         else:
             sets, features, trusts = read_training_sets(self, X, self.features, self.trusts)
+        y, sample_weight = labels_of(stream, y, "y"), labels_of(stream, sample_weight, "sample_weight")
         weights = check_weights(sample_weight, len(sets))
         labels, link = self._labels(y, len(sets), None if start is None else start.link)
         factors = class_factors(parameters.get("class_weight"), link.classes, labels, weights)
@@ -178,6 +204,7 @@ class SetEstimator(ModelEstimator, ABC):
             self._loss(),
             self.batch_size,
             Options.of(parameters, count_threads(self.n_jobs)),
+            float("inf") if stream is None else memory_limit(self.max_memory),
         )
         before = None if start is None else FittedSets(start.binning, start.function, Progress(start.function))
         with progress_bar(parameters) as on_epoch:
@@ -198,11 +225,13 @@ class SetEstimator(ModelEstimator, ABC):
         warn_of_training(record, self.epochs, stacklevel=3)
         return self
 
-    def _read_again(self, X: Any, start: SetModel) -> SetData:
+    def _read_again(self, X: Any, start: SetModel) -> SetSource:
         """Read sets to go on fitting with; what the first fit has settled must not have changed."""
-        X, function = self._input(X), start.function
+        function, stream = start.function, as_stream(X)
+        X = self._input(X) if stream is None else stream.schema.empty_table()
+        wanted = start.binning.features if stream is not None and self.features is None else self.features
         changes = {
-            "features": (start.binning.features, resolve_features(X, self.features)),
+            "features": (start.binning.features, resolve_features(X, wanted)),
             "trusts": (start.trusts, tuple(self.trusts)),
             "loss": (start.link.loss, self._loss().name),
             "width": (function.width, self.width),
@@ -214,12 +243,19 @@ class SetEstimator(ModelEstimator, ABC):
                     f"warm_start=True goes on from the last fit, but {name} has changed from {settled} to {wanted}. "
                     "Set it back, or use warm_start=False."
                 )
+        if stream is not None:
+            return SetStream(stream, start.binning.features, memory_limit(self.max_memory))
         return read_sets(X, start.binning.features)
 
     def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link, factors: Any) -> LabelledSets:
         X, y = check_pair(validation_data)
-        sets = read_sets(self._input(X), features)
-        labels, _ = self._labels(y, len(sets), link)
+        stream = as_stream(X)
+        sets: SetSource
+        if stream is None:
+            sets = read_sets(self._input(X), features)
+        else:
+            sets = SetStream(stream, features, memory_limit(self.max_memory))
+        labels, _ = self._labels(labels_of(stream, y, "y"), len(sets), link)
         return LabelledSets(sets, labels, weigh(factors, labels, np.ones(len(sets))))
 
     def __sklearn_tags__(self) -> Any:

@@ -25,7 +25,7 @@ from clearset.models._verify import certify
 from clearset.models.documents import report_document
 from clearset.models.edits import Editor
 from clearset.models.edits._log import forbidden_features
-from clearset.sets import Binning, Feature, Trust, library_of
+from clearset.sets import Binning, Feature, Trust, as_stream, library_of
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
@@ -86,7 +86,13 @@ class FittedModel(GivesOutputs):
         return None if X is None else self._input(X)
 
     def _outputs(self, X: Any) -> FloatArray:
-        return self.as_model().read(self._input(X)).outputs()
+        if (stream := as_stream(X)) is None:
+            return self.as_model().read(self._input(X)).outputs()
+        model = self.as_model()
+        pieces = [model.read(table).outputs() for table in stream.tables(model.columns_of(stream))]
+        if not pieces:
+            raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
+        return np.concatenate(pieces)
 
     def _link(self) -> Link:
         return self.as_model().link

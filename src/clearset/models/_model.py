@@ -20,7 +20,7 @@ from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.models._scored_sets import ScoredSets
 from clearset.models.documents import ShownExamples
 from clearset.models.edits import LoggedEdit
-from clearset.sets import Binning, Feature, Positions, Trust, check_weights, count_threads
+from clearset.sets import Binning, Feature, Positions, Stream, Trust, check_weights, count_threads
 
 
 class _OfEstimator:
@@ -155,6 +155,10 @@ class Model(FittedModel, PredictsLabels, Estimates):
         most_tokens : int, optional
             The largest number of tokens of all sets together; a `TokenLimitError` is raised where there are more.
         """
+
+    @abstractmethod
+    def columns_of(self, stream: Stream) -> list[str]:
+        """Return those columns of a stream that it reads."""
 
     @abstractmethod
     def drawn(self, label: Any) -> ScoredSets:

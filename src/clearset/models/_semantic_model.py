@@ -19,7 +19,7 @@ from clearset.models._token_reading import TokenReading
 from clearset.models.documents import ShownExamples, token_document
 from clearset.models.documents._item_examples import ItemExamples
 from clearset.models.documents._token_document import MOST_BYTES, table_histogram
-from clearset.sets import CrossedPositions, Feature, class_places, read_labels
+from clearset.sets import CrossedPositions, Feature, Stream, class_places, read_labels
 from clearset.tokens import PER_SET, Choices, Setting, TokenPlacer, TokenReader, TokenTable
 
 
@@ -156,6 +156,9 @@ class SemanticModel(SemanticMethods, Model):
         if self.link.n_outputs == 1:
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
+
+    def columns_of(self, stream: Stream) -> list[str]:
+        return list(self.feature_names_in or stream.schema.names)
 
     def drawn(self, label: Any) -> ScoredTokens:
         slots, first = drawn_slots(self.binning), self.placer.first

@@ -27,6 +27,7 @@ from clearset.sets import (
     Feature,
     Positions,
     SetData,
+    Stream,
     check_numbers,
     class_places,
     holds_lists,
@@ -110,6 +111,11 @@ class SetModel(Model):
         if most_tokens is not None and sets.n_tokens > most_tokens:
             raise TokenLimitError(f"The sets have more than {most_tokens:,} tokens together. Read them in parts.")
         return SetReading(self, sets)
+
+    def columns_of(self, stream: Stream) -> list[str]:
+        forbidden = forbidden_features(self.edits)
+        names = [feature.name for feature in self.binning.features if feature.name != SIZE]
+        return [name for name in names if name in stream.schema.names or name not in forbidden]
 
     def _with_forbidden(self, X: Any) -> Any:
         """Add columns without values to a frame that lacks forbidden features: nobody needs to have these any more."""

@@ -23,11 +23,15 @@ from ._labels import (
     read_weights,
 )
 from ._memory import memory_limit
+from ._observed import Observed
 from ._offsets import IntArray, gather, offsets_from_sizes, runs
+from ._packed import PackedSets, SetPacker
 from ._positions import CrossedPositions, Positions
 from ._read_sets import read_more_sets, read_sets
 from ._resolve_features import resolve_features
+from ._scratch import ScratchArray
 from ._set_data import SetData
+from ._set_stream import SetSource, SetStream
 from ._short_repr import short_repr
 from ._stream import Stream, as_stream
 from ._threads import check_threads, count_threads
@@ -42,8 +46,14 @@ __all__ = [
     "Feature",
     "IntArray",
     "Labels",
+    "Observed",
+    "PackedSets",
     "Positions",
+    "ScratchArray",
     "SetData",
+    "SetPacker",
+    "SetSource",
+    "SetStream",
     "Stream",
     "Task",
     "Trust",

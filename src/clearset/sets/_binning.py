@@ -12,18 +12,16 @@ import numpy.typing as npt
 from ._categories import Category, places_of_codes, sorted_categories
 from ._features import Feature
 from ._keypoints import choose_keypoints, telling_keypoints
-from ._labels import check_weights
+from ._observed import Observed
 from ._offsets import FloatArray, IntArray, offsets_from_sizes
 from ._positions import Positions
 from ._read_sets import read_sets
 from ._set_data import SetData
+from ._set_stream import SetSource
 from ._trust import Trust
 from ._unknown_names import unknown_name
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
-
-# Of more values than these a sample chooses the keypoints: it finds their quantiles to within a few thousandths.
-_MOST_VALUES = 50_000
 
 
 class ValueColumn(NamedTuple):
@@ -82,7 +80,7 @@ class Binning:
     @classmethod
     def fit(
         cls,
-        data: SetData,
+        data: SetSource,
         features: Sequence[Feature],
         *,
         keypoints: int = 10,
@@ -92,7 +90,8 @@ class Binning:
 
         Parameters
         ----------
-        data : SetData
+        data : SetData or SetStream
+            They are gone through once, and the result does not depend on the pieces in which they come.
         features : sequence of Feature
         keypoints : int, default=10
             Number of keypoints of a numeric feature that declares none. There are fewer where there are fewer
@@ -101,25 +100,25 @@ class Binning:
             Weights of the sets. A whole weight counts as so many copies of the set, zero as its absence
             (exactly up to 50,000 values of a feature, of which more are sampled).
         """
+        return cls.of_observed(Observed.of(data, features, sample_weight), keypoints)
+
+    @classmethod
+    def of_observed(cls, observed: Observed, keypoints: int) -> "Binning":
+        """Choose keypoints and categories by what was observed."""
         if keypoints < 2:
             raise ValueError(f"keypoints={keypoints!r}, but at least 2 are needed.")
-        data = read_sets(data, features)
-        weighting = _Weighting(data, None if sample_weight is None else check_weights(sample_weight, len(data)))
         chosen: list[FloatArray | None] = []
         categories: list[tuple[Category, ...] | None] = []
-        for feature in features:
-            values, value_weight = weighting.observed(feature.name)
+        for feature in observed.features:
             if feature.kind == "categorical":
                 chosen.append(None)
-                observed = {data.categories[feature.name][code] for code in np.unique(values).astype(np.intp)}
                 named = {category for pair in feature.pairs for category in pair}
-                categories.append(sorted_categories(feature.name, observed, named))
+                categories.append(sorted_categories(feature.name, observed.categories[feature.name], named))
             else:
-                values, value_weight = _sample(values, value_weight)
-                n_keypoints = feature.keypoints or keypoints
-                chosen.append(choose_keypoints(values, value_weight, n_keypoints, feature.bounds))
+                values, weights = observed.samples[feature.name].values()
+                chosen.append(choose_keypoints(values, weights, feature.keypoints or keypoints, feature.bounds))
                 categories.append(None)
-        return cls(tuple(features), tuple(chosen), tuple(categories))
+        return cls(observed.features, tuple(chosen), tuple(categories))
 
     def for_shapes(self, trusts: Sequence[Trust]) -> "Binning":
         """Return the binning without the keypoints that declared shapes leave nothing to say."""
@@ -262,37 +261,3 @@ def _place_values(
 
 def _are_keypoints(points: FloatArray) -> bool:
     return bool(points.ndim == 1 and len(points) > 1 and np.isfinite(points).all() and (points[1:] > points[:-1]).all())
-
-
-class _Weighting:
-    """Which values of some sets count, and how much; those of sets of weight zero do not."""
-
-    def __init__(self, data: SetData, weight: FloatArray | None) -> None:
-        self._data = data
-        counted = np.ones(len(data), dtype=bool) if weight is None else weight > 0
-        # Weights that are all the same say nothing, and without them values need not be sorted together with theirs.
-        equal = weight is None or len(np.unique(weight[counted])) < 2
-        self._weight = None if equal else weight
-        self._counted = None if counted.all() else counted
-
-    def observed(self, name: str) -> tuple[FloatArray, FloatArray | None]:
-        """Return the values of a feature that are not missing and count, and their weights if these differ."""
-        values, per_set = self._data.column(name)
-        present = ~np.isnan(values)
-        if self._counted is not None:
-            present &= self._counted if per_set else np.repeat(self._counted, self._data.sizes)
-        everywhere = bool(present.all())
-        values = values if everywhere else values[present]
-        if self._weight is None:
-            return values, None
-        weight = self._weight if per_set else np.repeat(self._weight, self._data.sizes)
-        return values, weight if everywhere else weight[present]
-
-
-def _sample(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
-    if len(values) <= _MOST_VALUES:
-        return values, weight
-    # Equal steps could fall in step with sets of equal size; a fixed seed is as repeatable.
-    chosen = np.random.default_rng(0).integers(len(values), size=_MOST_VALUES)
-    chosen[:2] = values.argmin(), values.argmax()
-    return values[chosen], None if weight is None else weight[chosen]

@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -45,14 +46,10 @@ def memory_limit(max_memory: int | str | None) -> int:
 def available_memory() -> int:
     """Return the bytes of memory that this process could still take."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    try:
+    with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text().splitlines()
         found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
-    except (OSError, ValueError):
-        pass
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
+        with suppress(OSError, ValueError):  # no such limit, or "max"
             found.append(int(Path(limit).read_text()))
-        except (OSError, ValueError):  # no such limit, or "max"
-            pass
     return min(found)

@@ -163,6 +163,10 @@ class SetData:
             return self._sets[self.set_feature_names.index(name)], True
         raise ValueError(unknown_name("Feature", name, (*self.feature_names, *self.set_feature_names)))
 
+    def is_of_sets(self, name: str) -> bool:
+        """Return whether a feature has one value for each set (else one for each token)."""
+        return self.column(name)[1]
+
     def sizes_known(self, names: Sequence[str]) -> IntArray:
         """Return the sizes of the sets; 0 where the only token has no value of any of these features."""
         unknown = self.sizes == 1

@@ -184,7 +184,7 @@ def _path(fragment: ds.Fragment) -> str:
 def _open(path: Path) -> ds.Dataset:
     if not path.exists():
         raise FileNotFoundError(
-            f"There is no file or folder '{path}'. Data are a frame, or the path of a Parquet file or of a folder of them."
+            f"There is no file or folder '{path}'. Give a frame, or the path of a Parquet file or a folder of them."
         )
     try:
         found = ds.dataset(path, format="parquet", partitioning="hive" if path.is_dir() else None)

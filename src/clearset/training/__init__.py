@@ -4,7 +4,7 @@ from clearset.training._choose_setting import choose, larger_tokens, smallest_to
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
-from clearset.training._fit_sets import DOUBLE_PRECISION_VALUES, FittedSets, LabelledSets, SetTask, fit_set_function
+from clearset.training._fit_sets import FittedSets, SetTask, fit_set_function
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function, initial_set_function, leanings
 from clearset.training._joint import JointSets, Part, train_jointly
@@ -12,6 +12,7 @@ from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
+from clearset.training._prepared import DOUBLE_PRECISION_VALUES, LabelledSets
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
 from clearset.training._support import base_means

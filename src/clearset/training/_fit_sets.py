@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.functions import Loss, SetFunction, enough
-from clearset.sets import SIZE, Binning, Feature, Positions, SetData, Trust
+from clearset.sets import SIZE, Binning, Feature, Trust
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
@@ -17,45 +17,15 @@ from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
+from clearset.training._prepared import LabelledSets, prepare
 from clearset.training._support import find_support, is_promised, smallest_supported
 
 FloatArray = npt.NDArray[np.float64]
 
 # So many sets say which way the label goes with a feature.
 LEANING_SETS = 10_000
-# Below this many values (tokens x features) training is in double precision: it costs nothing there.
-DOUBLE_PRECISION_VALUES = 1_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledSets:
-    """Some of the sets, with a number (a label or the index of a class) and a weight each."""
-
-    sets: SetData
-    labels: FloatArray
-    weights: FloatArray
-    chosen: npt.NDArray[np.int64] | None = None  # which of the sets they are; None: all
-
-    def __getitem__(self, some: npt.NDArray[np.int64]) -> "LabelledSets":
-        chosen = some if self.chosen is None else self.chosen[some]
-        return LabelledSets(self.sets, self.labels[some], self.weights[some], chosen)
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def n_tokens(self) -> int:
-        """Number of tokens of these sets together."""
-        return self.sets.n_tokens if self.chosen is None else int(self.sets.sizes[self.chosen].sum())
-
-    @property
-    def all_weights(self) -> FloatArray:
-        """One weight for each set, zero for those that are not among them."""
-        if self.chosen is None:
-            return self.weights
-        weights = np.zeros(len(self.sets))
-        weights[self.chosen] = self.weights
-        return weights
+# Tokens by which it is found what values are usual.
+SAMPLE = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +38,7 @@ class SetTask:
     loss: Loss  # what to minimise
     batch_size: int | str  # sets of one step, or ``"auto"``: a sixteenth of the training sets, from 32 to 1024
     options: Options  # the form of the set function and how to train it
+    max_memory: float = float("inf")  # bytes that sets may take while they are read and trained on
 
 
 class FittedSets(NamedTuple):
@@ -98,18 +69,8 @@ def fit_set_function(
         )
     else:
         binning, layout = start.binning, start.function.layout
-    n_values = data.n_tokens * len(task.features)
-    dtype = np.float64 if n_values < DOUBLE_PRECISION_VALUES else np.float32
     unit = Unit.of(task.loss, data.labels, data.weights)
-
-    def prepared(labelled: LabelledSets, positions: Positions) -> TrainingSets:
-        return unit.labelled(positions, labelled.labels, labelled.weights, labelled.chosen)
-
-    positions = binning.positions(data.sets, dtype)
-    training, validating = prepared(data, positions), None
-    if validation is not None:
-        held_out = validation.sets is data.sets
-        validating = prepared(validation, positions if held_out else binning.positions(validation.sets, dtype))
+    training, validating = prepare(binning, unit, data, validation, rng, task.max_memory)
     fitting = Fitting(
         binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch
     )
@@ -117,7 +78,7 @@ def fit_set_function(
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        leaning = _leanings(binning, positions, training, task.outputs)
+        leaning = _leanings(binning, training, task.outputs)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
             initial = initial_set_function(binning, layout, leaning, **fitting.sizes, rng=rng)
@@ -126,17 +87,17 @@ def fit_set_function(
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
         raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
-    fill_missing(best.best, binning, positions, data.chosen)
+    sample = training.sample(SAMPLE)
+    fill_missing(best.best, binning, sample)
     function = fitting.finished(best.best)
-    sizes, weights = data.sets.sizes, data.all_weights
-    tokens = 1 if _says_more(task, data) else smallest_supported(sizes[weights > 0], enough(len(data)))
-    support = find_support(function, binning, task.loss, positions, sizes, weights, tokens, options.threads)
+    tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
+    support = find_support(function, binning, task.loss, training, sample, tokens, options.threads)
     return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
 
 
 def _says_more(task: SetTask, data: LabelledSets) -> bool:
     """Return whether there is more to say of small sets than their tokens do: by features of the set, or a promise."""
-    whole = any(data.sets.column(feature.name)[1] for feature in task.features if feature.name != SIZE)
+    whole = any(data.sets.is_of_sets(feature.name) for feature in task.features if feature.name != SIZE)
     return whole or is_promised(task.features, task.trusts, (SIZE,))
 
 
@@ -149,10 +110,10 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
 
 
-def _leanings(binning: Binning, positions: Positions, training: TrainingSets, outputs: int) -> FloatArray:
-    some = np.arange(0, len(training), -(-len(training) // LEANING_SETS))
-    targets = _output_targets(training, outputs)[some]
-    return leanings(binning, positions.take(some if training.chosen is None else training.chosen[some]), targets)
+def _leanings(binning: Binning, training: TrainingSets, outputs: int) -> FloatArray:
+    sample = training.sample(SAMPLE)
+    some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
+    return leanings(binning, some.positions, _output_targets(some, outputs))
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:

@@ -153,7 +153,8 @@ def fit_tokens(
     known = counts[(weights > 0) & (counts > 0)]
     promised = is_promised(task.features, task.trusts, PER_SET)
     tokens = 1 if promised else smallest_supported(known, SMALL * len(known))
-    support = find_support(function, fitting.binning, task.loss, crossed, counts, weights, tokens, options.threads)
+    with_tokens = data if not len(known) else replace(data, weights=np.where(counts[data.which] > 0, data.weights, 0.0))
+    support = find_support(function, fitting.binning, task.loss, with_tokens, data, tokens, options.threads)
     function = replace(function, support=support)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)

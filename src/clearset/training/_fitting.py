@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from clearset.engines import Problem, Schedule, TrainingSets, engine
 from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
-from clearset.sets import Binning, CrossedPositions, Positions, Trust
+from clearset.sets import Binning, CrossedPositions, PackedSets, Positions, Trust
 from clearset.training._epochs import Progress, Report, run_epochs
 from clearset.training._options import Options
 
@@ -30,7 +30,7 @@ class Unit:
 
     def labelled(
         self,
-        positions: Positions | CrossedPositions,
+        positions: Positions | CrossedPositions | PackedSets,
         labels: FloatArray,
         weights: FloatArray,
         chosen: npt.NDArray[np.int64] | None = None,

@@ -1,27 +1,26 @@
 """The outputs of calibrators for missing values where training had few or none."""
 
 import numpy as np
-import numpy.typing as npt
 
+from clearset.engines import TrainingSets
 from clearset.functions import SetFunction, enough
-from clearset.sets import Binning, CrossedPositions, Positions
+from clearset.sets import Binning, CrossedPositions
 
 # Up to this many tokens say what a feature usually is.
 _SAMPLE = 200_000
 
 
-def fill_missing(
-    function: SetFunction, binning: Binning, positions: Positions, chosen: npt.NDArray[np.int64] | None = None
-) -> None:
+def fill_missing(function: SetFunction, binning: Binning, data: TrainingSets) -> None:
     """Make values that were rarely or never missing in training count as average when they are.
 
     The output for "missing" was not trained then, or by a few tokens; it is shrunk to the calibrator's mean output over
-    the training tokens. Where only some of the sets were trained on, `chosen` says which.
+    the training tokens.
     """
     tokens: slice | np.ndarray = slice(None)
-    if chosen is not None:
+    positions = data.positions
+    if data.chosen is not None:
         trained = np.zeros(len(positions), dtype=bool)
-        trained[chosen] = True
+        trained[data.chosen] = True
         tokens = np.repeat(trained, np.diff(positions.offsets))
     for d in range(len(binning.features)):
         _fill(function, binning, d, positions.slots[d][tokens], positions.fractions[d][tokens])

@@ -1,15 +1,15 @@
 """What training data show: where they lie, how large their sets are, and what is predicted of them on average."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import engine
+from clearset.engines import TrainingSets, engine
 from clearset.functions import REGRESSION_LOSSES, Link, Loss, SetFunction, Support
-from clearset.sets import Binning, CrossedPositions, Feature, Positions, Trust
+from clearset.sets import Binning, CrossedPositions, Feature, Trust
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -24,9 +24,8 @@ def find_support(
     function: SetFunction,
     binning: Binning,
     loss: Loss,
-    positions: Positions | CrossedPositions,
-    sizes: IntArray,
-    weights: FloatArray,
+    data: TrainingSets,
+    sample: TrainingSets,
     tokens: int,
     threads: int,
 ) -> Support:
@@ -40,12 +39,10 @@ def find_support(
         Its features.
     loss : Loss
         What it was trained for.
-    positions : Positions or CrossedPositions
-        Where the tokens of all sets stand.
-    sizes : ndarray of shape (B,)
-        The number of tokens of each set.
-    weights : ndarray of shape (B,)
-        Their weights, 0 for those that were not trained on.
+    data : TrainingSets
+        What it was trained on, by which the base is found.
+    sample : TrainingSets
+        All of these, or some at random, by which values are counted.
     tokens : int
         The smallest supported number of tokens.
     threads : int
@@ -56,14 +53,18 @@ def find_support(
     Support
         The base, that number, and the counts of values.
     """
-    crossed = isinstance(positions, CrossedPositions)
-    trained = weights > 0
-    known = trained & (sizes > 0) if crossed and (trained & (sizes > 0)).any() else trained
-    means = engine().means(_phi_as(function, positions.fractions.dtype), positions, threads)[known].astype(np.float64)
-    n_classes = means.shape[1] if crossed else function.outputs
+    phi = _phi_as(function, data.dtype)
+
+    def means_and_weights() -> Iterator[tuple[FloatArray, FloatArray]]:
+        for piece in data.pieces():
+            means = engine().means(phi, piece.positions, threads)
+            counted = piece.weights > 0
+            yield means[piece.which[counted]].astype(np.float64), piece.weights[counted]
+
+    n_classes = data.positions.n_classes if isinstance(data.positions, CrossedPositions) else function.outputs
     classes = None if loss.name in REGRESSION_LOSSES else np.arange(max(n_classes, 2))
-    base = base_means(function, Link(loss.name, classes), means, weights[known])
-    return Support(base, tokens, _counts(function, binning, positions, trained))
+    base = base_means(function, Link(loss.name, classes), means_and_weights())
+    return Support(base, tokens, _counts(function, binning, sample) * (len(data) / len(sample)))
 
 
 def _phi_as(function: SetFunction, dtype: npt.DTypeLike) -> SetFunction:
@@ -103,18 +104,23 @@ def smallest_supported(sizes: IntArray, needed: float) -> int:
     return max(int(np.partition(sizes, place)[place]), 1)
 
 
-def base_means(function: SetFunction, link: Link, means: FloatArray, weights: FloatArray) -> FloatArray:
+def base_means(function: SetFunction, link: Link, sets: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """Return the mean scores, ``(C, K)``, at which the average prediction for some sets is predicted.
 
     They are the average ``(C, K)`` of the sets' mean scores ``(B, C, K)``, all scores of an output moved by the same
-    amount. Rho rises, so that the amount is found by halving.
+    amount. Rho rises, so that the amount is found by halving. The sets come in pieces, each as mean scores and weights.
     """
 
     def outputs_at(mean: FloatArray) -> FloatArray:
         return np.asarray(engine().rho(function.rho, mean[None])[0])
 
-    wanted = link.outputs_of(np.average(link.estimates(engine().rho(function.rho, means)), axis=0, weights=weights))
-    centre = np.average(means, axis=0, weights=weights)
+    total, centre, average = 0.0, np.zeros(1), np.zeros(1)
+    for means, weights in sets:
+        estimates = link.estimates(engine().rho(function.rho, means))
+        average = average + (estimates * weights[:, None]).sum(axis=0)
+        centre = centre + (means * weights[:, None, None]).sum(axis=0)
+        total += weights.sum()
+    wanted, centre = link.outputs_of(average / total), centre / total
     if link.name == "softmax":
         # Outputs that all move by the same amount say the same.
         wanted = wanted + np.average(outputs_at(centre) - wanted, weights=np.exp(wanted))
@@ -126,11 +132,11 @@ def base_means(function: SetFunction, link: Link, means: FloatArray, weights: Fl
     return np.asarray(np.clip(centre + high[:, None], -1.0, 1.0))
 
 
-def _counts(
-    function: SetFunction, binning: Binning, positions: Positions | CrossedPositions, trained: npt.NDArray[np.bool_]
-) -> FloatArray:
+def _counts(function: SetFunction, binning: Binning, data: TrainingSets) -> FloatArray:
     """Count the sets at every slot, by a sample of their tokens; each set counts once."""
-    sizes = np.diff(positions.offsets)
+    positions = data.positions
+    sizes, trained = np.diff(positions.offsets), np.zeros(len(positions), dtype=bool)
+    trained[data.which[data.weights > 0]] = True
     tokens = np.flatnonzero(np.repeat(trained, sizes))
     every = max(1, -(-len(tokens) // SAMPLE))
     tokens = tokens[::every]

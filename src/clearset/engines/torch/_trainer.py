@@ -1,6 +1,7 @@
 """Training by torch: mini-batches of whole sets, shape constraints kept at every step or by penalties."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -25,6 +26,8 @@ class TorchTrainer:
     """
 
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
+        validation = None if problem.validation is None else problem.validation.unpacked()
+        problem = replace(problem, data=problem.data.unpacked(), validation=validation)
         self._problem, self._schedule, self._rng = problem, schedule, rng
         self._order = EpochOrder(len(problem.data), rng)
         self._data = problem.data.arranged(self._order.arrangement)

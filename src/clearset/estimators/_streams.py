@@ -1,0 +1,85 @@
+"""Fits on data that need not fit into memory: sets and labels are columns of the same files."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from clearset.estimators._input import forget_columns, read_trusts
+from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, is_list, memory_limit, resolve_features
+
+
+def labels_of(stream: Stream | None, values: Any, argument: str) -> Any:
+    """Return labels or weights: of a stream they are named by a column, else they are given.
+
+    Parameters
+    ----------
+    stream : Stream or None
+        The rows, where data are a stream.
+    values : str or array-like
+        The name of a column, or one value for each row.
+    argument : str
+        What the user calls them.
+
+    Returns
+    -------
+    array-like
+        One value for each row.
+    """
+    if not isinstance(values, str):
+        return values
+    if stream is None:
+        raise TypeError(
+            f"{argument} is {values!r}, the name of a column, which is for data in files (Parquet, or an Arrow data set). "
+            "Give an array with one value for each set."
+        )
+    column = stream.column(values)
+    if is_list(column.type):
+        raise ValueError(f"Column {values!r} holds lists; a label or weight is one value for each set.")
+    if column.null_count:
+        raise ValueError(f"Column {values!r} has {column.null_count:,} missing values. Remove these rows.")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    numbers: npt.NDArray[Any] = column.to_numpy()
+    return numbers.astype(str) if numbers.dtype.kind == "O" else numbers
+
+
+def read_training_stream(
+    estimator: Any, stream: Stream, left_out: Sequence[Any], features: Any, trusts: Any
+) -> tuple[SetStream, tuple[Feature, ...], tuple[Trust, ...]]:
+    """Settle which features the sets of a stream have, before any of them is read.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator, whose ``n_features_in_`` and ``feature_names_in_`` are set.
+    stream : Stream
+        The rows.
+    left_out : sequence
+        What names columns that are no features: those of labels and weights.
+    features : sequence of str or Feature, or None
+        The declared features; None takes every other column of numbers or of a category dtype.
+    trusts : sequence of Trust
+        The declared trusts.
+
+    Returns
+    -------
+    sets : SetStream
+        The sets.
+    features : tuple of Feature
+        The features in full.
+    trusts : tuple of Trust
+        The trusts.
+    """
+    forget_columns(estimator)
+    if not stream.n_rows:
+        raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
+    empty = stream.schema.empty_table()
+    empty = empty.drop_columns([name for name in left_out if isinstance(name, str) and name in empty.column_names])
+    resolved, declared = resolve_features(empty, features), read_trusts(trusts)
+    check_trusts(declared, resolved)
+    names = [feature.name for feature in resolved if feature.name != SIZE]
+    estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+    return SetStream(stream, resolved, memory_limit(estimator.max_memory)), resolved, declared

@@ -1,0 +1,106 @@
+"""Sets that are read from a stream, a piece at a time."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ._arrow_columns import is_list
+from ._features import SIZE, Feature
+from ._offsets import IntArray
+from ._read_sets import read_sets
+from ._set_data import SetData
+from ._stream import Stream
+
+
+class SetSource(Protocol):
+    """Sets that are gone through piece by piece: `SetData` in memory, or a `SetStream`."""
+
+    def __len__(self) -> int: ...
+
+    def pieces(self) -> Iterator[SetData]:
+        """Yield the sets, some at a time, in their order."""
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of tokens of each set."""
+
+    def sizes_known(self, names: Sequence[str]) -> IntArray:
+        """Return the sizes of the sets; 0 where the only token has no value of any of these features."""
+
+    def is_of_sets(self, name: str) -> bool:
+        """Return whether a feature has one value for each set (else one for each token)."""
+
+
+class SetStream:
+    """Sets that are read from a stream again in every pass.
+
+    Parameters
+    ----------
+    stream : Stream
+        The rows, one set each.
+    features : sequence of Feature
+        The columns to read.
+    max_memory : int
+        The bytes that may be used; a piece takes a small part of it.
+    rows : (start, stop), optional
+        Which rows are read; those of others are left to other processes. By default all.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import pyarrow.dataset as ds
+    >>> from clearset.sets import Feature, SetStream, as_stream
+    >>> rows = as_stream(ds.dataset(pa.table({"stars": [[5, 4], None, [1]]})))
+    >>> sets = SetStream(rows, [Feature("stars")], 10**9)
+    >>> sets.sizes
+    array([2, 0, 1])
+    """
+
+    def __init__(
+        self, stream: Stream, features: Sequence[Feature], max_memory: int, rows: tuple[int, int] | None = None
+    ) -> None:
+        self.stream, self.features = stream, tuple(features)
+        self.rows = rows or (0, stream.n_rows)
+        self._columns = [feature.name for feature in features if feature.name != SIZE]
+        # A piece is held as Arrow, as numbers, as positions and packed, some of it twice.
+        self._bytes_at_once = max_memory // 24
+        self._lists = [name for name in self._columns if is_list(stream.schema.field(name).type)]
+        self._seen: tuple[IntArray, IntArray] | None = None  # sizes, and sizes known, once a pass has found them
+
+    def __len__(self) -> int:
+        return self.rows[1] - self.rows[0]
+
+    def pieces(self) -> Iterator[SetData]:
+        """Yield the sets, some at a time, in their order."""
+        first, sizes, known = self.rows[0], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for table in self.stream.tables(self._columns, self._bytes_at_once, rows=self.rows):
+            try:
+                piece = read_sets(table, self.features)
+            except (TypeError, ValueError) as error:
+                last = first + len(table) - 1
+                raise type(error)(f"In the rows {first:,} to {last:,}, here counted from 0: {error}") from None
+            sizes.append(piece.sizes)
+            known.append(piece.sizes if self._lists else piece.sizes_known(self._columns))
+            yield piece
+            first += len(table)
+        self._seen = np.concatenate(sizes), np.concatenate(known)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of tokens of each set; found in the first pass."""
+        return self._look_through()[0]
+
+    def sizes_known(self, names: Sequence[str]) -> IntArray:  # noqa: ARG002 (of the features that are read)
+        """Return the sizes of the sets; 0 where the only token has no value of any feature."""
+        return self._look_through()[1]
+
+    def is_of_sets(self, name: str) -> bool:
+        """Return whether a feature has one value for each set (else one for each token)."""
+        return name == SIZE or bool(self._lists and name not in self._lists)
+
+    def _look_through(self) -> tuple[IntArray, IntArray]:
+        if self._seen is None:
+            for _ in self.pieces():
+                pass
+        return self._seen or (np.empty(0, np.int64), np.empty(0, np.int64))
