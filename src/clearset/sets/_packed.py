@@ -16,6 +16,9 @@ from ._scratch import ScratchArray, scratch_array
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
+# Parts of a scratch file that are put in order take at least so many bytes of memory, twice.
+_PART_BYTES = 1 << 23
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedSets:
@@ -127,7 +130,7 @@ class SetPacker:
         self._first_slots = binning.slot_offsets[:-1].astype(np.int32)
         self._bits = np.array([max(1, int(count - 1).bit_length()) for count in slots], np.int32)
         self._to = scratch_array(len(slots) * int(self._offsets[-1]), np.uint32, max_memory)
-        self._ends = self._parts(max_memory // 4)
+        self._ends = self._parts(max(max_memory // 4, _PART_BYTES))
         self._written = self._offsets[self._ends[:-1]].copy()
 
     def add(self, first: int, positions: Positions) -> None:
