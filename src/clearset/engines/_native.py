@@ -64,7 +64,7 @@ class NativeEngine(Engine):
     ) -> tuple[float, float]:
         """Return slope and shift of the outputs of some of the labelled sets with the least loss."""
         taken = data.take(sets)
-        means = self.means(function.astype(data.dtype), taken.positions, threads)
+        means = self.means(function.astype(data.dtype), taken.placed, threads)
         outputs, targets, weights = (
             self.rho(function.rho, means.astype(np.float64)),
             taken.targets,

@@ -101,14 +101,13 @@ class NativeTrainer:
         if self._in_use.get(validates) == (start, stop):
             return
         block = data.between(start, stop)
-        packed = block.positions
-        self._trainer.packed(
-            validates, packed.packed, packed.offsets, packed.first_slots, packed.bits, block.targets, block.weights
-        )
+        packed = block.packed
+        coding = packed.first_slots, packed.bits
+        self._trainer.packed(validates, packed.packed, packed.offsets, *coding, block.targets, block.weights)
         self._in_use[validates] = start, stop
 
     def _add_sets(self, data: TrainingSets, *, validates: bool) -> None:
-        positions = data.positions
+        positions = data.placed
         tokens = [positions.slots, positions.fractions, positions.offsets]
         add = self._trainer.plain
         if isinstance(positions, CrossedPositions):

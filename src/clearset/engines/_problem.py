@@ -74,12 +74,22 @@ class TrainingSets:
         positions = self.positions.take(self.which[sets])
         return TrainingSets(positions, self.targets[sets], self.weights[sets])
 
+    @property
+    def packed(self) -> PackedSets:
+        """The tokens, where they are packed."""
+        if not isinstance(self.positions, PackedSets):
+            raise TypeError(f"The sets are not packed but {type(self.positions).__name__}.")
+        return self.positions
+
     def between(self, start: int, stop: int) -> "TrainingSets":
         """Return a run of packed sets."""
-        if not isinstance(self.positions, PackedSets):
-            raise TypeError(f"Runs are taken of packed sets; these are {type(self.positions).__name__}.")
         part = slice(start, stop)
-        return TrainingSets(self.positions.between(start, stop), self.targets[part], self.weights[part])
+        return TrainingSets(self.packed.between(start, stop), self.targets[part], self.weights[part])
+
+    @property
+    def placed(self) -> Positions | CrossedPositions:
+        """Where the tokens stand, unpacked."""
+        return self.positions.positions() if isinstance(self.positions, PackedSets) else self.positions
 
     def unpacked(self) -> "TrainingSets":
         """Return the same sets as slots and fractions, if they are packed."""

@@ -229,9 +229,11 @@ class SetEstimator(ModelEstimator, ABC):
         """Read sets to go on fitting with; what the first fit has settled must not have changed."""
         function, stream = start.function, as_stream(X)
         X = self._input(X) if stream is None else stream.schema.empty_table()
-        wanted = start.binning.features if stream is not None and self.features is None else self.features
-        changes = {
-            "features": (start.binning.features, resolve_features(X, wanted)),
+        declared: Sequence[str | Feature] | None = self.features
+        if stream is not None and declared is None:
+            declared = start.binning.features  # other columns hold labels and weights
+        changes: dict[str, tuple[Any, Any]] = {
+            "features": (start.binning.features, resolve_features(X, declared)),
             "trusts": (start.trusts, tuple(self.trusts)),
             "loss": (start.link.loss, self._loss().name),
             "width": (function.width, self.width),

@@ -32,8 +32,8 @@ def labels_of(stream: Stream | None, values: Any, argument: str) -> Any:
         return values
     if stream is None:
         raise TypeError(
-            f"{argument} is {values!r}, the name of a column, which is for data in files. Give an array with one value for "
-            "each set."
+            f"{argument} is {values!r}, the name of a column, which is for data in files. Give an array with one value "
+            "for each set."
         )
     column = stream.column(values)
     if is_list(column.type):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ._categories import Category
 from ._features import Feature
@@ -37,7 +38,7 @@ class Observed:
 
     @classmethod
     def of(
-        cls, data: SetSource, features: Sequence[Feature], weights: FloatArray | None = None, first: int = 0
+        cls, data: SetSource, features: Sequence[Feature], sample_weight: npt.ArrayLike | None = None, first: int = 0
     ) -> "Observed":
         """Go through sets once.
 
@@ -47,13 +48,13 @@ class Observed:
             The sets.
         features : sequence of Feature
             The features.
-        weights : ndarray of shape (B,), optional
+        sample_weight : array-like of shape (B,), optional
             Weights of the sets; those of weight 0 are left out.
         first : int, default=0
             The number of the first of the sets, where these are a part of all.
         """
         observed = cls(features)
-        weights = None if weights is None else check_weights(weights, len(data))
+        weights = None if sample_weight is None else check_weights(sample_weight, len(data))
         counted = None if weights is None or weights.all() else weights > 0
         # Weights that are all the same say nothing, and without them values need not be sorted together with theirs.
         if weights is not None and len(np.unique(weights[weights > 0])) < 2:

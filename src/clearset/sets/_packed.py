@@ -140,14 +140,16 @@ class SetPacker:
             _pack(positions, self._coding, np.where(places < 0, -1, self._offsets[places]), self._to)
             return
         kept = np.flatnonzero(places >= 0)
-        kept = kept[np.argsort(places[kept])]
+        part_of = np.searchsorted(self._ends, places[kept], side="right") - 1
+        by_part = np.argsort(part_of, kind="stable")  # within a part they stay in the order they come in
+        kept, part_of = kept[by_part], part_of[by_part]
         starts = offsets_from_sizes(np.diff(positions.offsets)[kept])
         begins = np.full(len(positions), -1, np.int64)
         begins[kept] = starts[:-1]
         features = len(self._bits)
         packed = np.empty(features * int(starts[-1]), np.uint32)
         _pack(positions, self._coding, begins, packed)
-        cuts = starts[np.searchsorted(places[kept], self._ends)]
+        cuts = starts[np.searchsorted(part_of, np.arange(len(self._ends)))]
         for part in np.flatnonzero(np.diff(cuts)).tolist():
             low, high = int(cuts[part]), int(cuts[part + 1])
             start = int(self._written[part])

@@ -66,7 +66,7 @@ class ScratchArray:
         start, stop, _ = part.indices(self._length)
         if len(values) != max(stop - start, 0):
             raise ValueError(f"{len(values)} values do not fit into {stop - start} places.")
-        data, at = memoryview(np.ascontiguousarray(values, self.dtype)).cast("B"), start * self.dtype.itemsize
+        data, at = np.ascontiguousarray(values, self.dtype).view(np.uint8).data, start * self.dtype.itemsize
         while len(data):  # a call writes 2 GB at most
             written = os.pwrite(self._file, data, at)
             data, at = data[written:], at + written

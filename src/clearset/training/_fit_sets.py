@@ -113,7 +113,7 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
 def _leanings(binning: Binning, training: TrainingSets, outputs: int) -> FloatArray:
     sample = training.sample(SAMPLE)
     some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
-    return leanings(binning, some.positions, _output_targets(some, outputs))
+    return leanings(binning, some.placed, _output_targets(some, outputs))
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:

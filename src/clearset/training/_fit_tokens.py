@@ -235,7 +235,7 @@ def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | 
     """Return the loss of every validation example, weighted."""
     if (data := fitting.validation) is None:
         return None
-    positions = data.take(np.arange(len(data))).positions
+    positions = data.take(np.arange(len(data))).placed
     outputs = engine().outputs(function.astype(data.dtype), positions, fitting.options.threads)
     return engine().losses(fitting.unit.loss, outputs.astype(np.float64), data.targets) * data.weights
 
@@ -254,7 +254,7 @@ def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
     """
     # All sets: of a rare class a sample might have none, and without any the best height is that of certainty.
     data = fitting.data
-    outputs = engine().outputs(function.astype(data.dtype), data.positions, fitting.options.threads)
+    outputs = engine().outputs(function.astype(data.dtype), data.placed, fitting.options.threads)
     outputs = outputs[slice(None) if data.chosen is None else data.chosen].astype(np.float64)
 
     def loss(shift: float) -> float:

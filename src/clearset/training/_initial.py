@@ -3,7 +3,7 @@
 import numpy as np
 
 from clearset.functions import Layout, SetFunction, lattice_direction
-from clearset.sets import Binning, Feature, Positions
+from clearset.sets import Binning, CrossedPositions, Feature, Positions
 
 # The sum of a lattice's slopes at the start: large enough for rho's keypoints to tell sets apart, far enough from the
 # bounds -1 and 1 to grow. Lattices at exactly 0 would leave every calibrator without a gradient.
@@ -34,7 +34,7 @@ def initial_crossed_set_function(
     return SetFunction(layout, calibration, vertices, *_rho(width, 1, rho_keypoints))
 
 
-def leanings(binning: Binning, positions: Positions, targets: np.ndarray) -> np.ndarray:
+def leanings(binning: Binning, positions: Positions | CrossedPositions, targets: np.ndarray) -> np.ndarray:
     """Return the direction in which each output goes with each feature.
 
     Rho can only rise. Where a lattice starts with the wrong slope rho learns to be flat, and no gradient is left

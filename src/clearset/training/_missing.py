@@ -17,7 +17,7 @@ def fill_missing(function: SetFunction, binning: Binning, data: TrainingSets) ->
     the training tokens.
     """
     tokens: slice | np.ndarray = slice(None)
-    positions = data.positions
+    positions = data.placed
     if data.chosen is not None:
         trained = np.zeros(len(positions), dtype=bool)
         trained[data.chosen] = True

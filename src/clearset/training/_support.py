@@ -57,7 +57,7 @@ def find_support(
 
     def means_and_weights() -> Iterator[tuple[FloatArray, FloatArray]]:
         for piece in data.pieces():
-            means = engine().means(phi, piece.positions, threads)
+            means = engine().means(phi, piece.placed, threads)
             counted = piece.weights > 0
             yield means[piece.which[counted]].astype(np.float64), piece.weights[counted]
 
@@ -134,7 +134,7 @@ def base_means(function: SetFunction, link: Link, sets: Iterable[tuple[FloatArra
 
 def _counts(function: SetFunction, binning: Binning, data: TrainingSets) -> FloatArray:
     """Count the sets at every slot, by a sample of their tokens; each set counts once."""
-    positions = data.positions
+    positions = data.placed
     sizes, trained = np.diff(positions.offsets), np.zeros(len(positions), dtype=bool)
     trained[data.which[data.weights > 0]] = True
     tokens = np.flatnonzero(np.repeat(trained, sizes))

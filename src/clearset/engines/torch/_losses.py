@@ -72,7 +72,7 @@ def output_line(function: SetFunction, data: TrainingSets, loss: Loss) -> tuple[
     """Return slope and shift of the outputs of all of the labelled sets with the least loss."""
     model = SetFunctionModule(function, data.dtype)
     with torch.no_grad():
-        outputs = model(as_tensors(data.positions)).double()
+        outputs = model(as_tensors(data.placed)).double()
     line = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # log of the slope, and the shift
     optimizer = torch.optim.LBFGS([line], max_iter=50, line_search_fn="strong_wolfe")
 

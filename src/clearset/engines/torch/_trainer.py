@@ -78,7 +78,7 @@ class TorchTrainer:
         return self._average.function()
 
     def _mean_loss(self, model: SetFunctionModule, data: TrainingSets) -> Tensor:
-        return mean_loss(self._problem.loss, model(as_tensors(data.positions)), data)
+        return mean_loss(self._problem.loss, model(as_tensors(data.placed)), data)
 
     def _train_on(self, batch: TrainingSets, draws: np.ndarray | None) -> float:
         model, optimizer = self._model, self._optimizer
