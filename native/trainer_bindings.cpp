@@ -329,7 +329,8 @@ class PythonTrainer {
       gradient.push_back(loss);
       {
         nb::gil_scoped_acquire gil;
-        add_up(nb::ndarray<nb::numpy, double, nb::ndim<1>>(gradient.data(), {gradient.size()}, nb::handle()));
+        const nb::ndarray<nb::numpy, double, nb::ndim<1>> numbers(gradient.data(), {gradient.size()}, nb::handle());
+        add_up(nb::cast(numbers, nb::rv_policy::reference));
       }
       loss = gradient.back();
       gradient.pop_back();

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.display import plot_quality as plot_quality
+    from clearset.engines import several_processes as several_processes
     from clearset.estimators import JointModel as JointModel
     from clearset.estimators import SemanticClassifier as SemanticClassifier
     from clearset.estimators import SemanticFeatureEngine as SemanticFeatureEngine
@@ -72,6 +73,7 @@ _HOMES = {
             "SetRegressor",
             "as_estimator",
         ),
+        "engines": ("several_processes",),
         "functions": ("Certificate", "Check"),
         "models": (
             "CalibratorCurve",
@@ -137,6 +139,7 @@ __all__ = [
     "churn",
     "from_long",
     "load",
+    "several_processes",
     "tune",
 ]
 

@@ -1,6 +1,8 @@
 """``clearset fit``: train a model on a table and save it."""
 
 import warnings
+from contextlib import nullcontext
+from dataclasses import replace
 
 import typer
 
@@ -16,14 +18,20 @@ def fit(options: TrainingOptions) -> None:
 
     from clearset.cli._fit_summary import summary
     from clearset.cli._training import read_training
+    from clearset.engines import OneProcess, several_processes, started_by_torchrun
 
-    if options.quiet:
-        warnings.simplefilter("ignore")
-    training = read_training(options)
-    console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
-    training.announce(console)
-    model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
-    model.fit(training.X, y, sample_weight=weights, validation_data=held_out)
+    with several_processes() if started_by_torchrun() else nullcontext(OneProcess()) as processes:
+        if processes.rank > 0:  # one of them speaks and writes for all
+            options = replace(options, quiet=True)
+        if options.quiet:
+            warnings.simplefilter("ignore")
+        training = read_training(options)
+        console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
+        training.announce(console)
+        model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
+        model.fit(training.X, y, sample_weight=weights, validation_data=held_out)
+    if processes.rank > 0:
+        return
     model.save(options.output)
     if model.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)

@@ -2,18 +2,25 @@
 
 from clearset.engines._engine import Engine, available_engines, engine
 from clearset.engines._joint_problem import Estimate, JointPart, JointProblem
-from clearset.engines._problem import Problem, Refinement, Schedule, Trainer, TrainingSets
+from clearset.engines._problem import Problem, Refinement, Schedule, Share, Trainer, TrainingSets
+from clearset.engines._processes import OneProcess, Processes, processes, several_processes, started_by_torchrun
 
 __all__ = [
     "Engine",
     "Estimate",
     "JointPart",
     "JointProblem",
+    "OneProcess",
     "Problem",
+    "Processes",
     "Refinement",
     "Schedule",
+    "Share",
     "Trainer",
     "TrainingSets",
     "available_engines",
     "engine",
+    "processes",
+    "several_processes",
+    "started_by_torchrun",
 ]

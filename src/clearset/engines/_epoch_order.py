@@ -17,23 +17,35 @@ class EpochOrder:
     arrangement: memory is read in runs, which takes the same time per set however many there are, where reading single
     sets here and there takes more than twice as long. Two sets are in one run by chance alone.
 
+    Parameters
+    ----------
+    n : int
+        The number of sets.
+    rng : Generator
+        What is random comes from here.
+    arranges : bool, default=True
+        Whether sets may be put in another order in memory; if not, their numbers are drawn in the same orders.
+
     Attributes
     ----------
     arrangement : ndarray of int64, shape (n,), optional
         The sets as they are to stand in memory; None: as they are.
     """
 
-    def __init__(self, n: int, rng: np.random.Generator) -> None:
+    def __init__(self, n: int, rng: np.random.Generator, *, arranges: bool = True) -> None:
         self._n, self._rng = n, rng
-        self.arrangement: npt.NDArray[np.int64] | None = rng.permutation(n) if n >= MANY else None
+        random = rng.permutation(n) if n >= MANY else None
+        self._sets = None if arranges else random
+        self.arrangement: npt.NDArray[np.int64] | None = random if arranges else None
 
     def draw(self) -> npt.NDArray[np.int64]:
         """Return the places in the arrangement, in the order of an epoch."""
-        if self.arrangement is None:
+        if self._n < MANY:
             return self._rng.permutation(self._n)
         runs = self._rng.permutation(-(-self._n // TOGETHER))
         order = (TOGETHER * runs[:, None] + np.arange(TOGETHER)).ravel()
-        return order[order < self._n]
+        order = order[order < self._n]
+        return order if self._sets is None else self._sets[order]
 
 
 class Block(NamedTuple):

@@ -33,7 +33,7 @@ class NativeTrainer:
 
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> None:
         self._function, self._rng = problem.function, rng
-        self._n_sets, self.validates = len(problem.data), problem.validation is not None
+        self._n_sets, self.validates = problem.data.total, problem.validation is not None
         self._draws = LIGHT_TOUCH_SAMPLES if schedule.constraints == "light_touch" else 0
         self._batch_size = schedule.batch_size
         self._trainer = _trainer(problem, schedule, schedule.steps(self._n_sets))
@@ -50,25 +50,54 @@ class NativeTrainer:
             return self._steps(self._order.draw())
         total = 0.0
         for block in self._order.draw():
-            self._use(self._data, block.start, block.stop, validates=False)
-            total += len(block.order) * self._steps(block.order)
+            start, stop = self._own(block.start, block.stop)
+            if start < stop:
+                self._use(self._data, start, stop, validates=False)
+            total += len(block.order) * self._steps(block.order, block.start)
         return total / self._n_sets
 
-    def _steps(self, order: npt.NDArray[np.int64]) -> float:
-        n_draws = self._draws * -(-len(order) // self._batch_size)
-        return float(self._trainer.epoch(order, self._rng.random(n_draws) if n_draws else None))
+    def _own(self, start: int, stop: int) -> tuple[int, int]:
+        """Return which of this process's sets stand between two places among those of all processes."""
+        share = self._data.share
+        if share is None:
+            return start, stop
+        first, last = np.searchsorted(share.places, [start, stop])
+        return int(first), int(last)
+
+    def _steps(self, order: npt.NDArray[np.int64], first: int = 0) -> float:
+        """Train on sets in an order of places, counted from the first; return their mean loss."""
+        n_steps = -(-len(order) // self._batch_size)
+        draws = self._rng.random(self._draws * n_steps) if self._draws else None
+        share = self._data.share
+        if share is None:
+            return float(self._trainer.epoch(order, draws))
+        start, stop = self._own(first, first + len(order))
+        own = np.full(len(order), -1)
+        own[share.places[start:stop] - first] = np.arange(stop - start)
+        own = own[order]
+        ends = np.minimum(np.arange(1, n_steps + 1) * self._batch_size, len(order))
+        own_ends = np.cumsum(own >= 0)[ends - 1]
+        totals, add_up = np.diff(ends, prepend=0), share.processes.add_up
+        return float(self._trainer.epoch(own[own >= 0], draws, own_ends, totals, add_up))
 
     def validation_loss(self) -> float | None:
         """Return the loss of the running average on validation data, if there are any."""
         if self._validation is None:
             return None
-        if not isinstance(self._validation.positions, PackedSets):
-            return float(self._trainer.validation_loss())
+        total = self._sum_of_validation(self._validation) if len(self._validation) else 0.0
+        if self._validation.share is not None:
+            self._validation.share.processes.add_up(sums := np.array([total]))
+            total = float(sums[0])
+        return total / self._validation.total
+
+    def _sum_of_validation(self, data: TrainingSets) -> float:
+        if not isinstance(data.positions, PackedSets):
+            return len(data) * float(self._trainer.validation_loss())
         total = 0.0
-        for start, stop in self._validation.positions.blocks(BLOCK_TOKENS):
-            self._use(self._validation, start, stop, validates=True)
+        for start, stop in data.positions.blocks(BLOCK_TOKENS):
+            self._use(data, start, stop, validates=True)
             total += (stop - start) * float(self._trainer.validation_loss())
-        return total / len(self._validation)
+        return total
 
     def kept(self) -> SetFunction:
         """Return a copy of the running average."""
@@ -88,13 +117,14 @@ class NativeTrainer:
         self._data, self._validation = problem.data, problem.validation
         self._order: EpochOrder | BlockOrder
         if isinstance(self._data.positions, PackedSets):
-            per_set = self._data.positions.n_tokens / self._n_sets
-            self._order = BlockOrder(self._n_sets, round(BLOCK_TOKENS / per_set), schedule.batch_size, self._rng)
+            block = round(BLOCK_TOKENS / self._data.tokens_per_set)
+            self._order = BlockOrder(self._n_sets, block, schedule.batch_size, self._rng)
+            self._use(self._data, 0, min(len(self._data), block), validates=False)
         else:
-            self._order = EpochOrder(self._n_sets, self._rng)
+            self._order = EpochOrder(self._n_sets, self._rng, arranges=self._data.share is None)
             self._add_sets(self._data.arranged(self._order.arrangement), validates=False)
-        if self._validation is not None and not isinstance(self._validation.positions, PackedSets):
-            self._add_sets(self._validation, validates=True)
+        if (held_out := self._validation) and not isinstance(held_out.positions, PackedSets):
+            self._add_sets(held_out, validates=True)
 
     def _use(self, data: TrainingSets, start: int, stop: int, *, validates: bool) -> None:
         """Hand a block of packed sets to the trainer, unless it has it already."""

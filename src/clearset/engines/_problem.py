@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from clearset.engines._processes import Processes
 from clearset.functions import Loss, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import CrossedPositions, PackedSets, Positions
 
@@ -28,6 +29,26 @@ FLATTEST, STEEPEST = -3, 4
 
 
 @dataclass(frozen=True, eq=False)
+class Share:
+    """What a process has of the labelled sets of several processes.
+
+    Attributes
+    ----------
+    places : ndarray of int64, shape (n,)
+        The places of its sets among all, rising.
+    total, tokens : int
+        The number of all sets and of their tokens.
+    processes : Processes
+        The processes.
+    """
+
+    places: npt.NDArray[np.int64]
+    total: int
+    tokens: int
+    processes: Processes
+
+
+@dataclass(frozen=True, eq=False)
 class TrainingSets:
     """Labelled sets, ready for training.
 
@@ -41,15 +62,28 @@ class TrainingSets:
         Of mean 1.
     chosen : ndarray of int64, shape (n,), optional
         Which of the sets they are; None: all, in their order.
+    share : Share, optional
+        Which of the labelled sets of several processes these are; None: all.
     """
 
     positions: Positions | CrossedPositions | PackedSets
     targets: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64]
     chosen: npt.NDArray[np.int64] | None = None
+    share: Share | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    @property
+    def total(self) -> int:
+        """Number of labelled sets of all processes."""
+        return len(self) if self.share is None else self.share.total
+
+    @property
+    def tokens_per_set(self) -> float:
+        """Mean number of tokens of the sets of all processes."""
+        return (self.packed.n_tokens if self.share is None else self.share.tokens) / self.total
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -104,13 +138,6 @@ class TrainingSets:
             return
         for start, stop in self.positions.blocks(BLOCK_TOKENS):
             yield self.between(start, stop).unpacked()
-
-    def sample(self, n_tokens: int) -> "TrainingSets":
-        """Return the first sets of packed ones, which stand in random order, of about so many tokens; else all."""
-        if not isinstance(self.positions, PackedSets):
-            return self
-        start, stop = next(self.positions.blocks(n_tokens))
-        return self.between(start, stop).unpacked()
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from clearset.estimators._parameter_rules import (
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
+from clearset.estimators._streams import check_alone
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
 from clearset.models import MAX_WIDTH, Record, SemanticMethods, SemanticModel
 from clearset.models.edits import with_new_table
@@ -200,6 +201,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     ) -> Fit:
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
+        check_alone(self, "its tokens are counted by one")
         rng = make_rng(self.random_state)
         rows, link = self._read(X, y, sample_weight, None)
         factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)

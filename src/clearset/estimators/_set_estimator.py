@@ -7,19 +7,19 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from clearset.engines import processes
 from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import ModelEstimator, check_pair
 from clearset.estimators._parameter_rules import Flag, Memory, Number, OneOf, Rule, Whole, check_parameters, make_rng
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._streams import labels_of, read_training_stream
+from clearset.estimators._streams import check_alone, labels_of, read_training_stream, sets_of, shared_random_state
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Record, SetModel
 from clearset.sets import (
     Feature,
     SetSource,
-    SetStream,
     Trust,
     as_stream,
     check_weights,
@@ -170,7 +170,10 @@ class SetEstimator(ModelEstimator, ABC):
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
-        rng, start, stream = make_rng(self.random_state), None, as_stream(X)
+        start, stream = None, as_stream(X)
+        if stream is None:
+            check_alone(self, "its data are in memory")
+        rng = make_rng(shared_random_state(self.random_state))
         sets: SetSource
         if self.warm_start and self.__sklearn_is_fitted__():
             start = self.as_model()
@@ -207,7 +210,7 @@ class SetEstimator(ModelEstimator, ABC):
             float("inf") if stream is None else memory_limit(self.max_memory),
         )
         before = None if start is None else FittedSets(start.binning, start.function, Progress(start.function))
-        with progress_bar(parameters) as on_epoch:
+        with progress_bar(parameters if processes().rank == 0 else {**parameters, "verbose": 0}) as on_epoch:
             fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
         progress = fitted.progress
         nothing = None if fitted.nothing is None else link.outputs_of(fitted.nothing)
@@ -246,17 +249,18 @@ class SetEstimator(ModelEstimator, ABC):
                     "Set it back, or use warm_start=False."
                 )
         if stream is not None:
-            return SetStream(stream, start.binning.features, memory_limit(self.max_memory))
+            return sets_of(stream, start.binning.features, self.max_memory)
         return read_sets(X, start.binning.features)
 
     def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link, factors: Any) -> LabelledSets:
         X, y = check_pair(validation_data)
         stream = as_stream(X)
         sets: SetSource
-        if stream is None:
-            sets = read_sets(self._input(X), features)
+        if stream is not None:
+            sets = sets_of(stream, features, self.max_memory)
         else:
-            sets = SetStream(stream, features, memory_limit(self.max_memory))
+            check_alone(self, "its validation data are in memory")
+            sets = read_sets(self._input(X), features)
         labels, _ = self._labels(labels_of(stream, y, "y"), len(sets), link)
         return LabelledSets(sets, labels, weigh(factors, labels, np.ones(len(sets))))
 

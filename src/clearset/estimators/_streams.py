@@ -7,8 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.engines import processes
 from clearset.estimators._input import forget_columns, read_trusts
 from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, is_list, memory_limit, resolve_features
+
+# A process with fewer sets would spend its time waiting.
+LEAST_SETS = 100
 
 
 def labels_of(stream: Stream | None, values: Any, argument: str) -> Any:
@@ -82,4 +86,32 @@ def read_training_stream(
     check_trusts(declared, resolved)
     names = [feature.name for feature in resolved if feature.name != SIZE]
     estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
-    return SetStream(stream, resolved, memory_limit(estimator.max_memory)), resolved, declared
+    return sets_of(stream, resolved, estimator.max_memory), resolved, declared
+
+
+def sets_of(stream: Stream, features: Sequence[Feature], max_memory: int | str | None) -> SetStream:
+    """Return the sets of a stream, of which each of several processes reads its share."""
+    group, n = processes(), stream.n_rows
+    if n < LEAST_SETS * group.count and group.count > 1:
+        raise ValueError(
+            f"There are {n:,} sets for {group.count} processes; each needs {LEAST_SETS} at least. Start fewer of them."
+        )
+    rows = (group.rank * n // group.count, (group.rank + 1) * n // group.count)
+    return SetStream(stream, features, memory_limit(max_memory), rows, group.gather)
+
+
+def check_alone(estimator: Any, reason: str) -> None:
+    """Raise an error if this is one of several processes, which would each fit a model of its own."""
+    if (count := processes().count) > 1:
+        raise ValueError(
+            f"{type(estimator).__name__}.fit was called in {count} processes, but {reason}. Several processes fit a "
+            "SetRegressor or SetClassifier on data in files."
+        )
+
+
+def shared_random_state(random_state: Any) -> Any:
+    """Return a seed that all processes have in common, where none is given."""
+    if random_state is not None or processes().count == 1:
+        return random_state
+    drawn = np.random.default_rng().integers(2**31 - 1, size=1)
+    return int(processes().gather(drawn)[0][0])

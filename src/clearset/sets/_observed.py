@@ -1,5 +1,6 @@
 """What is seen of every feature in one pass over sets, from which keypoints and categories are chosen."""
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,11 +13,11 @@ from ._offsets import FloatArray
 from ._read_sets import read_sets
 from ._set_data import SetData
 from ._set_stream import SetSource
-from ._value_sample import ValueSample, mixed, set_keys, token_keys
+from ._value_sample import Gather, ValueSample, mixed, set_keys, token_keys
 
 
 class Observed:
-    """Values and categories of features, of which parts can be merged.
+    """Values and categories of features.
 
     Parameters
     ----------
@@ -37,9 +38,7 @@ class Observed:
         self.categories: dict[str, set[Category]] = {each.name: set() for each in features if each.kind != "numeric"}
 
     @classmethod
-    def of(
-        cls, data: SetSource, features: Sequence[Feature], sample_weight: npt.ArrayLike | None = None, first: int = 0
-    ) -> "Observed":
+    def of(cls, data: SetSource, features: Sequence[Feature], sample_weight: npt.ArrayLike | None = None) -> "Observed":
         """Go through sets once.
 
         Parameters
@@ -50,8 +49,6 @@ class Observed:
             The features.
         sample_weight : array-like of shape (B,), optional
             Weights of the sets; those of weight 0 are left out.
-        first : int, default=0
-            The number of the first of the sets, where these are a part of all.
         """
         observed = cls(features)
         weights = None if sample_weight is None else check_weights(sample_weight, len(data))
@@ -59,11 +56,11 @@ class Observed:
         # Weights that are all the same say nothing, and without them values need not be sorted together with theirs.
         if weights is not None and len(np.unique(weights[weights > 0])) < 2:
             weights = None
-        start = 0
+        start = data.first
         for piece in data.pieces():
             part = slice(start, start + len(piece))
             observed._add(
-                first + start,
+                start,
                 read_sets(piece, features),
                 None if counted is None else counted[part],
                 None if weights is None else weights[part],
@@ -71,12 +68,15 @@ class Observed:
             start += len(piece)
         return observed
 
-    def merge(self, other: "Observed") -> None:
-        """Add what was observed of other sets."""
+    def gathered(self, gather: Gather) -> "Observed":
+        """Return what all processes have observed; each of them calls this."""
+        whole = Observed(self.features)
         for name, sample in self.samples.items():
-            sample.merge(other.samples[name])
+            whole.samples[name] = sample.gathered(gather)
         for name, categories in self.categories.items():
-            categories |= other.categories[name]
+            known = np.frombuffer(json.dumps(sorted(categories, key=repr)).encode(), np.uint8)
+            whole.categories[name] = {category for part in gather(known) for category in json.loads(part.tobytes())}
+        return whole
 
     def _add(self, first: int, data: SetData, counted: np.ndarray | None, weights: FloatArray | None) -> None:
         keys = {False: token_keys(first, data.offsets), True: set_keys(first, len(data))}

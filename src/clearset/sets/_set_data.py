@@ -45,6 +45,8 @@ class SetData:
            [4.]])
     """
 
+    first = 0  # the number of the first set, as of any source of sets
+
     def __init__(
         self,
         values: npt.ArrayLike,
@@ -162,6 +164,11 @@ class SetData:
         if name in self.set_feature_names:
             return self._sets[self.set_feature_names.index(name)], True
         raise ValueError(unknown_name("Feature", name, (*self.feature_names, *self.set_feature_names)))
+
+    @property
+    def n_read(self) -> int:
+        """Number of sets that `pieces` yields."""
+        return len(self)
 
     def is_of_sets(self, name: str) -> bool:
         """Return whether a feature has one value for each set (else one for each token)."""

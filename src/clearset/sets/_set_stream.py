@@ -11,10 +11,18 @@ from ._offsets import IntArray
 from ._read_sets import read_sets
 from ._set_data import SetData
 from ._stream import Stream
+from ._value_sample import Gather
 
 
 class SetSource(Protocol):
     """Sets that are gone through piece by piece: `SetData` in memory, or a `SetStream`."""
+
+    first: int
+    """The number of the first set that `pieces` yields: other processes read those before."""
+
+    @property
+    def n_read(self) -> int:
+        """Number of sets that `pieces` yields."""
 
     def __len__(self) -> int: ...
 
@@ -44,7 +52,9 @@ class SetStream:
     max_memory : int
         The bytes that may be used; a piece takes a small part of it.
     rows : (start, stop), optional
-        Which rows are read; those of others are left to other processes. By default all.
+        Which rows are read here; the others are read by other processes. By default all.
+    gather : callable, optional
+        Gives the arrays of all processes.
 
     Examples
     --------
@@ -58,17 +68,29 @@ class SetStream:
     """
 
     def __init__(
-        self, stream: Stream, features: Sequence[Feature], max_memory: int, rows: tuple[int, int] | None = None
+        self,
+        stream: Stream,
+        features: Sequence[Feature],
+        max_memory: int,
+        rows: tuple[int, int] | None = None,
+        gather: Gather | None = None,
     ) -> None:
         self.stream, self.features = stream, tuple(features)
-        self.rows = rows or (0, stream.n_rows)
+        self.rows, self._gather = rows or (0, stream.n_rows), gather or (lambda array: [array])
+        self.first = self.rows[0]
         self._columns = [feature.name for feature in features if feature.name != SIZE]
         # A piece is held as Arrow, as numbers, as positions and packed, some of it twice.
         self._bytes_at_once = max_memory // 24
         self._lists = [name for name in self._columns if is_list(stream.schema.field(name).type)]
         self._seen: tuple[IntArray, IntArray] | None = None  # sizes, and sizes known, once a pass has found them
+        self._all: tuple[IntArray, IntArray] | None = None  # the same of all processes
 
     def __len__(self) -> int:
+        return self.stream.n_rows
+
+    @property
+    def n_read(self) -> int:
+        """Number of sets that `pieces` yields."""
         return self.rows[1] - self.rows[0]
 
     def pieces(self) -> Iterator[SetData]:
@@ -100,7 +122,10 @@ class SetStream:
         return name == SIZE or bool(self._lists and name not in self._lists)
 
     def _look_through(self) -> tuple[IntArray, IntArray]:
-        if self._seen is None:
-            for _ in self.pieces():
-                pass
-        return self._seen or (np.empty(0, np.int64), np.empty(0, np.int64))
+        if self._all is None:
+            if self._seen is None:
+                for _ in self.pieces():
+                    pass
+            sizes, known = self._seen or (np.empty(0, np.int64), np.empty(0, np.int64))
+            self._all = np.concatenate(self._gather(sizes)), np.concatenate(self._gather(known))
+        return self._all

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import TrainingSets
+from clearset.engines import TrainingSets, processes
 from clearset.functions import Loss, SetFunction, enough
-from clearset.sets import SIZE, Binning, Feature, Trust
+from clearset.sets import SIZE, Binning, Feature, Observed, Trust
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
@@ -24,8 +24,6 @@ FloatArray = npt.NDArray[np.float64]
 
 # So many sets say which way the label goes with a feature.
 LEANING_SETS = 10_000
-# Tokens by which it is found what values are usual.
-SAMPLE = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +59,15 @@ def fit_set_function(
     """Place keypoints, lay out the lattices, train (several times with restarts), and make the constraints exact."""
     options = task.options
     if start is None:
-        binning = Binning.fit(
-            data.sets, task.features, keypoints=options.keypoints, sample_weight=data.all_weights
-        ).for_shapes(task.trusts)
+        observed = Observed.of(data.sets, task.features, data.all_weights).gathered(processes().gather)
+        binning = Binning.of_observed(observed, options.keypoints).for_shapes(task.trusts)
         layout = choose_layout(
             task.features, task.trusts, lattices=options.lattices, lattice_size=options.lattice_size, rng=rng
         )
     else:
         binning, layout = start.binning, start.function.layout
     unit = Unit.of(task.loss, data.labels, data.weights)
-    training, validating = prepare(binning, unit, data, validation, rng, task.max_memory)
+    training, validating, sample = prepare(binning, unit, data, validation, rng, task.max_memory)
     fitting = Fitting(
         binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch
     )
@@ -78,7 +75,7 @@ def fit_set_function(
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        leaning = _leanings(binning, training, task.outputs)
+        leaning = _leanings(binning, sample, task.outputs)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
             initial = initial_set_function(binning, layout, leaning, **fitting.sizes, rng=rng)
@@ -87,7 +84,6 @@ def fit_set_function(
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
         raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
-    sample = training.sample(SAMPLE)
     fill_missing(best.best, binning, sample)
     function = fitting.finished(best.best)
     tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
@@ -110,8 +106,7 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
 
 
-def _leanings(binning: Binning, training: TrainingSets, outputs: int) -> FloatArray:
-    sample = training.sample(SAMPLE)
+def _leanings(binning: Binning, sample: TrainingSets, outputs: int) -> FloatArray:
     some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
     return leanings(binning, some.placed, _output_targets(some, outputs))
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from clearset.engines import Problem, Schedule, TrainingSets, engine
 from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
-from clearset.sets import Binning, CrossedPositions, PackedSets, Positions, Trust
+from clearset.sets import Binning, CrossedPositions, Positions, Trust
 from clearset.training._epochs import Progress, Report, run_epochs
 from clearset.training._options import Options
 
@@ -30,14 +30,17 @@ class Unit:
 
     def labelled(
         self,
-        positions: Positions | CrossedPositions | PackedSets,
+        positions: Positions | CrossedPositions,
         labels: FloatArray,
         weights: FloatArray,
         chosen: npt.NDArray[np.int64] | None = None,
     ) -> TrainingSets:
         """Return labelled sets in this unit, their weights of mean 1."""
-        targets = self.loss.scaled(labels, self.centre, self.scale)
-        return TrainingSets(positions, targets, weights / weights.mean(), chosen)
+        return TrainingSets(positions, *self.scaled(labels, weights), chosen)
+
+    def scaled(self, labels: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return labels in this unit, and weights of mean 1."""
+        return self.loss.scaled(labels, self.centre, self.scale), weights / weights.mean()
 
     def entered(self, function: SetFunction) -> SetFunction:
         """Convert a function of the labels' own unit to this one."""

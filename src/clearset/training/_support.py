@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import TrainingSets, engine
+from clearset.engines import TrainingSets, engine, processes
 from clearset.functions import REGRESSION_LOSSES, Link, Loss, SetFunction, Support
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
 
@@ -64,7 +64,7 @@ def find_support(
     n_classes = data.positions.n_classes if isinstance(data.positions, CrossedPositions) else function.outputs
     classes = None if loss.name in REGRESSION_LOSSES else np.arange(max(n_classes, 2))
     base = base_means(function, Link(loss.name, classes), means_and_weights())
-    return Support(base, tokens, _counts(function, binning, sample) * (len(data) / len(sample)))
+    return Support(base, tokens, _counts(function, binning, sample) * (data.total / len(sample)))
 
 
 def _phi_as(function: SetFunction, dtype: npt.DTypeLike) -> SetFunction:
@@ -120,6 +120,9 @@ def base_means(function: SetFunction, link: Link, sets: Iterable[tuple[FloatArra
         average = average + (estimates * weights[:, None]).sum(axis=0)
         centre = centre + (means * weights[:, None, None]).sum(axis=0)
         total += weights.sum()
+    sums = np.concatenate([[total], np.ravel(average), np.ravel(centre)])
+    processes().add_up(sums)
+    total, average, centre = sums[0], sums[1 : 1 + average.size], sums[1 + average.size :].reshape(centre.shape)
     wanted, centre = link.outputs_of(average / total), centre / total
     if link.name == "softmax":
         # Outputs that all move by the same amount say the same.

@@ -3,6 +3,7 @@
 from clearset.engines.torch._engine import TorchEngine
 from clearset.engines.torch._losses import loss_of
 from clearset.engines.torch._module import SetFunctionModule
+from clearset.engines.torch._processes import TorchProcesses
 from clearset.engines.torch._threads import torch_threads
 from clearset.engines.torch._tokens import CrossedTokens, TokenPositions, as_tensors
 
@@ -11,6 +12,7 @@ __all__ = [
     "SetFunctionModule",
     "TokenPositions",
     "TorchEngine",
+    "TorchProcesses",
     "as_tensors",
     "loss_of",
     "torch_threads",
