@@ -296,5 +296,5 @@ class TestChoice:
         assert engine("torch") is engine("torch")
 
     def test_an_engine_that_is_not_there_is_named(self):
-        with pytest.raises(ImportError, match="engine 'cuda' is not installed; there is"):
-            engine("cuda")
+        with pytest.raises(ImportError, match="engine 'abacus' is not installed; there is"):
+            engine("abacus")

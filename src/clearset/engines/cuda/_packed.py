@@ -13,8 +13,8 @@ from clearset.sets import Positions
 
 FRACTION_BITS = 23
 MOST_SLOTS_OF_A_FEATURE = 2 ** (32 - FRACTION_BITS)
-# Tokens are read 32 at a time.
-LANES = 32
+# Tokens are read 32 at a time, and some of them behind the last one.
+LANES, ROOM = 32, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class PackedTokens:
         n_tokens = int(offsets[-1])
         places = torch.repeat_interleave(all_offsets[numbers] - offsets[:-1], sizes)
         places += torch.arange(n_tokens, device=device)
-        stride = -(-n_tokens // LANES) * LANES
+        stride = -(-n_tokens // LANES) * LANES + ROOM
         positions = torch.zeros((len(sets.slots), stride), dtype=torch.int32, device=device)
         for d, (slots, fractions) in enumerate(zip(sets.slots, sets.fractions, strict=True)):
             there, beside = (torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in (slots, fractions))

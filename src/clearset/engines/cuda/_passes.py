@@ -82,9 +82,17 @@ class _Tables:
     def rho_struct(self) -> Any:
         return self.rho.struct(self.tables, self.rho_start)
 
-    def read(self, values: Tensor, lines: Tensor | None, places: Tensor | None, n_padded: int) -> None:
-        arguments = (values, self.sizes, self.tables, lines, places, self.n_slots, n_padded)
-        self.step.launch("read_tables", -(-self.end // 256), 256, *arguments)
+    def read(
+        self,
+        values: Tensor,
+        lines: Tensor | None = None,
+        places: Tensor | None = None,
+        n_padded: int = 0,
+        monomials: Tensor | None = None,
+    ) -> None:
+        arguments = (values, self.sizes, self.tables, lines, places, self.n_slots, n_padded, monomials)
+        n_vertices = self.function.vertices.shape[1]
+        self.step.launch("read_tables", -(-self.end // 256), 256, *arguments, n_vertices)
 
     def learn(
         self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None, *, divided: bool
@@ -103,17 +111,23 @@ class QuickPass:
         self._common = _Tables(problem, problem.function.outputs, most_sets, gradient, step)
         self._phi = QuickPhi(slot_offsets.tolist(), self._common.rows, gradient.device)
         self._lines = torch.zeros((self._common.rows, self._phi.n_padded, 2), device=gradient.device)
+        # Tensor cores take the vertices, other kernels the coefficients of polynomials.
+        first = self._common.rows * self._common.n_slots
+        self._lattice = self._common.tables[first : first + problem.function.vertices.size]
+        if not self._phi.is_large:
+            self._lattice = torch.empty_like(self._lattice)
         shape = (self._phi.n_blocks, self._common.rho.size)
         self._partial = torch.empty(shape, dtype=torch.float64, device=gradient.device)
 
     def read(self, values: Tensor) -> None:
         """Read the five tables, laid end to end."""
-        self._common.read(values, self._lines, self._phi.places, self._phi.n_padded)
+        phi = self._phi
+        self._common.read(values, self._lines, phi.places, phi.n_padded, None if phi.is_large else self._lattice)
 
     def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
         """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
         common = self._common
-        self._phi.average(sets.tokens, batch, n_sets, self._lines, self._vertices, common.means)
+        self._phi.average(sets.tokens, batch, n_sets, self._lines, self._lattice, common.means)
         common.learn(sets, batch, n_sets, sums, order, divided=True)
 
     def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:  # noqa: ARG002
@@ -122,16 +136,11 @@ class QuickPass:
         common.rho.column_gradients(
             common.rho_struct, batch, common.outputs, common.means, common.by_outputs, self._partial
         )
-        phi.gradients(sets.tokens, batch, self._lines, self._vertices, common.by_means)
+        phi.gradients(sets.tokens, batch, self._lines, self._lattice, common.by_means)
         n_vertices = common.function.vertices.shape[1]
         sizes = (common.n_slots, phi.n_padded, n_vertices, phi.n_blocks)
         arguments = (common.sizes, phi.partial, self._partial, phi.places, *sizes, common.gradient)
         common.step.launch("summed_gradients", -(-common.end * 32 // 128), 128, *arguments)
-
-    @property
-    def _vertices(self) -> Tensor:
-        first = self._common.rows * self._common.n_slots
-        return self._common.tables[first : first + self._common.function.vertices.size]
 
 
 class GeneralPass:
@@ -148,7 +157,7 @@ class GeneralPass:
 
     def read(self, values: Tensor) -> None:
         """Read the five tables, laid end to end."""
-        self._common.read(values, None, None, 0)
+        self._common.read(values)
 
     def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
         """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""

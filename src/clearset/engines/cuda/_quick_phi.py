@@ -36,6 +36,8 @@ class QuickPhi:
 
     Attributes
     ----------
+    is_large : bool
+        Whether tensor cores multiply lattices. They take vertices, other kernels the coefficients of polynomials.
     places : Tensor of int32, shape (S,)
         Where these kernels have each slot of the calibration.
     n_padded : int
@@ -46,19 +48,19 @@ class QuickPhi:
 
     def __init__(self, slot_offsets: Sequence[int], rows: int, device: torch.device) -> None:
         self._n_features, self._rows = len(slot_offsets) - 1, rows
-        self._is_large = self._n_features >= LARGE
+        self.is_large = self._n_features >= LARGE
         # Every feature has a slot more than in the tables.
         first = np.asarray(slot_offsets) + np.arange(len(slot_offsets))
         self.n_padded, slots = int(first[-1]), np.diff(slot_offsets)
         self.places = on_device(np.arange(slot_offsets[-1]) + np.repeat(np.arange(len(slots)), slots), device).int()
         self._blocks = torch.cuda.get_device_properties(device).multi_processor_count
         # Columns of sums for each warp; tensor cores also need room for tokens and for two copies of the vertices.
-        n_bytes = 4 * LANES * (self.n_padded + (2 * self._n_features + 1) * self._is_large)
-        free = _shared_memory(device) - 8 * self.n_padded - 16 * 2**self._n_features * self._is_large
-        most = 8 if self._is_large else 12
+        n_bytes = 4 * LANES * (self.n_padded + (2 * self._n_features + 1) * self.is_large)
+        free = _shared_memory(device) - 8 * self.n_padded - 16 * 2**self._n_features * self.is_large
+        most = 8 if self.is_large else 12
         self._warps = min(most, free // n_bytes // 4 * 4)
         self._shared = self._warps * n_bytes + 8 * self.n_padded
-        name = "phi_large" if self._is_large else "phi_small"
+        name = "phi_large" if self.is_large else "phi_small"
         self._module = Module(name, device, D=self._n_features, MOST_THREADS=LANES * self._warps)
         self._module.set_constant("FIRST_SLOTS", on_device(first.astype(np.int32), device))
         self.partial = torch.empty(
@@ -71,29 +73,27 @@ class QuickPhi:
         return self._blocks
 
     def average(
-        self, tokens: PackedTokens, batch: Tensor, most_sets: int, lines: Tensor, vertices: Tensor, means: Tensor
+        self, tokens: PackedTokens, batch: Tensor, most_sets: int, lines: Tensor, lattice: Tensor, means: Tensor
     ) -> None:
         """Write the means of the sets of a batch, (sets, rows)."""
         for row in range(self._rows):
-            given = self._vertices(vertices, row)
+            given = self._lattice(lattice, row)
             arguments = (tokens.pointers, batch, lines, *given, self.n_padded, self._rows, row, means)
             self._module.launch("forward", -(-most_sets // 256), 256, *arguments, shared=8 * self.n_padded)
 
-    def gradients(
-        self, tokens: PackedTokens, batch: Tensor, lines: Tensor, vertices: Tensor, by_tokens: Tensor
-    ) -> None:
+    def gradients(self, tokens: PackedTokens, batch: Tensor, lines: Tensor, lattice: Tensor, by_tokens: Tensor) -> None:
         """Write the gradients of a batch into `partial`, from those by the score of a token, ``(sets, rows)``."""
         for row in range(self._rows):
-            given = self._vertices(vertices, row)
+            given = self._lattice(lattice, row)
             arguments = (tokens.pointers, batch, lines, *given, self.n_padded, self._rows, row, by_tokens)
             block = LANES * self._warps
             self._module.launch("backward", self._blocks, block, *arguments, self.partial[row], shared=self._shared)
 
-    def _vertices(self, vertices: Tensor, row: int) -> tuple[Tensor, ...]:
-        """Return the vertices of all rows, or put those of a row where the kernel of few features has them."""
-        if self._is_large:
-            return (vertices,)
-        self._module.set_constant("VERTICES", vertices.view(self._rows, -1)[row])
+    def _lattice(self, lattice: Tensor, row: int) -> tuple[Tensor, ...]:
+        """Return the vertices of all rows, or put the polynomial of a row where the kernel of few features has it."""
+        if self.is_large:
+            return (lattice,)
+        self._module.set_constant("MONOMIALS", lattice.view(self._rows, -1)[row])
         return ()
 
 

@@ -62,11 +62,11 @@ __device__ __forceinline__ void average_sets(const Batch& batch, const int64* of
   if (used) means[(first + threadIdx.x) * rows + row] = float(sum / double(own_stop - own_begin));
 }
 
-// The position of a lane's token among 32, or any where there is none.
-__device__ __forceinline__ void read_positions(const Packed& sets, int64 tile, int64 end, uint (&position)[D]) {
-  const uint* from = sets.positions + tile * LANES + threadIdx.x % LANES;
+// The position of a lane's token among 32.
+__device__ __forceinline__ void read_positions(const Packed& sets, int64 tile, uint (&position)[D]) {
+  const uint* from = sets.positions + tile * LANES;
 #pragma unroll
-  for (int d = 0; d < D; ++d) position[d] = tile < end ? __ldg(from + d * sets.stride) : 0u;
+  for (int d = 0; d < D; ++d) position[d] = __ldg(from + d * sets.stride + threadIdx.x % LANES);
 }
 
 // What `Packed` says of 32 tokens.
@@ -78,21 +78,23 @@ struct Starts {
 // Reads the gradient by the score of a lane's token, which all tokens of a set have in common: it takes two reads, of which
 // the first is to be made well before the second.
 struct UpstreamReader {
-  const Packed& sets;
-  const Batch& batch;
+  const uint* all_starts;
+  const int* all_before;
   const float* upstream;
+  int64 first_token, last_token, first_set;
   int rows;
 
-  __device__ __forceinline__ Starts starts(int64 tile, int64 end) const {
-    if (tile >= end) return {0, 0};
-    return {__ldg(sets.starts + tile), __ldg(sets.before + tile)};
-  }
+  __device__ UpstreamReader(const Packed& sets, const Batch& batch, const float* upstream, int rows, int row)
+      : all_starts(sets.starts), all_before(sets.before), upstream(upstream + row), first_token(batch.first_token),
+        last_token(batch.last_token), first_set(batch.first_set), rows(rows) {}
 
-  __device__ __forceinline__ float read(int64 tile, int64 end, const Starts& starts) const {
+  __device__ __forceinline__ Starts starts(int64 tile) const { return {__ldg(all_starts + tile), __ldg(all_before + tile)}; }
+
+  __device__ __forceinline__ float read(int64 tile, const Starts& starts) const {
     const int lane = threadIdx.x % LANES;
     const int64 token = tile * LANES + lane;
-    if (tile >= end || token < batch.first_token || token >= batch.last_token) return 0.0f;
+    if (token < first_token || token >= last_token) return 0.0f;
     const int set = starts.before + __popc(starts.bits & (0xffffffffu >> (31 - lane))) - 1;
-    return __ldg(upstream + (set - batch.first_set) * rows);
+    return __ldg(upstream + (set - first_set) * rows);
   }
 };

@@ -25,11 +25,23 @@ __device__ __forceinline__ void multiply(float (&sum)[4], uint a0, uint a1, uint
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Adds products of one first factor with N second ones. What adds to the same sums stands far apart, for it has to wait.
-template <int N>
+// The same, from 0.
+__device__ __forceinline__ void product(float (&sum)[4], uint a0, uint a1, uint a2, uint a3, uint b0, uint b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
+      : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(0.0f));
+}
+
+// Adds products of one first factor with N second ones, or begins with them. What adds to the same sums stands far apart, for
+// it has to wait.
+template <bool begins, int N>
 __device__ __forceinline__ void multiply(float (&sums)[N][4], const Pair (&a)[4], const Pair (&b)[N][2]) {
 #pragma unroll
-  for (int n = 0; n < N; ++n) multiply(sums[n], a[0].low, a[1].low, a[2].low, a[3].low, b[n][0].high, b[n][1].high);
+  for (int n = 0; n < N; ++n)
+    if (begins)
+      product(sums[n], a[0].low, a[1].low, a[2].low, a[3].low, b[n][0].high, b[n][1].high);
+    else
+      multiply(sums[n], a[0].low, a[1].low, a[2].low, a[3].low, b[n][0].high, b[n][1].high);
 #pragma unroll
   for (int n = 0; n < N; ++n) multiply(sums[n], a[0].high, a[1].high, a[2].high, a[3].high, b[n][0].low, b[n][1].low);
 #pragma unroll
@@ -49,30 +61,30 @@ __device__ __forceinline__ void load_factor(const float* vertices, uint4* factor
   }
 }
 
-__device__ __forceinline__ float weight(float calibrated, bool above) { return above ? calibrated : 1.0f - calibrated; }
+// What a calibrated value gives to a vertex: itself above, and what is left of one below. Where this depends on the lane,
+// `sign` is 1 or -1 and `rest` 0 or 1.
+struct Side {
+  float sign, rest;
 
-#ifndef TILES
-#define TILES 2
-#define STEPS 2
-#endif
-constexpr int UNROLLED_TILES = TILES, UNROLLED_STEPS = STEPS;
+  __device__ __forceinline__ explicit Side(bool above) : sign(above ? 1.0f : -1.0f), rest(above ? 0.0f : 1.0f) {}
+  __device__ __forceinline__ float weight(float calibrated) const { return fmaf(calibrated, sign, rest); }
+};
 
 // One half of the features of a token, as a lane holds it.
 template <int N>
 struct Half {
   static constexpr int Q = 1 << (N - 3);
-  float before, last, third;  // the calibrated values of the last two features and of the one before
+  float third;                // the calibrated value of the third feature from the end
+  float by_before, by_last;   // the weights that the last two features give to this lane's vertices
   float heads[N > 3 ? N - 3 : 1];
   float weights_of_heads[Q];
-  float base;
 
-  __device__ __forceinline__ void read(const float* calibrated, int t) {  // (N, 32), of one token
+  __device__ __forceinline__ void read(const float* calibrated, const Side& before, const Side& last) {  // (N, 32), a token's
 #pragma unroll
     for (int d = 0; d < N - 3; ++d) heads[d] = calibrated[d * LANES];
     third = calibrated[(N - 3) * LANES];
-    before = calibrated[(N - 2) * LANES];
-    last = calibrated[(N - 1) * LANES];
-    base = weight(before, t & 2) * weight(last, t & 1);
+    by_before = before.weight(calibrated[(N - 2) * LANES]);
+    by_last = last.weight(calibrated[(N - 1) * LANES]);
     weights_of_heads[0] = 1.0f;
 #pragma unroll
     for (int d = 0; d < N - 3; ++d)
@@ -84,13 +96,9 @@ struct Half {
       }
   }
 
-  __device__ __forceinline__ void weights(int q, float& low, float& high) const {
-    const float both = weights_of_heads[q] * base;
-    high = both * third;
-    low = both - high;
-  }
+  __device__ __forceinline__ float base() const { return by_before * by_last; }
 
-  // The sum over this lane's vertices of their weights times `values`, without the last two features.
+  // The sum over this lane's vertices of their weights times values, without the last two features.
   __device__ __forceinline__ float fold(const float (&low)[Q], const float (&high)[Q]) const {
     float sum = 0;
 #pragma unroll
@@ -99,7 +107,8 @@ struct Half {
   }
 
   // This lane's part of the slopes along all features.
-  __device__ __forceinline__ void slopes(const float (&low)[Q], const float (&high)[Q], int t, float* slopes) const {
+  __device__ __forceinline__ void slopes(const float (&low)[Q], const float (&high)[Q], const Side& before, const Side& last,
+                                         float* slopes) const {
     float lines[Q], by_third = 0, rest = 0;
 #pragma unroll
     for (int q = 0; q < Q; ++q) {
@@ -108,14 +117,14 @@ struct Half {
       by_third = fmaf(weights_of_heads[q], step, by_third);
       rest = fmaf(weights_of_heads[q], lines[q], rest);
     }
-    slopes[N - 1] = t & 1 ? rest * weight(before, t & 2) : -rest * weight(before, t & 2);
-    slopes[N - 2] = t & 2 ? rest * weight(last, t & 1) : -rest * weight(last, t & 1);
-    slopes[N - 3] = base * by_third;
-    if constexpr (N == 4) slopes[0] = base * (lines[1] - lines[0]);
+    slopes[N - 1] = rest * (by_before * last.sign);
+    slopes[N - 2] = rest * (by_last * before.sign);
+    slopes[N - 3] = base() * by_third;
+    if constexpr (N == 4) slopes[0] = base() * (lines[1] - lines[0]);
     if constexpr (N == 5) {
       const float below = lines[1] - lines[0], above = lines[3] - lines[2];
-      slopes[1] = base * fmaf(heads[0], above - below, below);
-      slopes[0] = base * fmaf(heads[1], (lines[3] - lines[1]) - (lines[2] - lines[0]), lines[2] - lines[0]);
+      slopes[1] = base() * fmaf(heads[0], above - below, below);
+      slopes[0] = base() * fmaf(heads[1], (lines[3] - lines[1]) - (lines[2] - lines[0]), lines[2] - lines[0]);
     }
   }
 };
@@ -125,19 +134,19 @@ template <int N, int OTHER>
 __device__ __forceinline__ void times_vertices(const Half<N> (&halves)[2], const uint4* factor,
                                                float (&results)[(1 << OTHER) / 8][4]) {
   constexpr int K = (1 << N) / 8, Q = (1 << OTHER) / 8;
+  float above[2], below[2];
 #pragma unroll
-  for (int q = 0; q < Q; ++q)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) results[q][i] = 0.0f;
+  for (int r = 0; r < 2; ++r) {
+    above[r] = halves[r].base() * halves[r].third;
+    below[r] = halves[r].base() - above[r];
+  }
 #pragma unroll
   for (int k = 0; k < K; ++k) {
     Pair own[4], other[Q][2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float low, high;
-      halves[r].weights(k, low, high);
-      own[r] = split(low);
-      own[2 + r] = split(high);
+      own[r] = split(halves[r].weights_of_heads[k] * below[r]);
+      own[2 + r] = split(halves[r].weights_of_heads[k] * above[r]);
     }
 #pragma unroll
     for (int q = 0; q < Q; ++q) {
@@ -145,8 +154,30 @@ __device__ __forceinline__ void times_vertices(const Half<N> (&halves)[2], const
       other[q][0] = {both.x, both.y};
       other[q][1] = {both.z, both.w};
     }
-    multiply(results, own, other);
+    if (k == 0)
+      multiply<true>(results, own, other);
+    else
+      multiply<false>(results, own, other);
   }
+}
+
+// `scale` times the weights of one half of the features of a token at the vertices g, g + 8, ..., where `ends` are of g.
+template <int N>
+__device__ __forceinline__ void weigh_vertices(const float* calibrated, float scale, const Side (&ends)[3],
+                                               Pair (&weights)[(1 << N) / 8][2], int r) {
+  float products[(1 << N) / 8];
+  products[0] = scale * ends[0].weight(calibrated[(N - 3) * LANES]) * ends[1].weight(calibrated[(N - 2) * LANES]) *
+                ends[2].weight(calibrated[(N - 1) * LANES]);
+#pragma unroll
+  for (int d = 0; d < N - 3; ++d)
+#pragma unroll
+    for (int i = (1 << d) - 1; i >= 0; --i) {
+      const float above = products[i] * calibrated[d * LANES];
+      products[2 * i] = products[i] - above;
+      products[2 * i + 1] = above;
+    }
+#pragma unroll
+  for (int i = 0; i < (1 << N) / 8; ++i) weights[i][r] = split(products[i]);
 }
 
 template <int Q>
@@ -168,13 +199,15 @@ forward(Packed sets, const Batch* batch, const float2* all_lines, const float* v
   for (int i = threadIdx.x; i < n_slots; i += blockDim.x) lines[i] = all_lines[row * n_slots + i];
   __syncthreads();
   const int lane = threadIdx.x % LANES, g = lane / 4, t = lane % 4;
+  const Side before(t & 2), last(t & 1);
   float(&own)[D][LANES] = staged[threadIdx.x / LANES];
   average_sets<4096>(*batch, sets.offsets, rows, row, means, [&](int64 first, int count, float* scores) {
     const uint* from = sets.positions + first;
+    // What is read beyond the last token does not count; there is room for it.
     uint next[D];
     int begin = threadIdx.x - lane;
 #pragma unroll
-    for (int d = 0; d < D; ++d) next[d] = begin + lane < count ? __ldg(from + d * sets.stride + begin + lane) : 0u;
+    for (int d = 0; d < D; ++d) next[d] = __ldg(from + d * sets.stride + begin + lane);
     for (; begin < count; begin += 256) {
       float calibrated[D];
       calibrate(next, lines, calibrated);
@@ -184,21 +217,21 @@ forward(Packed sets, const Batch* batch, const float2* all_lines, const float* v
       __syncwarp();
 #pragma unroll
       for (int d = 0; d < D; ++d)
-        next[d] = begin + 256 + lane < count ? __ldg(from + d * sets.stride + begin + 256 + lane) : 0u;
+        next[d] = __ldg(from + d * sets.stride + begin + 256 + lane);
 #pragma unroll
       for (int tile = 0; tile < 2; ++tile) {
         Half<B> v[2];
 #pragma unroll
-        for (int r = 0; r < 2; ++r) v[r].read(&own[A][16 * tile + 8 * r + g], t);
+        for (int r = 0; r < 2; ++r) v[r].read(&own[A][16 * tile + 8 * r + g], before, last);
         float results[U / 8][4];
         times_vertices<B, A>(v, factor, results);
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
           Half<A> u;
-          u.read(&own[0][16 * tile + 8 * r + g], t);
+          u.read(&own[0][16 * tile + 8 * r + g], before, last);
           float low[U / 8], high[U / 8];
           take(results, r, low, high);
-          float sum = u.base * u.fold(low, high);
+          float sum = u.base() * u.fold(low, high);
           sum += __shfl_xor_sync(0xffffffffu, sum, 1);
           sum += __shfl_xor_sync(0xffffffffu, sum, 2);
           const int place = begin + 16 * tile + 8 * r + g;
@@ -216,6 +249,7 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
   __shared__ uint4 of_u[(U / 8) * (V / 8) * LANES], of_v[(U / 8) * (V / 8) * LANES];
   extern __shared__ float columns[];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES, g = lane / 4, t = lane % 4;
+  const Side before(t & 2), last(t & 1), ends[3] = {Side(g & 4), Side(g & 2), Side(g & 1)};
   float* own = columns + warps * n_slots * LANES + warp * (2 * D + 1) * LANES;  // calibrated (D, 32), then upstream (32)
   uint* packed = reinterpret_cast<uint*>(own + (D + 1) * LANES);                // (D, 32)
   float2* lines = reinterpret_cast<float2*>(columns + warps * (n_slots + 2 * D + 1) * LANES);
@@ -234,11 +268,15 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
       for (int i = 0; i < 4; ++i) by_vertices[m][q][i] = 0.0f;
   const int64 end = (batch->last_token + LANES - 1) / LANES, step = int64(gridDim.x) * warps;
   int64 at = batch->first_token / LANES + int64(blockIdx.x) * warps + warp;
-  const UpstreamReader reader{sets, *batch, upstream + row, rows};
+  const UpstreamReader reader(sets, *batch, upstream, rows, row);
   uint next[D];
-  read_positions(sets, at, end, next);
-  float next_up = reader.read(at, end, reader.starts(at, end));
-  Starts starts = reader.starts(at + step, end);
+  float next_up = 0;
+  Starts starts{0, 0};
+  if (at < end) {
+    read_positions(sets, at, next);
+    next_up = reader.read(at, reader.starts(at));
+  }
+  if (at + step < end) starts = reader.starts(at + step);
   for (; at < end; at += step) {
     float calibrated[D];
     calibrate(next, lines, calibrated);
@@ -250,10 +288,12 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
     }
     own[D * LANES + lane] = next_up;
     __syncwarp();
-    read_positions(sets, at + step, end, next);
-    next_up = reader.read(at + step, end, starts);
-    starts = reader.starts(at + 2 * step, end);
-#pragma unroll UNROLLED_TILES
+    if (at + step < end) {
+      read_positions(sets, at + step, next);
+      next_up = reader.read(at + step, starts);
+      if (at + 2 * step < end) starts = reader.starts(at + 2 * step);
+    }
+#pragma unroll 1
     for (int tile = 0; tile < 2; ++tile) {
       float slopes[2][2 * HALF];
       if (2 * HALF > D) slopes[0][2 * HALF - 1] = slopes[1][2 * HALF - 1] = 0.0f;
@@ -261,8 +301,8 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
       Half<B> v[2];
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        u[r].read(own + 16 * tile + 8 * r + g, t);
-        v[r].read(own + A * LANES + 16 * tile + 8 * r + g, t);
+        u[r].read(own + 16 * tile + 8 * r + g, before, last);
+        v[r].read(own + A * LANES + 16 * tile + 8 * r + g, before, last);
       }
       {
         float results[U / 8][4];
@@ -271,7 +311,7 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
         for (int r = 0; r < 2; ++r) {
           float low[U / 8], high[U / 8];
           take(results, r, low, high);
-          u[r].slopes(low, high, t, slopes[r]);
+          u[r].slopes(low, high, before, last, slopes[r]);
         }
       }
       {
@@ -281,7 +321,7 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
         for (int r = 0; r < 2; ++r) {
           float low[V / 8], high[V / 8];
           take(results, r, low, high);
-          v[r].slopes(low, high, t, slopes[r] + A);
+          v[r].slopes(low, high, before, last, slopes[r] + A);
         }
       }
       // Four lanes have parts of the slopes of two tokens; each gets the sums of one half of the features of one token.
@@ -323,41 +363,21 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, const float* 
     // t + 4, and the vertices g, g + 8, ... Tensor cores do not round but cut off, so long sums are made without them.
     float sums[U / 16][V / 8][4];
 #pragma unroll
-    for (int m = 0; m < U / 16; ++m)
-#pragma unroll
-      for (int q = 0; q < V / 8; ++q)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sums[m][q][i] = 0.0f;
-#pragma unroll UNROLLED_STEPS
     for (int k = 0; k < 4; ++k) {
       Pair left[U / 8][2], right[V / 8][2];
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         const float* from = own + 8 * k + 4 * r + t;
-        const float scale = from[D * LANES] * weight(from[(A - 3) * LANES], g & 4) * weight(from[(A - 2) * LANES], g & 2) *
-                            weight(from[(A - 1) * LANES], g & 1);
-#pragma unroll
-        for (int m = 0; m < U / 8; ++m) {
-          float product = scale;
-#pragma unroll
-          for (int d = 0; d < A - 3; ++d) product *= weight(from[d * LANES], m >> (A - 4 - d) & 1);
-          left[m][r] = split(product);
-        }
-        const float* other = from + A * LANES;
-        const float base = weight(other[(B - 3) * LANES], g & 4) * weight(other[(B - 2) * LANES], g & 2) *
-                           weight(other[(B - 1) * LANES], g & 1);
-#pragma unroll
-        for (int q = 0; q < V / 8; ++q) {
-          float product = base;
-#pragma unroll
-          for (int d = 0; d < B - 3; ++d) product *= weight(other[d * LANES], q >> (B - 4 - d) & 1);
-          right[q][r] = split(product);
-        }
+        weigh_vertices<A>(from, from[D * LANES], ends, left, r);
+        weigh_vertices<B>(from + A * LANES, 1.0f, ends, right, r);
       }
 #pragma unroll
       for (int m = 0; m < U / 16; ++m) {
         const Pair both[4] = {left[2 * m][0], left[2 * m + 1][0], left[2 * m][1], left[2 * m + 1][1]};
-        multiply(sums[m], both, right);
+        if (k == 0)
+          multiply<true>(sums[m], both, right);
+        else
+          multiply<false>(sums[m], both, right);
       }
     }
 #pragma unroll

@@ -102,17 +102,30 @@ summed_gradients(Sizes sizes, const double* phi, const double* rho, const int* p
   if (lane == 0) gradient[i] = sum;
 }
 
-// Copies the tables to REAL, and phi's calibrators to the lines of the quick kernels (rows, n_padded).
+// Copies the tables to REAL, phi's calibrators to the lines of the quick kernels (rows, n_padded), and its vertices to the
+// coefficients of polynomials in the calibrated values.
 extern "C" __global__ void read_tables(const double* values, Sizes sizes, REAL* tables, float2* lines, const int* places,
-                                       int n_slots, int n_padded) {
+                                       int n_slots, int n_padded, float* monomials, int n_vertices) {
   const int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= sizes.end) return;
   tables[i] = REAL(values[i]);
-  if (!lines || i >= sizes.vertices) return;
-  const int slot = int(i % n_slots);
-  const bool last = slot + 1 == n_slots || places[slot + 1] != places[slot] + 1;
-  const float step = last ? 0.0f : float(values[i + 1]) - float(values[i]);
-  lines[i / n_slots * n_padded + places[slot]] = {float(values[i]) - step, step};
+  if (lines && i < sizes.vertices) {
+    const int slot = int(i % n_slots);
+    const bool last = slot + 1 == n_slots || places[slot + 1] != places[slot] + 1;
+    const float step = last ? 0.0f : float(values[i + 1]) - float(values[i]);
+    lines[i / n_slots * n_padded + places[slot]] = {float(values[i]) - step, step};
+  }
+  if (monomials && i >= sizes.vertices && i < sizes.rho_calibrators) {
+    const int64 place = i - sizes.vertices;
+    const int subset = int(place % n_vertices);
+    const double* row = values + i - subset;
+    double sum = 0;
+    for (int part = subset;; part = (part - 1) & subset) {
+      sum += __popc(subset ^ part) & 1 ? -row[part] : row[part];
+      if (!part) break;
+    }
+    monomials[place] = float(sum);
+  }
 }
 
 // One row of a table, and where its constraints stand.
@@ -324,7 +337,7 @@ update(Pace* pace, Batch* batch, const int64* offsets, Parameters all, Shapes sh
     batch->done += batch->batch_size;
     const int64 left = batch->count - batch->done;
     batch->n_sets = left < batch->batch_size ? (left > 0 ? left : 0) : batch->batch_size;
-    batch->first_set = batch->start + batch->done;
+    batch->first_set = offsets ? (batch->start + batch->done) % batch->count : batch->start + batch->done;
     if (batch->n_sets && offsets) {
       batch->first_token = offsets[batch->first_set];
       batch->last_token = offsets[batch->first_set + batch->n_sets];
