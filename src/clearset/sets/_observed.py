@@ -15,6 +15,9 @@ from ._set_data import SetData
 from ._set_stream import SetSource
 from ._value_sample import Gather, ValueSample, mixed, set_keys, token_keys
 
+# Samples are drawn faster from large pieces.
+PIECE_TOKENS = 1 << 22
+
 
 class Observed:
     """Values and categories of features.
@@ -57,7 +60,7 @@ class Observed:
         if weights is not None and len(np.unique(weights[weights > 0])) < 2:
             weights = None
         start = data.first
-        for piece in data.pieces():
+        for piece in data.pieces(PIECE_TOKENS) if isinstance(data, SetData) else data.pieces():
             part = slice(start, start + len(piece))
             observed._add(
                 start,

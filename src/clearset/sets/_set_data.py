@@ -184,11 +184,11 @@ class SetData:
                 unknown = unknown & np.isnan(self.column(name)[0])
         return np.where(unknown, 0, self.sizes)
 
-    def pieces(self) -> Iterator["SetData"]:
-        """Cut the sets into runs of about `PIECE_TOKENS` tokens, at least one set each."""
+    def pieces(self, n_tokens: int = PIECE_TOKENS) -> Iterator["SetData"]:
+        """Cut the sets into runs of about so many tokens, at least one set each."""
         start = 0
         while start < len(self):
-            stop = int(np.searchsorted(self.offsets, self.offsets[start] + PIECE_TOKENS, side="right")) - 1
+            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_tokens, side="right")) - 1
             stop = min(max(stop, start + 1), len(self))
             yield self[start:stop]
             start = stop
