@@ -1,6 +1,6 @@
 """Who computes: engines apply set functions to sets and train them, all by one contract."""
 
-from clearset.engines._engine import Engine, available_engines, engine
+from clearset.engines._engine import Engine, available_engines, engine, engine_on
 from clearset.engines._joint_problem import Estimate, JointPart, JointProblem
 from clearset.engines._problem import Problem, Refinement, Schedule, Share, Trainer, TrainingSets
 from clearset.engines._processes import OneProcess, Processes, processes, several_processes, started_by_torchrun
@@ -20,6 +20,7 @@ __all__ = [
     "TrainingSets",
     "available_engines",
     "engine",
+    "engine_on",
     "processes",
     "several_processes",
     "started_by_torchrun",

@@ -108,9 +108,9 @@ def _has_gpu() -> bool:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
         return False
-    import torch
+    from clearset.engines.cuda import is_available
 
-    return torch.cuda.is_available()
+    return is_available()
 
 
 def _is_there(module: str) -> bool:
@@ -142,6 +142,11 @@ def engine(name: str | None = None) -> Engine:
             "wheel of clearset or a C++ compiler, or torch: pip install torch."
         )
     name = available[0] if name is None else name
+    if name == "cuda" and name not in available:
+        raise ImportError(
+            "device='cuda' needs an NVIDIA GPU and torch that sees it (torch.cuda.is_available()); here it does not. "
+            "Install torch with CUDA, or use device='cpu'."
+        )
     if name not in available:
         raise ImportError(f"engine {name!r} is not installed; there is {', '.join(available)}.")
     if name == "native":
@@ -155,3 +160,19 @@ def engine(name: str | None = None) -> Engine:
     from clearset.engines.torch import TorchEngine
 
     return TorchEngine()
+
+
+def engine_on(device: str) -> Engine:
+    """Return the engine that predicts on a device.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda"}
+        The device. Where there is no GPU, what was trained on one is applied on the CPU.
+
+    Returns
+    -------
+    Engine
+        The engine.
+    """
+    return engine("cuda" if device == "cuda" and "cuda" in available_engines() else None)

@@ -73,8 +73,8 @@ class SetEstimator(ModelEstimator, ABC):
         data where there are none.
     warm_start : bool
         Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same.
-    device : {"auto", "cpu"}
-        Where to train; both mean the CPU.
+    device : {"auto", "cpu", "cuda"}
+        Where to train and predict: ``"cuda"`` is an NVIDIA GPU, which needs torch; the others mean the CPU.
     max_memory : int, str or None
         How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
         Tokens that take more go to a scratch file (in the folder that ``TMPDIR`` names), which is removed afterwards;
@@ -103,7 +103,7 @@ class SetEstimator(ModelEstimator, ABC):
         "validation_fraction": Number(0.0, 1.0),
         "restarts": Whole(1),
         "warm_start": Flag(),
-        "device": OneOf(("auto", "cpu")),
+        "device": OneOf(("auto", "cpu", "cuda")),
         "max_memory": Memory(),
     }
 

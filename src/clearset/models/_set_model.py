@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from clearset.engines import engine
+from clearset.engines import engine, engine_on
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._explain import assemble
@@ -182,7 +182,8 @@ class SetReading(Reading):
 
     def outputs(self) -> FloatArray:
         model = self.model
-        outputs = engine().outputs_of_sets(model.function, model.binning, self.sets, model.threads)
+        applies = engine_on(model.parameters.get("device", "cpu"))
+        outputs = applies.outputs_of_sets(model.function, model.binning, self.sets, model.threads)
         return model.link.with_nothing(outputs, self._sizes(self.sets) == 0)
 
     def _sizes(self, sets: SetData) -> IntArray:

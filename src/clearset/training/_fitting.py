@@ -91,7 +91,7 @@ class Fitting:
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
         smoothness = Smoothness(self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes)
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
-        trainer = engine().trainer(problem, schedule, self.rng)
+        trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)
         rival = [self.unit.entered_loss(loss) for loss in rival]
         progress = run_epochs(trainer, schedule, self._report, baseline=baseline, rival=rival)
         progress.history = [self.unit.reported(entry) for entry in progress.history]

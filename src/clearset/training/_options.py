@@ -24,6 +24,7 @@ class Options:
     lattices: str = "full"
     lattice_size: int = 2
     restarts: int = 1
+    device: str = "auto"
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], threads: int, **further: Any) -> "Options":

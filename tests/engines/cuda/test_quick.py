@@ -7,20 +7,13 @@ import pytest
 
 from clearset.engines import Problem, Schedule, TrainingSets, available_engines, engine
 from clearset.functions import Layout, Loss, ShapeConstraints, Smoothness
-from clearset.sets import Binning, Feature, Positions
+from clearset.sets import Binning, Feature, Positions, SetPacker
 from clearset.training import initial_set_function
 
 if "cuda" not in available_engines():
     pytest.skip("there is no NVIDIA GPU, or torch does not see it", allow_module_level=True)
 
-from clearset.engines.cuda import _trainer
-
 FEATURES = range(1, 11)
-
-
-@pytest.fixture(autouse=True)
-def few_are_many(monkeypatch):
-    monkeypatch.setattr(_trainer, "RESIDENT_TOKENS", 0)
 
 
 def binning(n_features):
@@ -29,7 +22,7 @@ def binning(n_features):
     return Binning(features, keypoints, (None,) * n_features)
 
 
-def problem(n_features, *, width=1, outputs=1, n_sets=3000, loss="squared_error", dtype=np.float32):
+def problem(n_features, *, width=1, outputs=1, n_sets=3000, loss="squared_error"):
     rng = np.random.default_rng(n_features)
     places = binning(n_features)
     layout, sizes = Layout.full((2,) * n_features), {"width": width, "rho_keypoints": 8}
@@ -41,7 +34,7 @@ def problem(n_features, *, width=1, outputs=1, n_sets=3000, loss="squared_error"
     # Fractions that 23 bits hold, so that nothing is lost by packing.
     found = [places.place(f"x{d}", row, np.float64) for d, row in enumerate(values)]
     fractions = np.floor(np.stack([f for _, f in found]) * 2**23) / 2**23
-    positions = Positions(np.stack([s for s, _ in found]), fractions.astype(dtype), offsets)
+    positions = Positions(np.stack([s for s, _ in found]), fractions.astype(np.float32), offsets)
     function = initial_set_function(places, layout, np.ones((outputs, n_features)), **sizes, rng=rng)
     shape = ShapeConstraints(places, (), layout, **sizes)
     for table in function.tables.values():
@@ -53,7 +46,9 @@ def problem(n_features, *, width=1, outputs=1, n_sets=3000, loss="squared_error"
         targets = np.digitize(targets, np.linspace(-1, 1, outputs - 1)).astype(float)
     smoothness = Smoothness(places, layout, 10.0, n_sets, **sizes)
     weights = rng.uniform(0.5, 1.5, n_sets)
-    data = TrainingSets(positions, targets, weights / weights.mean())
+    packer = SetPacker(places, set_sizes, np.arange(n_sets), 10**9)
+    packer.add(0, positions)
+    data = TrainingSets(packer.packed(), targets, weights / weights.mean())
     return Problem(function, shape, smoothness, Loss(loss), data, data)
 
 
@@ -65,7 +60,7 @@ def trained(name, given, epochs, **changes):
 
 
 def in_double(given):
-    positions = given.data.positions
+    positions = given.data.placed
     positions = replace(positions, fractions=positions.fractions.astype(np.float64))
     data = replace(given.data, positions=positions)
     return replace(given, data=data, validation=data)
@@ -106,12 +101,31 @@ def test_every_epoch_goes_through_all_sets():
     np.testing.assert_allclose(losses[::2], losses[1], rtol=1e-6)
 
 
-def test_some_of_the_sets():
+def test_a_scratch_file_gives_the_same_bits():
     given = problem(4)
-    chosen = np.random.default_rng(0).permutation(len(given.data))[:500]
-    targets, weights = given.data.targets[chosen], given.data.weights[chosen]
-    part = TrainingSets(given.data.positions, targets, weights, chosen)
-    alone = TrainingSets(given.data.positions.take(chosen), targets, weights)
-    (a, _), (b, _) = (trained("cuda", replace(given, data=data), 2, batch_size=100) for data in (part, alone))
+    packer = SetPacker(binning(4), np.diff(given.data.placed.offsets), np.arange(len(given.data)), 0)
+    packer.add(0, given.data.placed)
+    filed = replace(given, data=replace(given.data, positions=packer.packed()))
+    assert "scratch file" in repr(filed.data.positions)
+    (a, _), (b, _) = (trained("cuda", each, 2, batch_size=700) for each in (given, filed))
     for name, table in a.tables.items():
         np.testing.assert_array_equal(table, b.tables[name])
+
+
+def test_layouts_that_the_quick_kernels_do_not_have():
+    """Large data with an ensemble of lattices take the general kernels."""
+    given = problem(4)
+    layout, sizes = Layout(sizes=(2, 3, 2, 2), subsets=((0, 1), (1, 2, 3))), {"width": 1, "rho_keypoints": 8}
+    rng, places = np.random.default_rng(0), binning(4)
+    function = initial_set_function(places, layout, np.ones((1, 4)), **sizes, rng=rng)
+    smoothness = Smoothness(places, layout, 0.0, len(given.data), **sizes)
+
+    def other(whole):
+        shape = ShapeConstraints(places, (), layout, **sizes)
+        return replace(whole, function=function, shape=shape, smoothness=smoothness)
+
+    ours, losses = trained("cuda", other(given), 3)
+    expected, on_cpu = trained(available_engines()[0], other(in_double(given)), 3)
+    np.testing.assert_allclose(losses, on_cpu, rtol=1e-5)
+    for name, table in expected.tables.items():
+        np.testing.assert_allclose(ours.tables[name], table, atol=2e-4, err_msg=name)

@@ -24,6 +24,11 @@ FloatArray = npt.NDArray[np.float64]
 PIECE_TOKENS = 2**24
 
 
+def is_available() -> bool:
+    """Return whether torch sees a GPU that the kernels run on."""
+    return torch.cuda.is_available() and torch.version.cuda is not None
+
+
 class CudaEngine(TorchEngine):
     """Applies and trains set functions on torch's current GPU; results have the same bits in every run."""
 

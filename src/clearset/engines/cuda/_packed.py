@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from clearset.engines.cuda._structs import PackedStruct
-from clearset.sets import Positions
+from clearset.engines.cuda._structs import PackedStruct, on_device
+from clearset.sets import PackedSets
 
-FRACTION_BITS = 23
-MOST_SLOTS_OF_A_FEATURE = 2 ** (32 - FRACTION_BITS)
+SLOT_BITS, FRACTION_BITS = 9, 23
 # Tokens are read 32 at a time, and some of them behind the last one.
 LANES, ROOM = 32, 256
+# Of packed sets, so many tokens are copied at a time.
+BLOCK_TOKENS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,23 +39,16 @@ class PackedTokens:
     before: Tensor
 
     @classmethod
-    def of(
-        cls, sets: Positions, slot_offsets: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64], device: torch.device
-    ) -> "PackedTokens":
-        """Copy the chosen sets to a device, in that order, one feature after the other."""
-        all_offsets, numbers = (torch.from_numpy(array).to(device) for array in (sets.offsets, chosen))
-        sizes = all_offsets.diff()[numbers]
-        offsets = torch.zeros(len(chosen) + 1, dtype=torch.int64, device=device)
-        torch.cumsum(sizes, 0, out=offsets[1:])
-        n_tokens = int(offsets[-1])
-        places = torch.repeat_interleave(all_offsets[numbers] - offsets[:-1], sizes)
-        places += torch.arange(n_tokens, device=device)
-        stride = -(-n_tokens // LANES) * LANES + ROOM
-        positions = torch.zeros((len(sets.slots), stride), dtype=torch.int32, device=device)
-        for d, (slots, fractions) in enumerate(zip(sets.slots, sets.fractions, strict=True)):
-            there, beside = (torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in (slots, fractions))
-            positions[d, :n_tokens] = pack(there, beside, int(slot_offsets[d]))[places]
-        del places
+    def of(cls, sets: PackedSets, repeated: int, device: torch.device) -> "PackedTokens":
+        """Copy sets to a device, block by block; behind the last one the first ones stand once more."""
+        n_tokens, n_again = sets.n_tokens, int(sets.offsets[repeated])
+        offsets = on_device(np.concatenate([sets.offsets, n_tokens + sets.offsets[1 : repeated + 1]]), device)
+        stride = -(-(n_tokens + n_again) // LANES) * LANES + ROOM
+        positions = torch.zeros((sets.n_features, stride), dtype=torch.int32, device=device)
+        for start, stop in sets.blocks(BLOCK_TOKENS):
+            first, last = int(sets.offsets[start]), int(sets.offsets[stop])
+            positions[:, first:last] = _feature_by_feature(sets.between(start, stop), device)
+        positions[:, n_tokens : n_tokens + n_again] = positions[:, :n_again].clone()
         return cls.from_positions(positions, offsets)
 
     @classmethod
@@ -80,9 +73,17 @@ class PackedTokens:
         return PackedStruct(self.positions.data_ptr(), self.positions.shape[1], *addresses)
 
 
-def pack(slots: Tensor, fractions: Tensor, first_slot: int) -> Tensor:
-    """Pack slots of one feature and fractions in [0, 1] into 32 bits each."""
-    whole = 1 << FRACTION_BITS
-    # A fraction of one becomes the largest below.
-    parts = (fractions * whole).to(torch.int32).clamp_(max=whole - 1)
-    return (slots - first_slot << FRACTION_BITS) | parts
+def _feature_by_feature(sets: PackedSets, device: torch.device) -> Tensor:
+    """Return the positions of some packed sets, (D, T), with 9 bits of slot each."""
+    sizes, offsets = on_device(np.diff(sets.offsets), device), on_device(sets.offsets, device)
+    packed = on_device(np.asarray(sets.packed).view(np.int32), device)
+    # Feature d of token i of a set stands d times the set's size behind feature 0.
+    begins = torch.repeat_interleave((sets.n_features - 1) * offsets[:-1], sizes)
+    places = begins + torch.arange(sets.n_tokens, device=device)
+    apart = torch.repeat_interleave(sizes, sizes)
+    rows = []
+    for d, bits in enumerate(sets.bits.tolist()):
+        position = packed[places + d * apart].to(torch.int64) & 0xFFFFFFFF
+        slots, rest = position >> 32 - bits, position & (1 << 32 - bits) - 1
+        rows.append((slots << FRACTION_BITS | rest >> SLOT_BITS - bits).to(torch.int32))
+    return torch.stack(rows)

@@ -8,13 +8,14 @@ import torch
 from torch import Tensor
 
 from clearset.engines.cuda._module import Module
-from clearset.engines.cuda._packed import LANES, MOST_SLOTS_OF_A_FEATURE, PackedTokens
+from clearset.engines.cuda._packed import LANES, SLOT_BITS, PackedTokens
 from clearset.engines.cuda._structs import on_device
 from clearset.functions import Layout
 
 MOST_FEATURES = 10
 # From so many features on, lattices are multiplied by tensor cores.
 LARGE = 7
+MOST_WARPS = 12
 # Sums of this many slots leave room for four warps on a processor.
 MOST_SLOTS = 400
 
@@ -23,12 +24,8 @@ def is_quick(layout: Layout, slot_offsets: Sequence[int]) -> bool:
     """Return whether the kernels have room for a set function of this layout and these slots of features."""
     full = layout.subsets == (tuple(range(layout.n_features)),) and set(layout.sizes) == {2}
     slots = np.diff(slot_offsets)
-    return (
-        full
-        and layout.n_features <= MOST_FEATURES
-        and max(slots) < MOST_SLOTS_OF_A_FEATURE
-        and sum(slots) <= MOST_SLOTS
-    )
+    small = max(slots) < 2**SLOT_BITS and sum(slots) <= MOST_SLOTS
+    return full and small and layout.n_features <= MOST_FEATURES
 
 
 class QuickPhi:
@@ -54,11 +51,16 @@ class QuickPhi:
         self.n_padded, slots = int(first[-1]), np.diff(slot_offsets)
         self.places = on_device(np.arange(slot_offsets[-1]) + np.repeat(np.arange(len(slots)), slots), device).int()
         self._blocks = torch.cuda.get_device_properties(device).multi_processor_count
-        # Columns of sums for each warp; tensor cores also need room for tokens and for two copies of the vertices.
-        n_bytes = 4 * LANES * (self.n_padded + (2 * self._n_features + 1) * self.is_large)
-        free = _shared_memory(device) - 8 * self.n_padded - 16 * 2**self._n_features * self.is_large
-        most = 8 if self.is_large else 12
-        self._warps = min(most, free // n_bytes // 4 * 4)
+        # Columns of sums for each warp; beside tensor cores those of one half of the features, and room for tokens and
+        # for two copies of the vertices.
+        n_rows, n_bytes, fixed = self.n_padded, 0, 8 * self.n_padded
+        if self.is_large:
+            middle = int(first[(self._n_features + 1) // 2])
+            n_rows = max(middle, self.n_padded - middle)
+            n_bytes, fixed = 4 * LANES * (2 * self._n_features + 1), fixed + 16 * 2**self._n_features
+        n_bytes += 4 * LANES * n_rows
+        self._rows_of_columns = (n_rows,) if self.is_large else ()
+        self._warps = min(MOST_WARPS, (_shared_memory(device) - fixed) // n_bytes // 4 * 4)
         self._shared = self._warps * n_bytes + 8 * self.n_padded
         name = "phi_large" if self.is_large else "phi_small"
         self._module = Module(name, device, D=self._n_features, MOST_THREADS=LANES * self._warps)
@@ -85,7 +87,8 @@ class QuickPhi:
         """Write the gradients of a batch into `partial`, from those by the score of a token, ``(sets, rows)``."""
         for row in range(self._rows):
             given = self._lattice(lattice, row)
-            arguments = (tokens.pointers, batch, lines, *given, self.n_padded, self._rows, row, by_tokens)
+            sizes = (self.n_padded, *self._rows_of_columns, self._rows, row)
+            arguments = (tokens.pointers, batch, lines, *given, *sizes, by_tokens)
             block = LANES * self._warps
             self._module.launch("backward", self._blocks, block, *arguments, self.partial[row], shared=self._shared)
 

@@ -19,10 +19,8 @@ from clearset.engines.cuda._rho import MOST_COLUMNS, SUMS, THREADS
 from clearset.engines.cuda._shapes import DeviceShapes
 from clearset.engines.cuda._structs import PACE, ParametersStruct, on_device
 from clearset.functions import SetFunction
-from clearset.sets import CrossedPositions, Positions
+from clearset.sets import CrossedPositions, PackedSets
 
-# From so many tokens on, sets stay where they are and epochs read them in order, from a random place on.
-RESIDENT_TOKENS = 2**20
 # Rows of up to this many columns are projected in shared memory.
 IN_SHARED = 1500
 # Sets that are validated at once.
@@ -37,6 +35,8 @@ class CudaTrainer:
     """
 
     def __init__(self, problem: Problem, schedule: Schedule, rng: np.random.Generator, device: torch.device) -> None:
+        if problem.data.share is not None:
+            raise ValueError("A GPU trains in one process; there are several. Use device='cpu', or one process.")
         self._problem, self._schedule, self._rng, self._device = problem, schedule, rng, device
         function, self._n_sets = problem.function, len(problem.data)
         self.validates = problem.validation is not None
@@ -85,23 +85,20 @@ class CudaTrainer:
         outputs = function.outputs
         if isinstance(data.positions, CrossedPositions):
             outputs = data.positions.n_classes
+        rho_size = sum(table.size for name, table in function.tables.items() if name.startswith("rho"))
         self._is_quick = (
-            isinstance(data.positions, Positions)
-            and data.dtype == np.float32
-            and data.positions.n_tokens >= RESIDENT_TOKENS
+            isinstance(data.positions, PackedSets)
             and is_quick(function.layout, slot_offsets.tolist())
-            and sum(table.size for name, table in function.tables.items() if name.startswith("rho")) <= MOST_COLUMNS
+            and rho_size <= MOST_COLUMNS
         )
         most_sets = max(self._most_sets, min(VALIDATED, len(problem.validation or ())))
         if self._is_quick:
-            # Behind the last set the first ones stand once more, so that every batch is one run of sets.
-            arrangement = self._rng.permutation(n)
-            arrangement = np.concatenate([arrangement, arrangement[: self._most_sets]])
-            self._sets = self._packed(data, slot_offsets, arrangement)
+            # They stand in random order, so that an epoch can go round from any of them.
+            self._sets = self._packed(data, self._most_sets)
             self._pass = QuickPass(problem, slot_offsets, most_sets, self._gradient, self._module)
         else:
             self._epoch_order = EpochOrder(n, self._rng)
-            arranged = data.arranged(self._epoch_order.arrangement)
+            arranged = data.unpacked().arranged(self._epoch_order.arrangement)
             self._sets = self._general(arranged)
             self._order = torch.zeros(n, dtype=torch.int64, device=device)
             self._pass = GeneralPass(problem, outputs, most_sets, self._gradient, self._module)
@@ -112,24 +109,18 @@ class CudaTrainer:
                 self._corrections.enter(self._pass)
         self._validation: DeviceSets | None = None
         if problem.validation is not None:
-            every = np.arange(len(problem.validation))
-            quick = self._is_quick
             held_out = problem.validation
-            self._validation = self._packed(held_out, slot_offsets, every) if quick else self._general(held_out)
+            self._validation = self._packed(held_out, 0) if self._is_quick else self._general(held_out.unpacked())
         n_sums = -(-most_sets // THREADS)
         self._sums = torch.zeros((n_sums, SUMS), dtype=torch.float64, device=device)
         self._batch = torch.zeros(8, dtype=torch.int64, device=device)
 
-    def _packed(
-        self, data: TrainingSets, slot_offsets: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
-    ) -> DeviceSets:
-        assert isinstance(data.positions, Positions)  # noqa: S101
-        chosen = order if data.chosen is None else data.chosen[order]
-        tokens = PackedTokens.of(data.positions, slot_offsets, chosen, self._device)
-        return DeviceSets.of(tokens, data, order, self._device)
+    def _packed(self, data: TrainingSets, repeated: int) -> DeviceSets:
+        order = np.concatenate([np.arange(len(data)), np.arange(repeated)])
+        return DeviceSets.of(PackedTokens.of(data.packed, repeated, self._device), data, order, self._device)
 
     def _general(self, data: TrainingSets) -> DeviceSets:
-        positions = data.positions if data.chosen is None else data.positions.take(data.chosen)
+        positions = data.placed if data.chosen is None else data.placed.take(data.chosen)
         return DeviceSets.of(GeneralTokens.of(positions, self._device), data, None, self._device)
 
     def _set_pace(self) -> None:
