@@ -24,6 +24,7 @@ struct CrossedScratch {
   T* by_low;        // (outputs, kTile): gradients of low and rise
   T* by_rise;       // (outputs, kTile)
   T* gradients;     // (plain features, kTile)
+  Lanes<T>* heaps;  // (heap_nodes of the plain features)
   double* sums;     // (outputs, classes): of the set that a tile's end has cut
   typename Vector<T>::type* low_lanes;   // (outputs, corners)
   typename Vector<T>::type* rise_lanes;  // (outputs, corners)
@@ -51,6 +52,7 @@ struct CrossedScratch {
     T** const of_tokens[] = {&low, &rise, &by_low, &by_rise};
     for (T** part : of_tokens) *part = take<T>(memory, outputs * kTile);
     gradients = take<T>(memory, per_feature);
+    heaps = take<Lanes<T>>(memory, heap_nodes(crossed.n_plain));
     sums = take<double>(memory, outputs * crossed.n_classes);
     low_lanes = take<typename Vector<T>::type>(memory, outputs * crossed.n_corners);
     rise_lanes = take<typename Vector<T>::type>(memory, outputs * crossed.n_corners);
@@ -96,6 +98,7 @@ static void run_plain(const Crossed<T>& crossed, const CrossedScratch<T>& scratc
   tile.scores = scores;
   tile.upstream = upstream;
   tile.gradients = scratch.gradients;
+  tile.heaps = scratch.heaps;
   SharedCorners<T> shared{corners + output * crossed.n_corners, corner_lanes + output * crossed.n_corners};
   run_known_lattice<backward, 0>(tile, lattice, shared);
 }

@@ -30,6 +30,10 @@ struct Scratch {
     tile.upstream = take<T>(memory, kTile + kStep);
     tile.gradients = take<T>(memory, per_feature);
     tile.spans = take<SlotSpan>(memory, phi.n_features);
+    int most = 0;
+    for (int e = 0; e < phi.n_lattices; ++e) most = most < phi.lattices[e].n_features ? phi.lattices[e].n_features : most;
+    tile.heaps = take<Lanes<T>>(memory, heap_nodes(most));
+    tile.corner_offsets = take<int32_t>(memory, int64_t{1} << most);
     sums = take<double>(memory, phi.n_outputs);
     vertex_lanes = take<typename Vector<T>::type>(memory, phi.n_outputs * phi.n_vertices);
     end = memory;
@@ -111,7 +115,7 @@ static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, typ
       SharedCorners<T> corners{phi.vertices + first, vertex_lanes + first};
       run_known_lattice<backward>(tile, lattice, corners);
     } else {
-      OwnCorners<T> corners(phi.vertices + first, gradient + first, lattice);
+      OwnCorners<T> corners(phi.vertices + first, gradient + first, lattice, tile.corner_offsets);
       run_lattice<backward>(int{lattice.n_features}, tile, lattice, corners);
     }
   }

@@ -37,6 +37,33 @@ constexpr Constant<n - n / 2> other_half_of(Constant<n>) {
 }
 constexpr int other_half_of(int n) { return n - n / 2; }
 
+// The heaps of one lattice. Where the compiler knows the number of features, it keeps what it can in registers. Otherwise
+// they may take 144 KB, too much for a stack: some C libraries give a thread 128 KB, and the stack of the main thread grows
+// beyond that when it is touched, which ends the process where no memory is left.
+template <class Count, class V>
+struct Heaps {
+  static constexpr int rows = 1 << half_of(Count{}), columns = 1 << other_half_of(Count{});
+  V row_weights[2 * rows], row_values[2 * rows], column_weights[2 * columns], column_values[2 * columns];
+  V weighted[columns];
+
+  Heaps(Count, V*) {}
+};
+
+template <class V>
+struct Heaps<int, V> {
+  V *row_weights, *row_values, *column_weights, *column_values, *weighted;
+
+  Heaps(int n, V* memory)
+      : row_weights(memory),
+        row_values(row_weights + (2 << half_of(n))),
+        column_weights(row_values + (2 << half_of(n))),
+        column_values(column_weights + (2 << other_half_of(n))),
+        weighted(column_values + (2 << other_half_of(n))) {}
+};
+
+// What the heaps take from the tile, in lanes.
+constexpr int64_t heap_nodes(int n) { return (int64_t{4} << half_of(n)) + (int64_t{5} << other_half_of(n)); }
+
 // These three are always inlined and unrolled: otherwise the place of every node is computed while tokens wait.
 template <class Count, class V>
 [[gnu::always_inline]] static inline void spread(Count count, const V* within, V* weights) {
@@ -99,11 +126,11 @@ struct OwnCorners {
   const T* vertices;
   double* gradient;
   const Lattice* lattice;
-  int32_t lowest[Lanes<T>::count];
-  int32_t corner_offsets[1 << kMaxLatticeFeatures];
+  alignas(kLaneBytes) int32_t lowest[Lanes<T>::count];
+  int32_t* corner_offsets;  // (corners)
 
-  OwnCorners(const T* vertices, double* gradient, const Lattice& lattice)
-      : vertices(vertices), gradient(gradient), lattice(&lattice) {
+  OwnCorners(const T* vertices, double* gradient, const Lattice& lattice, int32_t* corner_offsets)
+      : vertices(vertices), gradient(gradient), lattice(&lattice), corner_offsets(corner_offsets) {
     corner_offsets[0] = 0;
     for (int i = 0, n = 1; i < lattice.n_features; ++i, n *= 2)
       for (int j = n - 1; j >= 0; --j) {
@@ -112,10 +139,12 @@ struct OwnCorners {
       }
   }
   void enter(const Tile<T>& tile, int first) {
-    for (int lane = 0; lane < Lanes<T>::count; ++lane) lowest[lane] = 0;
-    for (int i = 0; i < lattice->n_features; ++i)
-      for (int lane = 0; lane < Lanes<T>::count; ++lane)
-        lowest[lane] += lattice->strides[i] * tile.cells[lattice->features[i] * kTile + first + lane];
+    int32_t sums[Lanes<T>::count] = {};
+    for (int i = 0; i < lattice->n_features; ++i) {
+      const int32_t* cells = tile.cells + lattice->features[i] * kTile + first;
+      for (int lane = 0; lane < Lanes<T>::count; ++lane) sums[lane] += lattice->strides[i] * cells[lane];
+    }
+    for (int lane = 0; lane < Lanes<T>::count; ++lane) lowest[lane] = sums[lane];
   }
   Lanes<T> at(int corner) const {
     constexpr int half = Lanes<T>::count / 2;
@@ -137,15 +166,16 @@ struct OwnCorners {
 template <class Count, class T, class Corners>
 static void read_lattice(Count n, const Tile<T>& tile, const int32_t* features, Corners& corners) {
   using V = Lanes<T>;
-  constexpr int most = most_of<Count>, most_rows = 1 << (most / 2), most_columns = 1 << (most - most / 2);
   const auto first_half = half_of(n);
   const auto second_half = other_half_of(n);
   const int rows = 1 << first_half, columns = 1 << second_half;
   for (int t = 0; t < tile.padded; t += Lanes<T>::count) {
-    V within[most];
+    V within[most_of<Count>];
     for (int i = 0; i < n; ++i) within[i] = load(tile.within + features[i] * kTile + t);
     corners.enter(tile, t);
-    V weights[2 * most_columns], values[2 * most_rows];
+    Heaps<Count, V> heaps(n, tile.heaps);
+    auto& weights = heaps.column_weights;
+    auto& values = heaps.row_values;
     spread(second_half, within + first_half, weights);
     for (int a = 0; a < rows; ++a) {
       V row = {};
@@ -160,34 +190,35 @@ static void read_lattice(Count n, const Tile<T>& tile, const int32_t* features, 
 template <class Count, class T, class Corners>
 static void lattice_gradient(Count n, const Tile<T>& tile, const int32_t* features, Corners& corners) {
   using V = Lanes<T>;
-  constexpr int most = most_of<Count>, most_rows = 1 << (most / 2), most_columns = 1 << (most - most / 2);
   const auto first_half = half_of(n);
   const auto second_half = other_half_of(n);
   const int rows = 1 << first_half, columns = 1 << second_half;
   for (int t = 0; t < tile.padded; t += Lanes<T>::count) {
-    V within[most], slopes[most];
+    V within[most_of<Count>], slopes[most_of<Count>];
     for (int i = 0; i < n; ++i) within[i] = load(tile.within + features[i] * kTile + t);
     corners.enter(tile, t);
     const V upstream = load(tile.upstream + t);
-    V row_weights[2 * most_rows], column_weights[2 * most_columns], row_values[2 * most_rows], column_values[2 * most_columns];
+    Heaps<Count, V> heaps(n, tile.heaps);
+    auto& [row_weights, row_values, column_weights, column_values, weighted] = heaps;
     spread(first_half, within, row_weights);
     spread(second_half, within + first_half, column_weights);
-    V weighted[most_columns];
     for (int b = 0; b < columns; ++b) weighted[b] = column_weights[columns + b] * upstream;
     for (int b = 0; b < columns; ++b) column_values[columns + b] = V{};
     // Two rows at a time, so that a column's weights and value are loaded and stored once for both.
-    constexpr int group = most_rows < 2 || std::is_same_v<Corners, OwnCorners<T>> ? 1 : 2;
+    constexpr int group = most_of<Count> < 2 || std::is_same_v<Corners, OwnCorners<T>> ? 1 : 2;
     for (int a = 0; a < rows; a += group) {
-      V row[group] = {};
+      // Weights are copied: for all the compiler knows, what is added to gradients might change them.
+      V row[group] = {}, row_weight[group];
+      for (int i = 0; i < group; ++i) row_weight[i] = row_weights[rows + a + i];
 #pragma GCC unroll 8
       for (int b = 0; b < columns; ++b) {
-        const V column_weight = column_weights[columns + b];
+        const V column_weight = column_weights[columns + b], upstream_weight = weighted[b];
         V column = column_values[columns + b];
         for (int i = 0; i < group; ++i) {
           const auto corner = corners.at((a + i) * columns + b);
           row[i] += corner * column_weight;
-          column += corner * row_weights[rows + a + i];
-          corners.add((a + i) * columns + b, row_weights[rows + a + i], weighted[b]);
+          column += corner * row_weight[i];
+          corners.add((a + i) * columns + b, row_weight[i], upstream_weight);
         }
         column_values[columns + b] = column;
       }

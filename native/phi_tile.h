@@ -43,4 +43,7 @@ struct Tile {
   T* upstream;      // (kTile): gradient of the scores
   T* gradients;     // (features, kTile): gradient of within
   SlotSpan* spans;  // (features)
+  // Of the largest lattice, see phi_lattice.h.
+  Lanes<T>* heaps;          // (heap_nodes)
+  int32_t* corner_offsets;  // (corners of a cell)
 };

@@ -35,15 +35,17 @@ def ending(function, *arguments):
         return type(error).__name__
 
 
-def main(name, method):
+def training_of(name, method):
+    """Return sets and the order of an epoch."""
     given = many_sets(name, method, 1000, 100)
     rng = np.random.default_rng(0)
     if method == "crossed":
         given["corrected"] = rng.integers(-1, N_CORRECTIONS, given["offsets"][-1]).astype(np.int32)
-    order = rng.permutation(1000)
-    # So that the module is loaded and the stack is as deep as it gets: for want of memory for the stack, no program can
-    # do anything.
-    go_on(start(name, method, 1, given), order)
+    return given, rng.permutation(1000)
+
+
+def main(name, method):
+    given, order = training_of(name, method)
     lasting = start(name, method, 4, given)
     limit_memory(0)
     assert not thread_starts()
