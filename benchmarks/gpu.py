@@ -20,6 +20,7 @@ import clearset as cs
 from benchmarks._results import write_table
 from clearset.engines.cuda._packed import ROOM, PackedTokens
 from clearset.engines.cuda._quick_phi import QuickPhi
+from clearset.engines.cuda._structs import Batch
 
 DEVICE = torch.device("cuda")
 SETTINGS = ((6, 1), (6, 4), (10, 1))
@@ -77,10 +78,11 @@ def kernels(n_features: int, width: int) -> tuple[float, float, float, bool]:
     lattice = torch.rand((width, 2**n_features), device=DEVICE, generator=random) * 2 - 1
     means = torch.empty((n_sets, width), device=DEVICE)
     upstream = torch.randn((n_sets, width), device=DEVICE, generator=random)
-    batch = torch.tensor([0, n_sets, 0, KERNEL_TOKENS, 0, 0, n_sets, n_sets], device=DEVICE)
+    numbers = torch.tensor([0, n_sets, 0, KERNEL_TOKENS, 0, 0, n_sets, n_sets], device=DEVICE)
+    batch = Batch(numbers, n_sets)
 
     def forward() -> None:
-        phi.average(tokens, batch, n_sets, lines, lattice, means)
+        phi.average(tokens, batch, lines, lattice, means)
 
     def backward() -> None:
         phi.gradients(tokens, batch, lines, lattice, upstream)

@@ -32,23 +32,24 @@ class DeviceCorrections:
         tensors = (self._values, self._squares, self._average, self._sums, *counts)
         pull = 2.0 * refinement.pull / n_sets
         sizes = (self._count, self._classes, refinement.learning_rate, pull)
+        self._module = Module("corrections", device, REAL=REAL[np.dtype(dtype)])
         self._struct = CorrectionsStruct(*(tensor.data_ptr() for tensor in tensors), *sizes)
 
-    def enter(self, general: Any, averaged: Module | None = None, pace: Tensor | None = None) -> None:
+    def enter(self, general: Any, averaged_at: Tensor | None = None) -> None:
         """Let a `GeneralPass` apply the corrections, or their running average, and add up their gradients."""
-        if averaged is not None:
-            self._catch_up(averaged, pace)
-        general.corrections = self._values if averaged is None else self._average
+        if averaged_at is not None:
+            self._catch_up(averaged_at)
+        general.corrections = self._values if averaged_at is None else self._average
         general.correction_sums, general.touched = self._sums, self._touched
 
-    def move(self, step: Module, pace: Tensor) -> None:
+    def move(self, pace: Tensor) -> None:
         """Take a step for the corrections of the batch's tokens."""
-        step.launch("move_corrections", -(-self._count // 128), 128, pace, self._struct)
+        self._module.launch("move_corrections", -(-self._count // 128), 128, pace, self._struct)
 
-    def kept(self, step: Module, pace: Tensor) -> npt.NDArray[np.float64]:
+    def kept(self, pace: Tensor) -> npt.NDArray[np.float64]:
         """Return a copy of the running average."""
-        self._catch_up(step, pace)
+        self._catch_up(pace)
         return self._average.double().cpu().numpy()
 
-    def _catch_up(self, step: Module, pace: Tensor | None) -> None:
-        step.launch("average_corrections", -(-self._count // 128), 128, pace, self._struct)
+    def _catch_up(self, pace: Tensor) -> None:
+        self._module.launch("average_corrections", -(-self._count // 128), 128, pace, self._struct)

@@ -12,7 +12,7 @@ from clearset.engines._checked_contents import check_crossed_contents, check_slo
 from clearset.engines._problem import Problem, Schedule, Trainer
 from clearset.engines.cuda._general_phi import TORCH, GeneralPhi, GeneralTokens
 from clearset.engines.cuda._rho import RhoKernels
-from clearset.engines.cuda._structs import on_device
+from clearset.engines.cuda._structs import Batch, on_device
 from clearset.engines.cuda._trainer import CudaTrainer
 from clearset.engines.torch import TorchEngine
 from clearset.functions import Rho, SetFunction
@@ -100,5 +100,5 @@ def _piece(
     count = last - first
     means = torch.empty((count, *shape), dtype=tables.dtype, device=tables.device)
     batch = torch.tensor([0, count, 0, 0, 0, 0, count, count], device=tables.device)
-    phi.average(GeneralTokens.of(piece, tables.device), batch, count, tables, means, corrections=corrections)
+    phi.average(GeneralTokens.of(piece, tables.device), Batch(batch, count), tables, means, corrections)
     return means.cpu().numpy()

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._structs import (
+    Batch,
     CrossedStruct,
     LatticesStruct,
-    SumsStruct,
     TablesStruct,
     TokensStruct,
     on_device,
@@ -78,35 +78,26 @@ class GeneralPhi:
         self._rows, self._n_slots, self._n_vertices = rows, n_slots, layout.n_vertices
 
     def average(
-        self,
-        tokens: GeneralTokens,
-        batch: Tensor,
-        most_sets: int,
-        tables: Tensor,
-        means: Tensor,
-        order: Tensor | None = None,
-        corrections: Tensor | None = None,
+        self, tokens: GeneralTokens, batch: Batch, tables: Tensor, means: Tensor, corrections: Tensor | None
     ) -> None:
         """Write the means of the sets of a batch; the tables stand end to end, phi's first."""
-        parts = tokens.structs(order, corrections)
-        arguments = (*parts, batch, self._lattices, self._tables(tables), means)
-        self._module.launch("average", _blocks(most_sets), THREADS, *arguments)
+        parts = tokens.structs(batch.order, corrections)
+        arguments = (*parts, batch.tensor, self._lattices, self._tables(tables), means)
+        self._module.launch("average", _blocks(batch.most_sets), THREADS, *arguments)
 
     def gradients(
         self,
         tokens: GeneralTokens,
-        batch: Tensor,
-        most_sets: int,
+        batch: Batch,
         tables: Tensor,
         by_means: Tensor,
-        sums: SumsStruct,  # type: ignore[valid-type]
-        order: Tensor | None = None,
-        corrections: Tensor | None = None,
+        sums: Any,
+        corrections: Tensor | None,
     ) -> None:
-        """Add up the gradients by phi's tables and by corrections."""
-        parts = tokens.structs(order, corrections)
-        arguments = (*parts, batch, self._lattices, self._tables(tables), by_means, sums)
-        self._module.launch("gradients", _blocks(most_sets), THREADS, *arguments)
+        """Add up the gradients by phi's tables and by corrections, into ``Sums`` of the kernel."""
+        parts = tokens.structs(batch.order, corrections)
+        arguments = (*parts, batch.tensor, self._lattices, self._tables(tables), by_means, sums)
+        self._module.launch("gradients", _blocks(batch.most_sets), THREADS, *arguments)
 
     def _tables(self, tables: Tensor) -> Any:
         vertices = pointer(tables, self._rows * self._n_slots)

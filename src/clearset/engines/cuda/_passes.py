@@ -12,8 +12,8 @@ from clearset.engines._problem import Problem, TrainingSets
 from clearset.engines.cuda._general_phi import TORCH, GeneralPhi
 from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._quick_phi import QuickPhi
-from clearset.engines.cuda._rho import LOSSES, RhoKernels
-from clearset.engines.cuda._structs import PACE, LabelsStruct, SizesStruct, SumsStruct, on_device, pointer
+from clearset.engines.cuda._rho import LOSSES, Results, RhoKernels
+from clearset.engines.cuda._structs import PACE, Batch, LabelsStruct, SizesStruct, SumsStruct, on_device, pointer
 from clearset.functions import Loss
 
 # Copies of the sums of general gradients: a warp adds to one of them, so that few wait for each other.
@@ -49,10 +49,10 @@ class Pass(Protocol):
     def read(self, values: Tensor) -> None:
         """Read the five tables, laid end to end."""
 
-    def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
-        """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
+    def learn(self, sets: DeviceSets, batch: Batch, sums: Tensor) -> None:
+        """Find the losses of a batch, and the sums of blocks."""
 
-    def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:
+    def gradients(self, sets: DeviceSets, batch: Batch, pace: Tensor) -> None:
         """Write the gradient of the last batch that was learned from."""
 
 
@@ -61,22 +61,16 @@ class _Tables:
 
     def __init__(self, problem: Problem, outputs: int, most_sets: int, gradient: Tensor, step: Module) -> None:
         function, device = problem.function, gradient.device
-        self.function, self.loss, self.outputs, self.gradient, self.step = (
-            function,
-            problem.loss,
-            outputs,
-            gradient,
-            step,
-        )
-        dtype = problem.data.dtype
+        self.function, self.loss, self.outputs = function, problem.loss, outputs
+        self.gradient, self.step, dtype = gradient, step, problem.data.dtype
         starts = np.cumsum([0, *(table.size for table in function.tables.values())])
         self.sizes, self.rho_start, self.end = SizesStruct(*map(int, starts)), int(starts[2]), int(starts[-1])
         self.n_slots, self.rows = function.calibration.shape[1], len(function.calibration)
         self.tables = torch.empty(self.end, dtype=TORCH[dtype], device=device)
         self.rho = RhoKernels(function.outputs, function.width, function.rho_keypoints, dtype, device)
         shape = (most_sets, outputs, function.width)
-        self.means, self.by_means = (torch.empty(shape, dtype=TORCH[dtype], device=device) for _ in range(2))
-        self.by_outputs = torch.empty(shape[:2], dtype=TORCH[dtype], device=device)
+        shapes = (shape, shape[:2], shape)
+        self.results = Results(*(torch.empty(size, dtype=TORCH[dtype], device=device) for size in shapes))
 
     @property
     def rho_struct(self) -> Any:
@@ -94,12 +88,9 @@ class _Tables:
         n_vertices = self.function.vertices.shape[1]
         self.step.launch("read_tables", -(-self.end // 256), 256, *arguments, n_vertices)
 
-    def learn(
-        self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None, *, divided: bool
-    ) -> None:
-        arguments = (self.outputs, self.means, self.by_outputs, self.by_means, sums)
-        labels = sets.labels(self.loss, order)
-        self.rho.learn(self.rho_struct, labels, batch, n_sets, *arguments, divided=divided)
+    def learn(self, sets: DeviceSets, batch: Batch, sums: Tensor, *, divided: bool) -> None:
+        labels = sets.labels(self.loss, batch.order)
+        self.rho.learn(self.rho_struct, labels, batch, self.results, sums, divided=divided)
 
 
 class QuickPass:
@@ -124,19 +115,17 @@ class QuickPass:
         phi = self._phi
         self._common.read(values, self._lines, phi.places, phi.n_padded, None if phi.is_large else self._lattice)
 
-    def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
-        """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
+    def learn(self, sets: DeviceSets, batch: Batch, sums: Tensor) -> None:
+        """Find the losses of a batch, and the sums of blocks."""
         common = self._common
-        self._phi.average(sets.tokens, batch, n_sets, self._lines, self._lattice, common.means)
-        common.learn(sets, batch, n_sets, sums, order, divided=True)
+        self._phi.average(sets.tokens, batch, self._lines, self._lattice, common.results.means)
+        common.learn(sets, batch, sums, divided=True)
 
-    def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:  # noqa: ARG002
+    def gradients(self, sets: DeviceSets, batch: Batch, pace: Tensor) -> None:  # noqa: ARG002
         """Write the gradient of the last batch that was learned from."""
         common, phi = self._common, self._phi
-        common.rho.column_gradients(
-            common.rho_struct, batch, common.outputs, common.means, common.by_outputs, self._partial
-        )
-        phi.gradients(sets.tokens, batch, self._lines, self._lattice, common.by_means)
+        common.rho.column_gradients(common.rho_struct, batch, common.results, self._partial)
+        phi.gradients(sets.tokens, batch, self._lines, self._lattice, common.results.by_means)
         n_vertices = common.function.vertices.shape[1]
         sizes = (common.n_slots, phi.n_padded, n_vertices, phi.n_blocks)
         arguments = (common.sizes, phi.partial, self._partial, phi.places, *sizes, common.gradient)
@@ -159,27 +148,23 @@ class GeneralPass:
         """Read the five tables, laid end to end."""
         self._common.read(values)
 
-    def learn(self, sets: DeviceSets, batch: Tensor, n_sets: int, sums: Tensor, order: Tensor | None) -> None:
-        """Find the losses of a batch of at most ``n_sets`` sets, and the sums of blocks."""
+    def learn(self, sets: DeviceSets, batch: Batch, sums: Tensor) -> None:
+        """Find the losses of a batch, and the sums of blocks."""
         common = self._common
-        self._phi.average(sets.tokens, batch, n_sets, common.tables, common.means, order, self.corrections)
-        common.learn(sets, batch, n_sets, sums, order, divided=False)
+        self._phi.average(sets.tokens, batch, common.tables, common.results.means, self.corrections)
+        common.learn(sets, batch, sums, divided=False)
 
-    def gradients(self, sets: DeviceSets, batch: Tensor, n_sets: int, pace: Tensor, order: Tensor | None) -> None:
+    def gradients(self, sets: DeviceSets, batch: Batch, pace: Tensor) -> None:
         """Write the gradient of the last batch that was learned from."""
         common, scales = self._common, pace[PACE.index("calibration") :]
         rho_sums = self._sums[0, common.rho_start :]
-        common.rho.exact_gradients(
-            common.rho_struct,
-            *(batch, n_sets, common.outputs, common.means, common.by_outputs),
-            *(scales[3:], rho_sums),
-        )
+        common.rho.exact_gradients(common.rho_struct, batch, common.results, scales[3:], rho_sums)
         sums = SumsStruct(
             *(pointer(self._sums), pointer(self._sums, common.rows * common.n_slots)),
             *(pointer(self.correction_sums), pointer(self.touched), pointer(scales)),
             *(pointer(pace[PACE.index("step") :]), common.end, COPIES),
         )
-        arguments = (sets.tokens, batch, n_sets, common.tables, common.by_means, sums, order, self.corrections)
-        self._phi.gradients(*arguments)
+        by_means = common.results.by_means
+        self._phi.gradients(sets.tokens, batch, common.tables, by_means, sums, self.corrections)
         blocks = -(-common.end // 256)
         common.step.launch("exact_gradients", blocks, 256, pace, common.sizes, self._sums, COPIES, common.gradient)

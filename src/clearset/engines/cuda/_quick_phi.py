@@ -9,7 +9,7 @@ from torch import Tensor
 
 from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._packed import LANES, SLOT_BITS, PackedTokens
-from clearset.engines.cuda._structs import on_device
+from clearset.engines.cuda._structs import Batch, on_device
 from clearset.functions import Layout
 
 MOST_FEATURES = 10
@@ -74,21 +74,19 @@ class QuickPhi:
         """How many blocks add up gradients."""
         return self._blocks
 
-    def average(
-        self, tokens: PackedTokens, batch: Tensor, most_sets: int, lines: Tensor, lattice: Tensor, means: Tensor
-    ) -> None:
+    def average(self, tokens: PackedTokens, batch: Batch, lines: Tensor, lattice: Tensor, means: Tensor) -> None:
         """Write the means of the sets of a batch, (sets, rows)."""
         for row in range(self._rows):
             given = self._lattice(lattice, row)
-            arguments = (tokens.pointers, batch, lines, *given, self.n_padded, self._rows, row, means)
-            self._module.launch("forward", -(-most_sets // 256), 256, *arguments, shared=8 * self.n_padded)
+            arguments = (tokens.pointers, batch.tensor, lines, *given, self.n_padded, self._rows, row, means)
+            self._module.launch("forward", -(-batch.most_sets // 256), 256, *arguments, shared=8 * self.n_padded)
 
-    def gradients(self, tokens: PackedTokens, batch: Tensor, lines: Tensor, lattice: Tensor, by_tokens: Tensor) -> None:
+    def gradients(self, tokens: PackedTokens, batch: Batch, lines: Tensor, lattice: Tensor, by_tokens: Tensor) -> None:
         """Write the gradients of a batch into `partial`, from those by the score of a token, ``(sets, rows)``."""
         for row in range(self._rows):
             given = self._lattice(lattice, row)
             sizes = (self.n_padded, *self._rows_of_columns, self._rows, row)
-            arguments = (tokens.pointers, batch, lines, *given, *sizes, by_tokens)
+            arguments = (tokens.pointers, batch.tensor, lines, *given, *sizes, by_tokens)
             block = LANES * self._warps
             self._module.launch("backward", self._blocks, block, *arguments, self.partial[row], shared=self._shared)
 

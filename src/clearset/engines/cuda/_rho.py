@@ -1,7 +1,7 @@
 """rho, losses and their gradients (``kernels/rho.cu``)."""
 
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,13 +10,26 @@ from torch import Tensor
 from clearset.engines.cuda._general_phi import REAL
 from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._packed import LANES
-from clearset.engines.cuda._structs import RhoStruct, pointer
+from clearset.engines.cuda._structs import Batch, RhoStruct, pointer
 
 THREADS = 128
 SUMS = 5
 # Columns of gradients of up to this many parameters fit beside each other for eight warps.
 MOST_COLUMNS = 200
 LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "log_loss", "hinge", "binary_log_loss")
+
+
+class Results(NamedTuple):
+    """What the sets of a batch leave on the way."""
+
+    means: Tensor  # (sets, outputs, width)
+    by_outputs: Tensor  # gradients, (sets, outputs)
+    by_means: Tensor  # gradients, as the means
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs."""
+        return int(self.by_outputs.shape[1])
 
 
 class RhoKernels:
@@ -50,44 +63,19 @@ class RhoKernels:
         blocks = max(1, -(-results.numel() // THREADS))
         self._module.launch("apply_rho", blocks, THREADS, rho, means, ctypes.c_longlong(count), outputs, results)
 
-    def learn(
-        self,
-        rho: Any,
-        labels: Any,
-        batch: Tensor,
-        most_sets: int,
-        outputs: int,
-        means: Tensor,
-        by_outputs: Tensor,
-        by_means: Tensor,
-        sums: Tensor,
-        *,
-        divided: bool,
-    ) -> None:
+    def learn(self, rho: Any, labels: Any, batch: Batch, results: Results, sums: Tensor, *, divided: bool) -> None:
         """Write gradients by outputs and by means, divided by set sizes or not, and the sums of each block."""
-        arguments = (rho, labels, batch, outputs, int(divided), means, by_outputs, by_means, sums)
-        self._module.launch("learn", -(-most_sets // THREADS), THREADS, *arguments)
+        arguments = (batch.tensor, results.outputs, int(divided), *results, sums)
+        self._module.launch("learn", -(-batch.most_sets // THREADS), THREADS, rho, labels, *arguments)
 
-    def exact_gradients(
-        self,
-        rho: Any,
-        batch: Tensor,
-        most_sets: int,
-        outputs: int,
-        means: Tensor,
-        by_outputs: Tensor,
-        scales: Any,
-        sums: Any,
-    ) -> None:
+    def exact_gradients(self, rho: Any, batch: Batch, results: Results, scales: Tensor, sums: Tensor) -> None:
         """Add gradients by rho's tables as whole numbers."""
-        blocks = min(-(-most_sets // THREADS), 1024)
-        arguments = (rho, batch, outputs, means, by_outputs, scales, sums)
+        blocks = min(-(-batch.most_sets // THREADS), 1024)
+        arguments = (rho, batch.tensor, results.outputs, results.means, results.by_outputs, scales, sums)
         self._module.launch("rho_gradients", blocks, THREADS, *arguments)
 
-    def column_gradients(
-        self, rho: Any, batch: Tensor, outputs: int, means: Tensor, by_outputs: Tensor, partial: Tensor
-    ) -> None:
+    def column_gradients(self, rho: Any, batch: Batch, results: Results, partial: Tensor) -> None:
         """Write what each block adds up of the gradients by rho's tables, (blocks, parameters)."""
         shared = 256 // LANES * 4 * LANES * self.size
-        arguments = (rho, batch, outputs, means, by_outputs, self.size, partial)
+        arguments = (rho, batch.tensor, results.outputs, results.means, results.by_outputs, self.size, partial)
         self._module.launch("rho_columns", len(partial), 256, *arguments, shared=shared)

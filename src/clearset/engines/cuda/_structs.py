@@ -1,6 +1,7 @@
 """What kernels take by value, as ``kernels/*.cu`` declare it, and what they find in memory."""
 
 import ctypes
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -85,6 +86,15 @@ CorrectionsStruct = _struct(
     rate=_DOUBLE,
     pull=_DOUBLE,
 )
+
+
+class Batch(NamedTuple):
+    """Which of the sets on a device a step is about."""
+
+    tensor: Tensor  # ``Batch`` of ``kernels/common.h``
+    most_sets: int
+    order: Tensor | None = None  # the order of an epoch; None: as they stand
+
 
 PACE = (
     *("learning_rate", "n_steps", "warm_up", "smoothness", "steepest", "most_slope", "adagrad", "light_touch"),

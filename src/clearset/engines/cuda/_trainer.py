@@ -17,7 +17,7 @@ from clearset.engines.cuda._passes import DeviceSets, GeneralPass, Pass, QuickPa
 from clearset.engines.cuda._quick_phi import is_quick
 from clearset.engines.cuda._rho import MOST_COLUMNS, SUMS, THREADS
 from clearset.engines.cuda._shapes import DeviceShapes
-from clearset.engines.cuda._structs import PACE, ParametersStruct, on_device
+from clearset.engines.cuda._structs import PACE, Batch, ParametersStruct, on_device
 from clearset.functions import SetFunction
 from clearset.sets import CrossedPositions, PackedSets
 
@@ -113,7 +113,7 @@ class CudaTrainer:
             self._validation = self._packed(held_out, 0) if self._is_quick else self._general(held_out.unpacked())
         n_sums = -(-most_sets // THREADS)
         self._sums = torch.zeros((n_sums, SUMS), dtype=torch.float64, device=device)
-        self._batch = torch.zeros(8, dtype=torch.int64, device=device)
+        self._batch = Batch(torch.zeros(8, dtype=torch.int64, device=device), self._most_sets, self._order)
 
     def _packed(self, data: TrainingSets, repeated: int) -> DeviceSets:
         order = np.concatenate([np.arange(len(data)), np.arange(repeated)])
@@ -178,12 +178,12 @@ class CudaTrainer:
         with torch.cuda.device(self._device):
             self._pass.read(self._average)
             if self._corrections is not None:
-                self._corrections.enter(self._pass, averaged=self._module, pace=self._pace)
+                self._corrections.enter(self._pass, averaged_at=self._pace)
             total, count = 0.0, len(sets.targets)
             for first in range(0, count, VALIDATED):
                 n_sets = min(VALIDATED, count - first)
                 self._set_batch(sets, first, n_sets, n_sets)
-                self._pass.learn(sets, self._batch, n_sets, self._sums, None)
+                self._pass.learn(sets, Batch(self._batch.tensor, n_sets), self._sums)
                 total += float(self._sums[: -(-n_sets // THREADS), 0].cpu().numpy().sum())
             if self._corrections is not None:
                 self._corrections.enter(self._pass)
@@ -198,7 +198,7 @@ class CudaTrainer:
         kept = function.with_tables(parts)
         if self._corrections is None:
             return kept
-        return replace(kept, corrections=self._corrections.kept(self._module, self._pace))
+        return replace(kept, corrections=self._corrections.kept(self._pace))
 
     def _begin_epoch(self) -> None:
         start = 0
@@ -216,7 +216,7 @@ class CudaTrainer:
         n_sets, first, last = min(batch_size, count), 0, 0
         if self._is_quick:
             first, last = sets.tokens.offsets[[start, start + n_sets]].tolist()
-        self._batch.copy_(torch.tensor([start, n_sets, first, last, start, 0, batch_size, count]))
+        self._batch.tensor.copy_(torch.tensor([start, n_sets, first, last, start, 0, batch_size, count]))
 
     def _captured(self) -> torch.cuda.CUDAGraph:
         graph = torch.cuda.CUDAGraph()
@@ -228,26 +228,25 @@ class CudaTrainer:
         return graph
 
     def _step(self) -> None:
-        batch, pace, n_sets, order = self._batch, self._pace, self._most_sets, self._order
+        batch, pace = self._batch, self._pace
         self._pass.read(self._values)
-        self._pass.learn(self._sets, batch, n_sets, self._sums, order)
-        self._module.launch("set_pace", 1, 256, pace, batch, self._sums, THREADS)
-        self._pass.gradients(self._sets, batch, n_sets, pace, order)
+        self._pass.learn(self._sets, batch, self._sums)
+        self._module.launch("set_pace", 1, 256, pace, batch.tensor, self._sums, THREADS)
+        self._pass.gradients(self._sets, batch, pace)
         if self._penalty:
             indices, coefficients, log_weights, chances, draws = self._penalty
             arguments = (indices, coefficients, len(indices), log_weights, chances, draws)
-            self._module.launch(
-                "touch_lightly", 1, LIGHT_TOUCH_SAMPLES, batch, self._values, self._gradient, *arguments
-            )
+            given = (batch.tensor, self._values, self._gradient, *arguments)
+            self._module.launch("touch_lightly", 1, LIGHT_TOUCH_SAMPLES, *given)
         if self._corrections is not None:
-            self._corrections.move(self._module, pace)
+            self._corrections.move(pace)
         self._update(moves=True)
 
     def _update(self, *, moves: bool) -> None:
         widest = max(table.shape[1] for table in self._problem.function.tables.values())
         shared = 4 * 8 * min(widest, IN_SHARED)
         offsets = self._sets.tokens.offsets if self._is_quick else None
-        arguments = (self._pace, self._batch, offsets, self._struct, self._shapes.struct, IN_SHARED, int(moves))
+        arguments = (self._pace, self._batch.tensor, offsets, self._struct, self._shapes.struct, IN_SHARED, int(moves))
         self._module.launch("update", self._shapes.n_rows, 256, *arguments, shared=shared)
 
 

@@ -1,23 +1,12 @@
 // The rest of a step: what the gradients of all tokens add up to, the optimiser, constraints and the running average, in
 // double precision. The five tables stand end to end, as in native/parameters.h.
 #include "common.h"
-
-#ifndef REAL
-#define REAL double
-#endif
+#include "pace.h"
+#include "projection.h"
 
 constexpr int SUMS = 5;     // of rho.cu
 constexpr double PI = 3.141592653589793;
 constexpr int SAMPLES = 128;  // constraints that Light Touch looks at in a step
-
-// How a training goes on; the fields up to `batches` are the host's.
-struct Pace {
-  double learning_rate, n_steps, warm_up, smoothness, steepest, most_slope;
-  double adagrad, light_touch;
-  double step, level, total, loss, diverged;
-  double rate, rho_rate, decay, first_share, second_root, share;
-  double scales[6];  // of calibration, vertices, corrections; rho's output, vertices, calibrators
-};
 
 // The tables' sizes: where each begins, and the end.
 struct Sizes {
@@ -58,10 +47,6 @@ extern "C" __global__ void __launch_bounds__(256) set_pace(Pace* pace, const Bat
   }
   if (!isfinite(p.loss)) p.diverged = 1;
 }
-
-__device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
-
-__device__ __forceinline__ double unscaled(double sum, double scale) { return scale == 0.0 ? 0.0 : sum / scale; }
 
 // Gradients from whole numbers, (copies, parameters), which are set back to 0.
 extern "C" __global__ void exact_gradients(const Pace* pace, Sizes sizes, int64* sums, int copies, double* gradient) {
@@ -128,33 +113,6 @@ extern "C" __global__ void read_tables(const double* values, Sizes sizes, REAL* 
   }
 }
 
-// One row of a table, and where its constraints stand.
-struct Row {
-  int64 start, duals;
-  double lower, upper;
-  int columns, is_rho, squares, first_chain, last_chain, first_pin, last_pin, first_part, last_part, filling;
-};
-
-// Half-spaces over some columns of a row; `own` of them are the result's.
-struct Part {
-  int64 duals;  // from the row's first
-  int first, size, width, first_entry, first_group, n_groups, first_own, n_own, boxed, filling;
-};
-
-struct Shapes {
-  const Row* rows;
-  const int2* chains;
-  const int2* pins;
-  const Part* parts;
-  const int* groups;   // the last row, plus 1, of each group, whose rows share no column
-  const int* columns;  // of half-spaces
-  const double* coefficients;
-  const int* own;
-  const int* square_starts;
-  const int* square_columns;
-  const double* square_values;
-};
-
 struct Parameters {
   double* values;
   double* gradient;
@@ -164,114 +122,6 @@ struct Parameters {
   double* duals;
   double* scratch;  // four for each parameter
 };
-
-// Pool adjacent violators: a block is merged into the one before it while its mean is lower.
-__device__ void pool(double* x, int length, double* sums, double* means, double* counts) {
-  int blocks = 0;
-  for (int i = 0; i < length; ++i) {
-    double sum = x[i], mean = sum, count = 1;
-    while (blocks > 0 && means[blocks - 1] > mean) {
-      --blocks;
-      sum += sums[blocks];
-      count += counts[blocks];
-      mean = sum / count;
-    }
-    sums[blocks] = sum;
-    means[blocks] = mean;
-    counts[blocks++] = count;
-  }
-  for (int block = 0, i = 0; block < blocks; ++block)
-    for (int j = 0; j < int(counts[block]); ++j) x[i++] = means[block];
-}
-
-__device__ __forceinline__ double clip(double x, double low, double high) { return fmin(fmax(x, low), high); }
-
-__device__ double largest_of_block(double value) {
-  __shared__ double largest[32];
-#pragma unroll
-  for (int step = LANES / 2; step > 0; step /= 2) value = fmax(value, __shfl_xor_sync(0xffffffffu, value, step));
-  __syncthreads();
-  if (threadIdx.x % LANES == 0) largest[threadIdx.x / LANES] = value;
-  __syncthreads();
-  for (int w = 0; w < int(blockDim.x) / LANES; ++w) value = fmax(value, largest[w]);
-  return value;
-}
-
-constexpr int MOST_SWEEPS = 1000;
-constexpr double TOLERANCE = 1e-7;
-
-// Hildreth's method from the multipliers of the last projection, as native/half_spaces.h, all rows of a group at once.
-__device__ void project_on_half_spaces(const Shapes& shapes, const Part& part, const Row& row, double* values, double* duals,
-                                       double* x, double* pull) {
-  const int* columns = shapes.columns + part.first_entry;
-  const double* coefficients = shapes.coefficients + part.first_entry;
-  const int* groups = shapes.groups + part.first_group;
-  const double lower = part.boxed ? row.lower : -infinity(), upper = part.boxed ? row.upper : infinity();
-  const int n_rows = groups[part.n_groups - 1], width = part.width;
-  const auto residual = [&](int r) {
-    double sum = 0;
-    for (int j = 0; j < width; ++j) sum += coefficients[r * width + j] * x[columns[r * width + j]];
-    return sum;
-  };
-  const auto add = [&](int r, double amount) {
-    for (int j = 0; j < width; ++j) x[columns[r * width + j]] += amount * coefficients[r * width + j];
-  };
-  double largest_value = 0, largest_point = 0;
-  for (int i = threadIdx.x; i < part.size; i += blockDim.x) {
-    x[i] = clip(values[i], lower, upper);
-    largest_value = fmax(largest_value, fabs(values[i]));
-    largest_point = fmax(largest_point, fabs(x[i]));
-  }
-  const double rounding = 8 * 2.220446049250313e-16 * largest_of_block(largest_value);
-  const double limit = fmax(TOLERANCE * largest_of_block(largest_point), rounding);
-  __syncthreads();
-  int violated = 0;
-  for (int r = threadIdx.x; r < n_rows; r += blockDim.x) violated |= residual(r) < -limit;
-  if (!__syncthreads_or(violated)) {
-    for (int r = threadIdx.x; r < n_rows; r += blockDim.x) duals[r] = 0;
-  } else {
-    for (int i = threadIdx.x; i < part.size; i += blockDim.x) x[i] = values[i];
-    __syncthreads();
-    for (int group = 0, first = 0; group < part.n_groups; first = groups[group++]) {
-      for (int r = first + threadIdx.x; r < groups[group]; r += blockDim.x)
-        if (duals[r] > 0) add(r, duals[r]);
-      __syncthreads();
-    }
-    for (int i = threadIdx.x; i < part.size; i += blockDim.x) {
-      const double inside = clip(x[i], lower, upper);
-      pull[i] = inside - x[i];
-      x[i] = inside;
-    }
-    __syncthreads();
-    for (int sweep = 0; sweep < MOST_SWEEPS; ++sweep) {
-      int moved = 0;
-      for (int group = 0, first = 0; group < part.n_groups; first = groups[group++]) {
-        for (int r = first + threadIdx.x; r < groups[group]; r += blockDim.x) {
-          const double step = fmax(-residual(r), -duals[r]);
-          if (step == 0) continue;
-          duals[r] += step;
-          add(r, step);
-          moved |= fabs(step) > limit;
-        }
-        __syncthreads();
-      }
-      if (part.boxed)
-        for (int i = threadIdx.x; i < part.size; i += blockDim.x) {
-          const double outside = x[i] - pull[i], inside = clip(outside, lower, upper);
-          moved |= fabs(inside - x[i]) > limit;
-          pull[i] = inside - outside;
-          x[i] = inside;
-        }
-      if (!__syncthreads_or(moved)) break;
-    }
-  }
-  __syncthreads();
-  for (int i = threadIdx.x; i < part.n_own; i += blockDim.x) {
-    const int column = shapes.own[part.first_own + i];
-    values[column] = clip(x[column], row.lower, row.upper);
-  }
-  __syncthreads();
-}
 
 // One step of the optimiser for a row of a table (a block each), then the nearest row that obeys its constraints, and the
 // running average. Without `moves` only the constraints. Afterwards the next batch's turn has come.
@@ -380,52 +230,4 @@ touch_lightly(const Batch* batch, const double* values, double* gradient, const 
     if (violations[i] == 0) continue;
     for (int j = 4 * chosen[i]; j < 4 * chosen[i] + 4; ++j) gradient[entries[j]] -= 20.0 / SAMPLES * coefficients[j];
   }
-}
-
-// Corrections while they are learned (native/corrections.h): only those of the step's tokens move, by Adagrad with a pull to 0;
-// what happens to the others is made up for when they are next touched.
-struct Corrections {
-  REAL* values;
-  REAL* squares;
-  REAL* average;
-  int64* sums;
-  const int* touched;  // the step that touched a token last, and the ones before and of its average
-  int* moved;
-  int* averaged;
-  int count, classes;
-  double rate, pull;
-};
-
-__device__ __forceinline__ REAL caught_up(REAL average, REAL value, int averaged, double now) {
-  const double before = averaged;
-  if (before == now) return average;
-  const double left = before / now * ((before + 1) / (now + 1)) * ((before + 2) / (now + 2)) * ((before + 3) / (now + 3));
-  return value + REAL(left) * (average - value);
-}
-
-extern "C" __global__ void move_corrections(const Pace* pace, Corrections all) {
-  const int token = blockIdx.x * blockDim.x + threadIdx.x, step = int(pace->step);
-  if (token >= all.count || all.touched[token] != step) return;
-  const REAL pull = REAL(all.pull * (step - all.moved[token])), rate = REAL(all.rate * pace->decay);
-  for (int c = 0; c < all.classes; ++c) {
-    const int64 i = int64(token) * all.classes + c;
-    const REAL average = caught_up(all.average[i], all.values[i], all.averaged[token], step - 1);
-    const REAL slope = REAL(unscaled(double(all.sums[i]), pace->scales[2])) + pull * all.values[i];
-    all.sums[i] = 0;
-    all.squares[i] += slope * slope;
-    all.values[i] -= rate * slope / (REAL(sqrt(double(all.squares[i]))) + REAL(1e-10));
-    all.average[i] = average + REAL(pace->share) * (all.values[i] - average);
-  }
-  all.moved[token] = all.averaged[token] = step;
-}
-
-// The running average of all corrections after the last step.
-extern "C" __global__ void average_corrections(const Pace* pace, Corrections all) {
-  const int token = blockIdx.x * blockDim.x + threadIdx.x, step = int(pace->step);
-  if (token >= all.count || step == 0) return;
-  for (int c = 0; c < all.classes; ++c) {
-    const int64 i = int64(token) * all.classes + c;
-    all.average[i] = caught_up(all.average[i], all.values[i], all.averaged[token], step);
-  }
-  all.averaged[token] = step;
 }
