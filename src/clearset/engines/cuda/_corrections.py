@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from clearset.engines._problem import Refinement
+from clearset.engines.cuda._general_phi import REAL
 from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._structs import CorrectionsStruct
 
