@@ -19,6 +19,9 @@ ARRAYS = (
     "ValueColumn",
     "means_of_values",
     "losses",
+    "pack_sets",
+    "unpack_sets",
+    "move_sets",
     *TRAINERS,
 )
 

@@ -45,7 +45,10 @@ def bad_training():
         ]:
             yield BadCall(trainer, argument, value, message)
         yield from bad_sets(trainer)
+        if f"{trainer}.packed" in GOOD:
+            yield from bad_packed(f"{trainer}.packed")
         yield from bad_methods(trainer)
+        yield from bad_shares(f"{trainer}.epoch")
         yield from bad_orders(trainer)
 
 
@@ -126,6 +129,62 @@ def bad_sets(trainer):
                 yield BadCall(function, "*", {argument: value, "validates": validates}, message)
             for values, message in together:
                 yield BadCall(function, "*", {**values, "validates": validates}, message)
+
+
+def bad_packed(function):
+    """Packed sets and labels that do not fit to each other or to the tables."""
+    good, rise = GOOD[function], "offsets of the sets do not rise"
+    changes = [
+        ("packed", good["packed"][1:].copy(), "packed has 599 entries"),
+        ("packed", good["packed"][:0].copy(), "packed has 0 entries"),
+        ("offsets", longs(), "number of sets is -1"),
+        ("offsets", longs(0), "number of sets is 0"),
+        ("offsets", longs(0, 200, 300, 0), "number of tokens is 0"),
+        ("offsets", longs(0, 100, 200, -1), "number of tokens is -1"),
+        ("offsets", longs(0, 100, 200, 2**62), "number of tokens is"),
+        ("offsets", longs(0, 100, 200, 299), "packed has 600 entries"),
+        ("offsets", longs(0, 100, 300), "number of labels is 3"),
+        *[("offsets", longs(*offsets), rise) for offsets in ((1, 100, 200, 300), (0, 100, 300, 300), (0, 0, 200, 300), (0, 100, 2**62, 300))],
+        ("first_slots", ints(0), "first_slots has 1 entries"),
+        ("first_slots", ints(0, 5), "first slot is 5"),
+        ("first_slots", ints(-1, 3), "first slot is -1"),
+        ("bits", ints(1), "bits has 1 entries"),
+        ("bits", ints(1, 0), "bits is 0"),
+        ("bits", ints(1, 32), "bits is 32"),
+        ("targets", np.zeros(2), "weights has 3 entries"),
+        ("weights", np.zeros(2), "weights has 2 entries"),
+        *[("targets", np.array([0.0, 0.0, label]), "number of a class") for label in (-1.0, 2.0, 0.5, NAN, INF)],
+        *[("weights", np.array([1, 1, weight]), "weights must hold") for weight in (NAN, INF, -1.0)],
+        *[(name, misaligned(good[name]), "not aligned") for name in ("packed", "offsets", "targets", "weights")],
+    ]
+    for validates in (False, True):
+        for argument, value, message in changes:
+            yield BadCall(function, "*", {argument: value, "validates": validates}, message)
+
+
+def bad_shares(function):
+    """Steps of a share that cannot be."""
+    share = {"ends": longs(2, 3), "totals": longs(4, 1), "exchange": len}
+    changes = [
+        *[(name, None, "belong together") for name in share],
+        *[(name, "1", WRONG_TYPE) for name in ("ends", "totals")],
+        *[(name, share[name].astype(np.int32), WRONG_TYPE) for name in ("ends", "totals")],
+        *[(name, misaligned(share[name]), "not aligned") for name in ("ends", "totals")],
+        ("totals", longs(4), "totals has 1 entries"),
+        ("ends", longs(2), "totals has 2 entries"),
+        ("ends", longs(3, 2), "An end is 2"),
+        ("ends", longs(-1, 3), "An end is -1"),
+        ("ends", longs(2, 4), "An end is 4"),
+        ("ends", longs(1, 2), "last step must end|A total is"),
+        ("totals", longs(1, 1), "A total is 1"),
+        ("totals", longs(4, 0), "A total is 0"),
+        ("totals", longs(4, -(2**62)), "A total is"),
+        ("exchange", "1", "not callable"),
+    ]
+    for argument, value, message in changes:
+        yield BadCall(function, "*", {**share, argument: value}, message)
+    nothing = {"ends": longs(), "totals": longs(), "exchange": len}
+    yield BadCall(function, "*", nothing, "last step must end")
 
 
 def bad_methods(trainer):

@@ -116,6 +116,29 @@ GOOD["means_of_values"] = {
     "threads": 2,
     "means": np.zeros((3, 1)),
 }
+CODING = {"first_slots": ints(0, 3), "bits": ints(2, 1)}
+GOOD["pack_sets"] = {
+    "slots": ints([0, 1, 2, 0, 1, 2], [3, 4, 3, 4, 3, 4]),
+    "fractions": np.linspace(0.0, 1.0, 12, dtype=np.float32).reshape(2, 6),
+    "offsets": longs(0, 2, 3, 6),
+    **CODING,
+    "begins": longs(4, -1, 0),
+    "packed": np.zeros(12, np.uint32),
+}
+GOOD["unpack_sets"] = {
+    "packed": np.arange(12, dtype=np.uint32),
+    "offsets": longs(0, 2, 3, 6),
+    **CODING,
+    "slots": np.zeros((2, 6), np.int32),
+    "fractions": np.zeros((2, 6), np.float32),
+}
+GOOD["move_sets"] = {
+    "packed": np.arange(12, dtype=np.uint32),
+    "offsets": longs(0, 2, 3, 6),
+    "features": 2,
+    "begins": longs(4, 3, 0),
+    "to": np.zeros(12, np.uint32),
+}
 for trainer, precision in zip(TRAINERS, PRECISIONS, strict=True):
     GOOD[trainer] = trainer_arguments(LAYOUT, 2, 5)
     GOOD |= trainer_methods(trainer, precision)

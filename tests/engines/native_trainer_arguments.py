@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .native_arguments import LAYOUT, Made, Prepared, crossed_inputs, ints, longs, phi_arguments
+from .native_arguments import LAYOUT, N_TOKENS, Made, Prepared, crossed_inputs, ints, longs, phi_arguments
 
 PACE = {"learning_rate": 0.1, "n_steps": 10, "warm_up": 2, "batch_size": 2, "threads": 2, "adagrad": False}
 
@@ -76,6 +76,11 @@ def trainer_methods(name, dtype):
         "average": {},
         "average_corrections": {},
     }
+    if dtype is np.float32:
+        coding = {"first_slots": ints(0, 3), "bits": ints(1, 1)}
+        packed = np.arange(2 * N_TOKENS, dtype=np.uint32) << np.uint32(20)
+        arguments["packed"] = {"validates": False, "packed": packed, "offsets": longs(0, 100, 200, N_TOKENS), **coding}
+        arguments["packed"] |= {name: values for name, values in labels(2).items() if name != "chosen"}
     shape, smoothness = ("add_shape", "add_half_spaces"), ("smooth", "add_squares")
     before = {
         "crossed": ("correct",),
