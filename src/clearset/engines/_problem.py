@@ -22,6 +22,8 @@ WARM_UP = 500
 RECENCY = 3.0
 # Packed sets are gone through in blocks of about so many tokens: of data in a file, a block is in memory at a time.
 BLOCK_TOKENS = 1 << 21
+# Unpacked, a token takes twice the memory and its scores more, so that they are unpacked some at a time.
+PIECE_TOKENS = 1 << 18
 # Constraints that Light Touch looks at in a step.
 LIGHT_TOUCH_SAMPLES = 128
 # Bounds of the logarithm of the slope with which output calibrators start.
@@ -132,11 +134,11 @@ class TrainingSets:
         return TrainingSets(self.positions.positions(), self.targets, self.weights)
 
     def pieces(self) -> Iterator["TrainingSets"]:
-        """Yield the sets unpacked: large data in blocks, others at once."""
+        """Yield the sets unpacked: large data in pieces, others at once."""
         if not isinstance(self.positions, PackedSets):
             yield self
             return
-        for start, stop in self.positions.blocks(BLOCK_TOKENS):
+        for start, stop in self.positions.blocks(PIECE_TOKENS):
             yield self.between(start, stop).unpacked()
 
 
