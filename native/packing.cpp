@@ -32,11 +32,11 @@ std::vector<Coding> coding_of(const Row<const int32_t>& first_slots, const Row<c
   return coding;
 }
 
-// Sets of `sizes` tokens begin at `begins`, within `n_tokens`; -1 stands for nowhere.
-void check_begins(const char* name, const Ints& begins, const int64_t* offsets, int64_t n_tokens, int64_t least) {
+// Sets begin at `begins`, and end within `n_tokens`; some may be left out, by -1, however large they are.
+void check_begins(const Ints& begins, const int64_t* offsets, int64_t n_tokens, bool leaves_out) {
   for (size_t i = 0; i < begins.size(); ++i) {
-    const int64_t size = offsets[i + 1] - offsets[i];
-    check_range(name, begins.data()[i], least, n_tokens - size);
+    const int64_t begin = begins.data()[i], size = offsets[i + 1] - offsets[i];
+    if (!(leaves_out && begin == -1)) check_range("The begin of a set", begin, 0, n_tokens - size);
   }
 }
 
@@ -63,7 +63,7 @@ void pack_sets(Matrix<const int32_t> slots, Matrix<const float> fractions, Ints 
   check_range("The number of features", n_features, 1, kMaxInt32);
   check_offsets(offsets.data(), offsets.size(), static_cast<size_t>(n_tokens));
   check_length("begins", begins.size(), offsets.size() - 1);
-  check_begins("The begin of a set", begins, offsets.data(), length(packed.size()) / n_features, -1);
+  check_begins(begins, offsets.data(), length(packed.size()) / n_features, true);
   check_numbers<float>("fractions", fractions.data(), fractions.size(), 0, 1);
   const std::vector<Coding> coding = coding_of(first_slots, bits);
   bool fits = true;
@@ -105,7 +105,7 @@ void move_sets(Row<const uint32_t> packed, Ints offsets, int64_t features, Ints 
   const int64_t n_tokens = length(packed.size()) / features;
   check_offsets(offsets.data(), offsets.size(), static_cast<size_t>(n_tokens));
   check_length("begins", begins.size(), offsets.size() - 1);
-  check_begins("The begin of a set", begins, offsets.data(), n_tokens, 0);
+  check_begins(begins, offsets.data(), n_tokens, false);
   nb::gil_scoped_release release;
   for (size_t i = 0; i < begins.size(); ++i) {
     const int64_t from = offsets.data()[i], size = offsets.data()[i + 1] - from;
