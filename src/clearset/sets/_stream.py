@@ -174,7 +174,10 @@ def as_stream(X: object) -> Stream | None:
 def _parts(fragment: ds.Fragment) -> list[tuple[ds.Fragment, int]]:
     if not isinstance(fragment, ds.ParquetFileFragment):
         return [(fragment, fragment.count_rows())]
-    return [(part, sum(group.num_rows for group in part.row_groups)) for part in fragment.split_by_row_group()]
+    try:
+        return [(part, sum(group.num_rows for group in part.row_groups)) for part in fragment.split_by_row_group()]
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"Cannot read '{fragment.path}' as Parquet. Move it out of the folder: {error}") from error
 
 
 def _path(fragment: ds.Fragment) -> str:
