@@ -80,8 +80,12 @@ def read_training_stream(
     forget_columns(estimator)
     if not stream.n_rows:
         raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
-    empty = stream.schema.empty_table()
-    empty = empty.drop_columns([name for name in left_out if isinstance(name, str) and name in empty.column_names])
+    taken = [name for name in left_out if isinstance(name, str)]
+    stream.check_columns(taken)
+    for feature in features or ():
+        if (name := feature.name if isinstance(feature, Feature) else feature) in taken:
+            raise ValueError(f"Column {name!r} is a declared feature, but holds the labels or weights as well.")
+    empty = stream.schema.empty_table().drop_columns(list(dict.fromkeys(taken)))
     resolved, declared = resolve_features(empty, features), read_trusts(trusts)
     check_trusts(declared, resolved)
     names = [feature.name for feature in resolved if feature.name != SIZE]

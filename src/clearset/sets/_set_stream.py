@@ -79,6 +79,7 @@ class SetStream:
         self.rows, self._gather = rows or (0, stream.n_rows), gather or (lambda array: [array])
         self.first = self.rows[0]
         self._columns = [feature.name for feature in features if feature.name != SIZE]
+        stream.check_columns(self._columns)
         # A piece is held as Arrow, as numbers, as positions and packed, some of it twice.
         self._bytes_at_once = max_memory // 24
         self._lists = [name for name in self._columns if is_list(stream.schema.field(name).type)]
