@@ -303,7 +303,10 @@ def bad_columns():
 
 def bad_packing():
     """Sets that do not fit to each other or into their places."""
-    rise = [(longs(*ends), "do(es)? not rise|must rise") for ends in ((0, 2, 3, 5), (1, 2, 3, 6), (0, 3, 2, 6), (0, 2**62, 3, 6))]
+    rise = [
+        (longs(*ends), "do(es)? not rise|must rise")
+        for ends in ((0, 2, 3, 5), (1, 2, 3, 6), (0, 3, 2, 6), (0, 2**62, 3, 6))
+    ]
     rise.append((longs(), "offsets|begins has"))
     codings = [
         ("first_slots", ints(0), "first_slots has 1 entries|bits has 2 entries"),
@@ -335,7 +338,10 @@ def bad_packing():
             ("packed", np.zeros(11, np.uint32), "begin of a set is 4"),
             ("packed", np.zeros(0, np.uint32), "begin of a set is 4"),
             ("packed", frozen, WRONG_TYPE),
-            *[("fractions", np.where(good < 1, good, np.float32(number)), "fractions must") for number in (NAN, INF, 1.5, -1)],
+            *[
+                ("fractions", np.where(good < 1, good, np.float32(number)), "fractions must")
+                for number in (NAN, INF, 1.5, -1)
+            ],
             ("slots", ints([0, 1, 4, 0, 1, 4], [3, 4, 3, 4, 3, 4]), "outside its feature"),
             ("slots", ints([0, 1, 2, 0, 1, 2], [3, 4, 3, 4, 3, 5]), "outside its feature"),
             ("slots", ints([0, 1, 2, 0, 1, -1], [3, 4, 3, 4, 3, 4]), "outside its feature"),

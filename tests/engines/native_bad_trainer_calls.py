@@ -144,7 +144,10 @@ def bad_packed(function):
         ("offsets", longs(0, 100, 200, 2**62), "number of tokens is"),
         ("offsets", longs(0, 100, 200, 299), "packed has 600 entries"),
         ("offsets", longs(0, 100, 300), "number of labels is 3"),
-        *[("offsets", longs(*offsets), rise) for offsets in ((1, 100, 200, 300), (0, 100, 300, 300), (0, 0, 200, 300), (0, 100, 2**62, 300))],
+        *[
+            ("offsets", longs(*offsets), rise)
+            for offsets in ((1, 100, 200, 300), (0, 100, 300, 300), (0, 0, 200, 300), (0, 100, 2**62, 300))
+        ],
         ("first_slots", ints(0), "first_slots has 1 entries"),
         ("first_slots", ints(0, 5), "first slot is 5"),
         ("first_slots", ints(-1, 3), "first slot is -1"),

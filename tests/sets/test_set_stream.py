@@ -12,7 +12,6 @@ N = 60
 TINY = 24 * 300  # bytes: a few rows in a piece
 
 
-
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(0)

@@ -51,7 +51,9 @@ def test_tables_have_about_so_many_bytes(tmp_path, group, bytes_at_once):
     assert len(tables) <= max(50 / group + 1, 50 * row / bytes_at_once * 4) + 1
 
 
-@pytest.mark.parametrize("rows", [(0, 50), (0, 0), (0, 1), (5, 6), (6, 8), (19, 41), (20, 20), (40, 50), (49, 50), (50, 50)])
+@pytest.mark.parametrize(
+    "rows", [(0, 50), (0, 0), (0, 1), (5, 6), (6, 8), (19, 41), (20, 20), (40, 50), (49, 50), (50, 50)]
+)
 @pytest.mark.parametrize("bytes_at_once", [60, 1 << 26])
 def test_some_of_the_rows(folder, rows, bytes_at_once):
     tables = list(as_stream(folder).tables(["label"], bytes_at_once, rows=rows))
