@@ -69,7 +69,7 @@ def other(tmp_path_factory):
 
 @pytest.fixture(params=["double", "packed", "scratch"])
 def kept(request, monkeypatch):
-    """Where training finds the tokens: as they are, packed in memory, or packed in a file in several parts and blocks."""
+    """Where training finds the tokens: as they are, packed in memory, or in a file in several parts and blocks."""
     if request.param != "double":
         monkeypatch.setattr(_prepared, "DOUBLE_PRECISION_VALUES", 0)
         monkeypatch.setattr(_problem, "PIECE_TOKENS", 100)

@@ -30,7 +30,7 @@ def test_bytes_and_texts(written, n_bytes):
     "written", ["", "GB", "two GB", "-2GB", "2XB", "2GB RAM", "1e9", "2,5GB", True, 2.5e9, b"2GB", [1]]
 )
 def test_what_is_no_limit(written):
-    with pytest.raises(ValueError, match="max_memory is .*; give a number of bytes or a text such as '2GB'"):
+    with pytest.raises(ValueError, match=r"max_memory is .*; give a number of bytes or a text such as '2GB'"):
         memory_limit(written)
 
 

@@ -1,10 +1,9 @@
 """Arrays in scratch files hold what arrays in memory would, and leave nothing behind."""
 
 import gc
-import os
 import tempfile
-from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -75,7 +74,7 @@ def test_no_file_is_left_not_even_while_the_array_lives(folder):
 
 def test_files_are_closed_with_the_array():
     def n_open():
-        return len(os.listdir("/proc/self/fd"))
+        return len(list(Path("/proc/self/fd").iterdir()))
 
     if not Path("/proc/self/fd").exists():
         pytest.skip("open files can be counted on Linux only")
@@ -88,8 +87,7 @@ def test_files_are_closed_with_the_array():
 
 
 def test_a_full_disk_is_said_before_anything_is_written(folder, monkeypatch):
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(_scratch.shutil, "disk_usage", lambda path: usage(10**10, 10**10 - 10**9, 10**9))
+    monkeypatch.setattr(_scratch.shutil, "disk_usage", lambda path: SimpleNamespace(free=10**9))
     with pytest.raises(OSError, match=r"needs 4\.0 GB, but '.*' has 1\.0 GB left. Set TMPDIR .*max_memory"):
         ScratchArray(10**9, np.uint32)
     assert list(folder.iterdir()) == []

@@ -128,7 +128,7 @@ def test_dictionaries_of_pieces_may_differ(tmp_path):
 def test_errors_name_the_rows(tmp_path):
     ragged = pa.table({"x": [[1.0], [2.0, 3.0], [4.0], [5.0]], "z": [[1.0], [2.0, 3.0], [4.0], [5.0, 6.0]]})
     sets = streamed(ragged, [Feature("x"), Feature("z")], tmp_path, 2, 10**9)
-    with pytest.raises(ValueError, match="In the rows 2 to 3, here counted from 0: .*"):
+    with pytest.raises(ValueError, match="In the rows 2 to 3, here counted from 0: "):
         list(sets.pieces())
 
 

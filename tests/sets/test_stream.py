@@ -1,6 +1,7 @@
 """Rows of Parquet files, folders and data sets come in one order, however they are stored."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -64,7 +65,7 @@ def test_some_of_the_rows(folder, rows, bytes_at_once):
 
 def test_shares_of_the_rows_make_up_all(folder):
     stream, cuts = as_stream(folder), [0, 3, 21, 22, 50]
-    shares = [read(stream, rows=share) for share in zip(cuts[:-1], cuts[1:], strict=True)]
+    shares = [read(stream, rows=share) for share in pairwise(cuts)]
     assert pa.concat_tables(shares) == TABLE
 
 
@@ -123,14 +124,14 @@ def test_rows_can_be_gone_through_again(folder):
 
 
 def test_unknown_columns_are_named(folder):
-    with pytest.raises(ValueError, match="'labell'.*'label'"):
+    with pytest.raises(ValueError, match=r"'labell'.*'label'"):
         list(as_stream(folder).tables(["x", "labell"]))
     with pytest.raises(ValueError, match="'y'"):
         as_stream(folder).column("y")
 
 
 def test_what_is_no_data(tmp_path):
-    with pytest.raises(FileNotFoundError, match="There is no file or folder .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"There is no file or folder .*nowhere"):
         as_stream(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match="holds no Parquet files"):
         as_stream(tmp_path)
