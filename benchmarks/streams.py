@@ -1,0 +1,171 @@
+"""Fits on sets that do not fit into memory: six features, twenty tokens a set on average, in Parquet files.
+
+Each fit runs in a process of its own; the largest, where Linux lets it, in a control group that allows no more memory
+than `max_memory` to the process with all libraries and to the files it reads and writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+N_FEATURES, TOKENS_A_FILE, LARGEST_SET = 6, 1_000_000, 39
+GROUPS = Path("/sys/fs/cgroup/memory")
+# Files, the memory allowed (None: all is read first), and epochs; those of one list are measured in turn, so many times.
+GROWTH = [([(n_files, "2GB", 3)], repeats) for n_files, repeats in ((1, 3), (10, 3), (100, 1))]
+BESIDES = [([(20, "192MB", 5), (20, None, 5)], 3), ([(60, "576MB", 5), (60, None, 5)], 1)]
+LARGEST = [([(208, "2GB", 3)], 1)]
+
+
+def write_file(folder: Path, number: int) -> None:
+    """Write sets of about a million tokens, and their labels."""
+    rng = np.random.default_rng(number)
+    sizes = rng.integers(1, LARGEST_SET + 1, size=2 * TOKENS_A_FILE // (LARGEST_SET + 1))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    values = rng.normal(size=(N_FEATURES, offsets[-1]))
+    columns: dict[str, pa.Array] = {
+        f"x{d}": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(row)) for d, row in enumerate(values)
+    }
+    token = np.tanh(values[0]) + 0.3 * values[1] * values[2]
+    columns["label"] = pa.array(np.add.reduceat(token, offsets[:-1]) / sizes + 0.1 * rng.normal(size=len(sizes)))
+    path = folder / f"part-{number:04d}.parquet"
+    pq.write_table(pa.table(columns), path, compression="none", use_dictionary=False, row_group_size=25_000)
+
+
+def fit(folder: str, n_files: int, max_memory: str | None, epochs: int) -> None:
+    """Fit, and print what it took as JSON: seconds, those of an epoch, memory, and a digest of what was learned."""
+    import clearset as cs
+    from clearset.engines import _native_trainer
+
+    ends: list[float] = []
+    epoch = _native_trainer.NativeTrainer.epoch
+
+    def timed(self: _native_trainer.NativeTrainer) -> float:
+        loss = epoch(self)
+        ends.append(time.perf_counter())
+        return loss
+
+    _native_trainer.NativeTrainer.epoch = timed  # type: ignore[method-assign]
+    warnings.simplefilter("ignore")
+    dataset = ds.dataset([Path(folder) / f"part-{number:04d}.parquet" for number in range(n_files)])
+    model = cs.SetRegressor(
+        epochs=epochs, early_stopping=False, random_state=0, n_jobs=os.cpu_count(), max_memory=max_memory
+    )
+    start = time.perf_counter()
+    if max_memory is None:
+        table = dataset.to_table()
+        model.fit(table.drop_columns(["label"]), table["label"].to_numpy())
+    else:
+        model.fit(dataset, "label")
+    seconds = time.perf_counter() - start
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    tables = b"".join(np.asarray(table).tobytes() for table in model.model_.function.tables.values())
+    found = {
+        "seconds": seconds,
+        "epoch": statistics.median(np.diff(ends)),
+        "peak": int(status["VmHWM"].split()[0]) // 1024,
+        "digest": hashlib.sha256(tables).hexdigest()[:12],
+    }
+    print(json.dumps(found))
+
+
+@contextmanager
+def limited(max_memory: str) -> Iterator[Path | None]:
+    """Make a control group that allows so much memory; None where there can be none."""
+    from clearset.sets import memory_limit
+
+    group = GROUPS / f"clearset-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text(str(memory_limit(max_memory)))
+    except OSError:
+        yield None
+        return
+    try:
+        yield group
+    finally:
+        group.rmdir()
+
+
+def measured(folder: Path, n_files: int, max_memory: str | None, epochs: int) -> dict[str, float | str]:
+    """Fit in a process of its own."""
+    largest = (n_files, max_memory, epochs) in LARGEST[0][0]
+    with limited(max_memory) if max_memory and largest else nullcontext() as group:
+        # Threads inherit the group of the process, which enters it before anything is imported.
+        enter = "" if group is None else f"open('{group}/cgroup.procs', 'w').write('0');"
+        call = f"from benchmarks.streams import fit; fit({str(folder)!r}, {n_files}, {max_memory!r}, {epochs})"
+        done = subprocess.run([sys.executable, "-c", enter + call], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"The fit ended with {done.returncode}: {done.stderr}")
+    found: dict[str, float | str] = json.loads(done.stdout)
+    print(n_files, max_memory, found, "in a control group" if group else "", flush=True)
+    return found
+
+
+def row(case: tuple[int, str | None, int], runs: list[dict[str, float | str]]) -> list[object]:
+    """Return a row of the table, of medians."""
+    n_files, max_memory, epochs = case
+    seconds, epoch, peak = (
+        statistics.median(float(run[name]) for run in runs) for name in ("seconds", "epoch", "peak")
+    )
+    per_token = 1e9 / (n_files * TOKENS_A_FILE)
+    (digest,) = {run["digest"] for run in runs}
+    times = [f"{seconds:.1f}", f"{per_token * (seconds - epochs * epoch):.0f}", f"{per_token * epoch:.0f}"]
+    where = "all is read first" if max_memory is None else max_memory
+    return [f"{n_files} million", f"{0.048 * n_files:.2g} GB", where, epochs, *times, f"{peak:.0f} MB", digest]
+
+
+def main() -> None:
+    """Measure all of them."""
+    from benchmarks._results import write_table  # not where fits run: it imports torch, which takes memory
+
+    with tempfile.TemporaryDirectory(prefix="clearset-streams-") as name:
+        folder, rows, written = Path(name), [], 0
+        for cases, repeats in [*GROWTH, *BESIDES, *LARGEST]:
+            n_files = max(n_files for n_files, _, _ in cases)
+            for number in range(written, n_files):
+                write_file(folder, number)
+            written = max(written, n_files)
+            runs = [[measured(folder, *case) for case in cases] for _ in range(repeats)]
+            rows += [row(case, list(found)) for case, found in zip(cases, zip(*runs, strict=True), strict=True)]
+    write_table(
+        "streams",
+        "Fits on files, within a limit of memory",
+        "Sets of six features and 1 to 39 tokens in Parquet files. A fit with `max_memory` reads them from disk, the "
+        "others read all of them first.\n`before and after`: reading twice, keypoints, packing, and what is found out "
+        "about the trained function. `peak`: resident memory with\nPython and all libraries, which take about 200 MB "
+        "by themselves (VmHWM). The same `bits`: the same tables. The last fit ran in a control\ngroup of Linux that "
+        "allows 2 GB to the process, and to the parts of files that are kept in memory, together. Rows with the same "
+        "number of\ntokens were measured in turn, others at other times on a shared machine.",
+        (
+            "tokens",
+            "as float64",
+            "max_memory",
+            "epochs",
+            "seconds",
+            "before and after, ns/token",
+            "an epoch, ns/token",
+            "peak",
+            "bits",
+        ),
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()
