@@ -26,9 +26,9 @@ import pyarrow.parquet as pq
 
 N_FEATURES, TOKENS_A_FILE, LARGEST_SET = 6, 1_000_000, 39
 GROUPS = Path("/sys/fs/cgroup/memory")
-# Files, the memory allowed (None: all is read first), and epochs; those of one list are measured in turn, so many times.
-GROWTH = [([(n_files, "2GB", 3)], repeats) for n_files, repeats in ((1, 3), (10, 3), (100, 1))]
-BESIDES = [([(20, "192MB", 5), (20, None, 5)], 3), ([(60, "576MB", 5), (60, None, 5)], 1)]
+# Files, the memory allowed (None: all is read first), and epochs; those of one list are measured in turn, so often.
+GROWTH = [([(n_files, "2GB", 3)], repeats) for n_files, repeats in ((1, 3), (10, 1), (100, 1))]
+BESIDES = [([(20, "192MB", 3), (20, None, 3)], 3), ([(60, "576MB", 3), (60, None, 3)], 1)]
 LARGEST = [([(208, "2GB", 3)], 1)]
 
 
@@ -89,7 +89,7 @@ def limited(max_memory: str) -> Iterator[Path | None]:
     """Make a control group that allows so much memory; None where there can be none."""
     from clearset.sets import memory_limit
 
-    group = GROUPS / f"clearset-{os.getpid()}"
+    group = GROUPS / f"clearset-streams-{os.getpid()}"
     try:
         group.mkdir()
         (group / "memory.limit_in_bytes").write_text(str(memory_limit(max_memory)))
