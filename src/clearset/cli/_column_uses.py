@@ -41,13 +41,22 @@ class ColumnUses:
 
 
 def uses_of_numbers(
-    X: pa.Table, declared: Sequence[Any] | None, where: str, ignore: Sequence[str], decimal: str | None
+    X: pa.Table,
+    declared: Sequence[Any] | None,
+    where: str,
+    ignore: Sequence[str],
+    decimal: str | None,
+    *,
+    whole: bool = True,
 ) -> ColumnUses:
-    """Return what the columns of X are used for: as the file `where` declares, or every numeric one as a feature."""
+    """Return what the columns of X are used for: as the file `where` declares, or every numeric one as a feature.
+
+    X is the whole table, or its first rows.
+    """
     if declared is None:
         ignored = dict.fromkeys(ignore, "named by --ignore")
         for name in X.column_names:
-            reason = ignored.get(name) or why_unusable(name, X[name], decimal)
+            reason = ignored.get(name) or why_unusable(name, X[name], decimal, whole=whole)
             if reason is not None:
                 ignored[name] = reason
         features = [name for name in X.column_names if name not in ignored]

@@ -3,16 +3,23 @@
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Annotated
 
 import typer
 
 from clearset.cli._options import TrainingOptions
 
 
-def fit(options: TrainingOptions) -> None:
+def fit(
+    options: TrainingOptions,
+    max_memory: Annotated[
+        str | None, typer.Option(help="Memory to use for Parquet files that are read piece by piece, such as 2GB.")
+    ] = None,
+) -> None:
     """Train a model on a table and save it.
 
-    Features are numbers, or with --column the items of lists or the words of texts.
+    Features are numbers, or with --column the items of lists or the words of texts. DATA may be a folder of Parquet
+    files that need not fit into memory.
     """
     from rich.console import Console
 
@@ -25,7 +32,7 @@ def fit(options: TrainingOptions) -> None:
             options = replace(options, quiet=True)
         if options.quiet:
             warnings.simplefilter("ignore")
-        training = read_training(options)
+        training = read_training(options, max_memory)
         console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
         training.announce(console)
         model, y, weights, held_out = training.model, training.y, training.weights, training.held_out

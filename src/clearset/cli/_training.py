@@ -13,7 +13,8 @@ from clearset.cli._features_file import Declarations, check_keys, read_declarati
 from clearset.cli._item_columns import ItemColumns, filters_of, tokenizer_of
 from clearset.cli._options import Task, TrainingOptions
 from clearset.cli._table_files import count_tokens
-from clearset.cli._training_data import read_held_out, read_training_data
+from clearset.cli._training_data import read_held_out, read_training_data, training_stream
+from clearset.sets import Stream
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,7 @@ class Training:
 
     model: Any
     named: frozenset[str]  # the parameters that options or the features file name
-    X: pa.Table
+    X: pa.Table | Stream
     y: Any
     weights: Any  # or None
     held_out: tuple[Any, Any] | None  # the (X, y) of the table to validate on, if one is named
@@ -42,8 +43,11 @@ class Training:
             typer.echo(f"clearset: warning: {line}", err=True)
 
 
-def read_training(options: TrainingOptions) -> Training:
-    """Check options, read the tables and return them with the estimator."""
+def read_training(options: TrainingOptions, max_memory: str | None = None) -> Training:
+    """Check options, read the tables and return them with the estimator.
+
+    A folder, or with `max_memory` a file, is not read but left to the estimator.
+    """
     check_target(options.output, options.data, options.validation, options.features)
     column, tokens, features = options.column, options.tokens, options.features
     if not column and (given := [name for name in _OF_ITEMS if getattr(options, name) is not None]):
@@ -56,9 +60,9 @@ def read_training(options: TrainingOptions) -> Training:
     items = ItemColumns(column, tokenizer, options.separator) if column else None
     if options.ignore and (column or declared.features):
         raise ValueError("--ignore is for fits on every numeric column, but --column or --features names some.")
-    data = read_training_data(options, items, declared)
+    data = read_training_data(options, items, declared, training_stream(options, max_memory))
     X, y = data.X, data.y
-    held_out = read_held_out(options.validation, options, items, X) if options.validation else None
+    held_out = read_held_out(options.validation, options, items, data) if options.validation else None
 
     reason = "" if options.task else f", because {_look(y)}"
     task = options.task or _guess(y)
@@ -71,6 +75,7 @@ def read_training(options: TrainingOptions) -> Training:
         "batch_size": options.batch_size,
         "random_state": options.seed,
         "n_jobs": options.jobs,
+        "max_memory": max_memory,
         "verbose": 0 if options.quiet else None,
         "tokens": tokenizer,
         "filters": filters_of(options.min_count, options.max_interval) or None,
@@ -80,9 +85,11 @@ def read_training(options: TrainingOptions) -> Training:
     known = [name for name in estimator().get_params() if name not in ("features", "trusts", "tokens", "filters")]
     check_keys(declared.model, known, f"'{features}': model")
     named = {**declared.model, **{name: value for name, value in typed.items() if value is not None}}
-    size = f"{len(y):,} examples" if items else f"{len(y):,} sets, {count_tokens(X):,} tokens"
+    size = f"{len(y):,} {'examples' if items else 'sets'}"
+    if items is None and not isinstance(X, Stream):
+        size += f", {count_tokens(X):,} tokens"
     return Training(
-        model=estimator(features=declared.features, trusts=declared.trusts, **{"verbose": 1, **named}),
+        model=estimator(features=data.features, trusts=declared.trusts, **{"verbose": 1, **named}),
         named=frozenset(named),
         X=X,
         y=y,

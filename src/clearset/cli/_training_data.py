@@ -1,7 +1,7 @@
 """Tables to train on: sets, labels and weights, what each column is used for, and what looks wrong with them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -20,53 +20,103 @@ from clearset.cli._column_warnings import (
 )
 from clearset.cli._features_file import Declarations
 from clearset.cli._item_columns import ItemColumns
-from clearset.cli._options import CSV_SEPARATOR, Task, TrainingOptions
+from clearset.cli._options import CSV_SEPARATOR, CsvFormat, Task, TrainingOptions
 from clearset.cli._table_files import check_column, is_parquet, list_columns, names_in, plain_column, read_sets
+from clearset.sets import SIZE, Feature, Stream, as_stream, memory_limit, resolve_features
+
+# So many rows of data that are not read at once show what columns hold.
+_FIRST_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """The sets of a table, their labels, and what is to be said of its columns."""
 
-    X: pa.Table
+    X: pa.Table | Stream
     y: Any
     weights: Any  # or None
+    features: Sequence[Feature | str] | None  # what the estimator is told of features
     uses: ColumnUses
     warnings: list[str]
 
 
-def read_training_data(options: TrainingOptions, items: ItemColumns | None, declared: Declarations) -> TrainingData:
-    """Read the table to train on."""
+def training_stream(options: TrainingOptions, max_memory: str | None) -> Stream | None:
+    """Return the rows of a folder, or of a file where memory is limited, which are read piece by piece; else None."""
+    path = options.data
+    if not path.is_dir() and max_memory is None:
+        return None
+    memory_limit(max_memory)  # or an error, before anything is read
+    given = {"--by": options.by, "--column": options.column, "--set-columns": options.set_columns}
+    given |= {f"--{each.name}": getattr(options, each.name) for each in fields(CsvFormat)}
+    if wrong := [name for name, value in given.items() if value]:
+        raise ValueError(
+            f"{wrong[0]} is for one file that is read into memory, but '{path}' is "
+            f"{'a folder' if path.is_dir() else 'read piece by piece (--max-memory)'}. Give Parquet files with one row "
+            "a set and numbers in lists, or one file without --max-memory."
+        )
+    if not path.is_dir() and path.exists() and not is_parquet(path):
+        raise ValueError(f"--max-memory is for Parquet files, but '{path}' is none by its name. Leave it out.")
+    return as_stream(path)
+
+
+def read_training_data(
+    options: TrainingOptions, items: ItemColumns | None, declared: Declarations, stream: Stream | None = None
+) -> TrainingData:
+    """Read the table to train on; of a stream, the first rows, the labels and the weights."""
     path, label, weight = options.data, options.label, options.weight
-    table = _read(path, options, items)
+    table = _read(path, options, items) if stream is None else _first_rows(stream, path)
+    for name in (label, weight):
+        if name:
+            check_column(table, name, path)
+    whole = stream is None or len(table) == len(stream)
     rest = table.drop_columns([name for name in (label, weight, options.by) if name])
     ignore = names_in(options.ignore)
     for name in ignore:
         check_column(rest, name, path)
     if items is None:
-        uses = uses_of_numbers(rest, declared.features, str(options.features), ignore, _decimal(options))
+        uses = uses_of_numbers(rest, declared.features, str(options.features), ignore, _decimal(options), whole=whole)
         X = rest if declared.features else rest.drop_columns(list(uses.ignored))
         if not uses.features:
             raise ValueError(_nothing_to_learn_from(path, uses))
     else:
         uses, X = uses_of_items(items.names, rest.column_names), items.take(table, path)
+    features = declared.features
+    if stream is not None and features is None:
+        features = resolve_features(X, None)
+    named = table if stream is None else pa.table({name: stream.column(name) for name in (label, weight) if name})
     others = {"key": options.by, "label": label, "weight": weight}
     return TrainingData(
-        X=X,
-        y=plain_column(table, label, path),
-        weights=None if weight is None else plain_column(table, weight, path),
+        X=X if stream is None else stream,
+        y=plain_column(named, label, path),
+        weights=None if weight is None else plain_column(named, weight, path),
+        features=features,
         uses=replace(uses, uses={**uses.uses, **{use: [name] for use, name in others.items() if name}}),
-        warnings=list(_warnings(table, X, uses, options, declared, of_items=items is not None)),
+        warnings=list(_warnings(table, X, uses, options, declared, of_items=items is not None, whole=whole)),
     )
 
 
-def read_held_out(path: Path, options: TrainingOptions, items: ItemColumns | None, X: pa.Table) -> tuple[pa.Table, Any]:
-    """Return the sets of the table to validate on, with the columns that X has, and their labels."""
+def read_held_out(
+    path: Path, options: TrainingOptions, items: ItemColumns | None, data: TrainingData
+) -> tuple[pa.Table | Stream, Any]:
+    """Return the sets of the table to validate on, with the columns of those to train on, and their labels."""
+    streamed = isinstance(data.X, Stream)
+    columns = [name for name in data.uses.features if name != SIZE] if streamed else data.X.column_names
+    in_pieces = items is None and (path.is_dir() or (streamed and is_parquet(path)))
+    if in_pieces and (held := as_stream(path)) is not None:
+        held.check_columns([*columns, options.label])
+        return held, plain_column(pa.table({options.label: held.column(options.label)}), options.label, path)
     table = _read(path, options, items)
-    for name in [] if items else X.column_names:
+    for name in [options.label, *([] if items else columns)]:
         check_column(table, name, path)
-    held_out = items.take(table, path) if items else table.select(X.column_names)
-    return held_out, plain_column(table, options.label, path)
+    return items.take(table, path) if items else table.select(columns), plain_column(table, options.label, path)
+
+
+def _first_rows(stream: Stream, path: Path) -> pa.Table:
+    """Return rows that show what columns hold."""
+    tables = list(stream.tables(stream.schema.names, rows=(0, _FIRST_ROWS)))
+    if not tables:
+        raise ValueError(f"'{path}' has no rows.")
+    return pa.concat_tables(tables)
 
 
 def _read(path: Path, options: TrainingOptions, items: ItemColumns | None) -> pa.Table:
@@ -75,15 +125,12 @@ def _read(path: Path, options: TrainingOptions, items: ItemColumns | None) -> pa
     if options.by:
         # As columns of whole sets, label and weight are checked to be constant within each set.
         of_sets = list(dict.fromkeys([*of_sets, *taken]))
-    table = read_sets(path, options, options.by, of_sets, items.names if items else ())
-    for name in taken:
-        check_column(table, name, path)
-    return table
+    return read_sets(path, options, options.by, of_sets, items.names if items else ())
 
 
 def _decimal(options: TrainingOptions) -> str | None:
-    """Return what stands before the decimals of a CSV file; None for a Parquet file."""
-    return None if is_parquet(options.data) else options.decimal or "."
+    """Return what stands before the decimals of a CSV file; None for Parquet files."""
+    return None if is_parquet(options.data) or options.data.is_dir() else options.decimal or "."
 
 
 def _nothing_to_learn_from(path: Path, uses: ColumnUses) -> str:
@@ -95,9 +142,16 @@ def _nothing_to_learn_from(path: Path, uses: ColumnUses) -> str:
 
 
 def _warnings(
-    table: pa.Table, X: pa.Table, uses: ColumnUses, options: TrainingOptions, declared: Declarations, *, of_items: bool
+    table: pa.Table,
+    X: pa.Table,
+    uses: ColumnUses,
+    options: TrainingOptions,
+    declared: Declarations,
+    *,
+    of_items: bool,
+    whole: bool,
 ) -> Iterator[str]:
-    """Yield a line for each thing that looks wrong with the columns."""
+    """Yield a line for each thing that looks wrong with the columns, of which these are all rows or the first."""
     label, decimal = options.label, _decimal(options)
     key = forgotten_key(table, label) if options.by is None and _of_one_token(X, of_items) else None
     if key is not None:
@@ -108,7 +162,7 @@ def _warnings(
     if of_items:
         yield from lists_as_items(table, X.column_names)
     elif declared.features:
-        yield from features_without_values(X, uses.features)
+        yield from features_without_values(X, uses.features if whole else ())
     else:
         yield from keys_as_features(X, [name for name in uses.features if name != key])
         unread = [name for name in uses.ignored if name not in names_in(options.ignore)]

@@ -46,6 +46,9 @@ def tune(
 
     if plot is not None:
         _check_figure(plot)
+    for path in (options.data, options.validation):
+        if path is not None and path.is_dir():
+            raise ValueError(f"tune reads data into memory, but '{path}' is a folder. Give a CSV or Parquet file.")
     training = read_training(options)
     space = default_space(training.model, training.X, training.y)
     space = {name: domain for name, domain in space.items() if name not in training.named}

@@ -18,18 +18,22 @@ _SHOWN = 40
 _WORDS_OF_PROSE = 5
 
 
-def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None) -> str | None:
-    """Return why a column cannot be a feature, or None if it can; `decimal` is that of CSV, None for other files."""
+def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None, *, whole: bool = True) -> str | None:
+    """Return why a column cannot be a feature, or None if it can; `decimal` is that of CSV, None for other files.
+
+    Where a column is not seen whole, nothing follows from values that are the same or missing at its beginning.
+    """
     elements = values_of(column)
     if _NAMELESS.fullmatch(name):
         return "has no name, as row numbers have that pandas writes"
-    if len(elements) == elements.null_count:
+    empty = len(elements) == elements.null_count
+    if empty and whole:
         return "has no values"
     try:
         (feature,) = resolve_features(pa.table({name: column}), None)
     except ValueError as error:
-        return _of_type(name, column, elements, decimal) or str(error)
-    return why_empty(column) if feature.kind == "numeric" else None
+        return f"values of type {elements.type}" if empty else _of_type(name, column, elements, decimal) or str(error)
+    return why_empty(column) if whole and feature.kind == "numeric" else None
 
 
 def _of_type(name: str, column: pa.ChunkedArray, elements: Any, decimal: str | None) -> str | None:
