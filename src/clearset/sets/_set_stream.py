@@ -104,10 +104,12 @@ class SetStream:
                 last = first + len(table) - 1
                 raise type(error)(f"In the rows {first:,} to {last:,}, here counted from 0: {error}") from None
             sizes.append(piece.sizes)
-            known.append(piece.sizes if self._lists else piece.sizes_known(self._columns))
+            if not self._lists:
+                known.append(piece.sizes_known(self._columns))
             yield piece
             first += len(table)
-        self._seen = np.concatenate(sizes), np.concatenate(known)
+        together = np.concatenate(sizes)
+        self._seen = together, together if self._lists else np.concatenate(known)
 
     @property
     def sizes(self) -> IntArray:
