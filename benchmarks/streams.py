@@ -27,9 +27,12 @@ import pyarrow.parquet as pq
 N_FEATURES, TOKENS_A_FILE, LARGEST_SET = 6, 1_000_000, 39
 GROUPS = Path("/sys/fs/cgroup/memory")
 # Files, the memory allowed (None: all is read first), and epochs; those of one list are measured in turn, so often.
-GROWTH = [([(n_files, "2GB", 3)], repeats) for n_files, repeats in ((1, 3), (10, 1), (100, 1))]
-BESIDES = [([(20, "192MB", 3), (20, None, 3)], 3), ([(60, "576MB", 3), (60, None, 3)], 1)]
-LARGEST = [([(208, "2GB", 3)], 1)]
+Case = tuple[int, str | None, int]
+GROWTH: list[tuple[list[Case], int]] = [
+    ([(n_files, "2GB", 3)], repeats) for n_files, repeats in ((1, 3), (10, 1), (100, 1))
+]
+BESIDES: list[tuple[list[Case], int]] = [([(20, "192MB", 3), (20, None, 3)], 3), ([(60, "576MB", 3), (60, None, 3)], 1)]
+LARGEST: list[tuple[list[Case], int]] = [([(208, "2GB", 3)], 1)]
 
 
 def write_file(folder: Path, number: int) -> None:
@@ -117,7 +120,7 @@ def measured(folder: Path, n_files: int, max_memory: str | None, epochs: int) ->
     return found
 
 
-def row(case: tuple[int, str | None, int], runs: list[dict[str, float | str]]) -> list[object]:
+def row(case: Case, runs: list[dict[str, float | str]]) -> list[object]:
     """Return a row of the table, of medians."""
     n_files, max_memory, epochs = case
     seconds, epoch, peak = (

@@ -80,7 +80,7 @@ def read_training_data(
             raise ValueError(_nothing_to_learn_from(path, uses))
     else:
         uses, X = uses_of_items(items.names, rest.column_names), items.take(table, path)
-    features = declared.features
+    features: Sequence[Feature | str] | None = declared.features
     if stream is not None and features is None:
         features = resolve_features(X, None)
     named = table if stream is None else pa.table({name: stream.column(name) for name in (label, weight) if name})
@@ -99,9 +99,9 @@ def read_held_out(
     path: Path, options: TrainingOptions, items: ItemColumns | None, data: TrainingData
 ) -> tuple[pa.Table | Stream, Any]:
     """Return the sets of the table to validate on, with the columns of those to train on, and their labels."""
-    streamed = isinstance(data.X, Stream)
-    columns = [name for name in data.uses.features if name != SIZE] if streamed else data.X.column_names
-    in_pieces = items is None and (path.is_dir() or (streamed and is_parquet(path)))
+    in_pieces = items is None and (path.is_dir() or (isinstance(data.X, Stream) and is_parquet(path)))
+    named = [name for name in data.uses.features if name != SIZE]
+    columns = named if isinstance(data.X, Stream) else data.X.column_names
     if in_pieces and (held := as_stream(path)) is not None:
         held.check_columns([*columns, options.label])
         return held, plain_column(pa.table({options.label: held.column(options.label)}), options.label, path)
