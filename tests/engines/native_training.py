@@ -35,8 +35,15 @@ def many_sets(name, method, n_sets=2000, size=50):
     """Return so many that a step has several slices."""
     rng = np.random.default_rng(0)
     good, n_tokens = sets(name, method), n_sets * size
+    n_classes = 3 if method == "crossed" else 2
+    if method == "packed":
+        tokens = {
+            "packed": rng.integers(0, 2**32, 2 * n_tokens, np.uint32),
+            "offsets": np.arange(0, n_tokens + 1, size),
+        }
+        targets = rng.integers(0, n_classes, n_sets).astype(float)
+        return {**good, **tokens, "targets": targets, "weights": np.ones(n_sets)}
     dtype = good["fractions"].dtype
-    n_classes = 2 if method == "plain" else 3
     tokens = {
         "slots": np.repeat(good["slots"][:, :1], n_tokens, axis=1),
         "fractions": rng.random((len(good["slots"]), n_tokens), np.float32).astype(dtype),

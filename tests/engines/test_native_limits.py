@@ -19,6 +19,7 @@ from .native_limits import CALLS
 SCRIPTS = [
     *(("native_limits", function) for function in CALLS),
     *(("native_trainer_limits", trainer, kind) for trainer in TRAINERS for kind in ("plain", "crossed")),
+    ("native_trainer_limits", "Trainer_float32", "packed"),
 ]
 
 

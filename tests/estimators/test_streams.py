@@ -300,3 +300,22 @@ def test_a_failed_fit_leaves_the_last_one(folder):
     with pytest.raises(ValueError, match="scores"):
         model.fit(folder, "scores")
     assert bits(model) == before
+
+
+def test_labels_and_features_that_are_dictionaries(tmp_path):
+    """Each file has a dictionary of its own."""
+    shop = pa.array(np.where(np.arange(len(TRAIN)) % 7 < 3, "web", "town"))
+    table = TRAIN.select(["stars", "kind"]).append_column("shop", shop)
+    for start in (0, 100):
+        part = table.slice(start, 100 if start == 0 else len(TRAIN)).combine_chunks()
+        for name in ("kind", "shop"):
+            encoded = part[name].combine_chunks().dictionary_encode()
+            part = part.set_column(part.column_names.index(name), name, encoded)
+        pq.write_table(part, tmp_path / f"{start}.parquet")
+    streamed, whole = (cs.SetClassifier(epochs=2, random_state=0) for _ in range(2))
+    streamed.fit(tmp_path, "kind")
+    encoded = table["shop"].combine_chunks().dictionary_encode()
+    whole.fit(pa.table({"stars": table["stars"], "shop": encoded}), table["kind"].to_numpy(zero_copy_only=False))
+    assert streamed.features_ == whole.features_ == (cs.Feature("stars"), cs.Feature("shop", kind="categorical"))
+    np.testing.assert_array_equal(streamed.classes_, ["0", "1", "2"])
+    assert bits(streamed) == bits(whole)
