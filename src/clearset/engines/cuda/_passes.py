@@ -12,7 +12,7 @@ from clearset.engines._problem import Problem, TrainingSets
 from clearset.engines.cuda._general_phi import TORCH, GeneralPhi
 from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._quick_phi import QuickPhi
-from clearset.engines.cuda._rho import LOSSES, Results, RhoKernels
+from clearset.engines.cuda._rho import LOSSES, THREADS, Results, RhoKernels
 from clearset.engines.cuda._structs import PACE, Batch, LabelsStruct, SizesStruct, SumsStruct, on_device, pointer
 from clearset.functions import Loss
 
@@ -27,6 +27,7 @@ class DeviceSets:
     tokens: Any  # PackedTokens or GeneralTokens
     targets: Tensor
     weights: Tensor
+    offsets: npt.NDArray[np.int64]  # of the tokens, on the host
 
     @classmethod
     def of(
@@ -34,8 +35,9 @@ class DeviceSets:
     ) -> "DeviceSets":
         """Take some of the labels, which belong to the tokens' sets, in that order."""
         labels = (data.targets, data.weights)
-        taken = (np.asarray(array if chosen is None else array[chosen], np.float64) for array in labels)
-        return cls(tokens, *(on_device(array, device) for array in taken))
+        targets, weights = (np.asarray(array if chosen is None else array[chosen], np.float64) for array in labels)
+        offsets = tokens.offsets.cpu().numpy()
+        return cls(tokens, on_device(targets, device), on_device(weights, device), offsets)
 
     def labels(self, loss: Loss, order: Tensor | None) -> Any:
         """Return what kernels take."""
@@ -45,6 +47,9 @@ class DeviceSets:
 
 class Pass(Protocol):
     """Reads tables, and takes the loss of a batch and its gradient."""
+
+    def n_sums(self, most_sets: int) -> int:
+        """Return how many blocks have sums of the loss of so many sets."""
 
     def read(self, values: Tensor) -> None:
         """Read the five tables, laid end to end."""
@@ -88,10 +93,6 @@ class _Tables:
         n_vertices = self.function.vertices.shape[1]
         self.step.launch("read_tables", -(-self.end // 256), 256, *arguments, n_vertices)
 
-    def learn(self, sets: DeviceSets, batch: Batch, sums: Tensor, *, divided: bool) -> None:
-        labels = sets.labels(self.loss, batch.order)
-        self.rho.learn(self.rho_struct, labels, batch, self.results, sums, divided=divided)
-
 
 class QuickPass:
     """Packed tokens in single precision, in the order in which they stand."""
@@ -110,6 +111,10 @@ class QuickPass:
         shape = (self._phi.n_blocks, self._common.rho.size)
         self._partial = torch.empty(shape, dtype=torch.float64, device=gradient.device)
 
+    def n_sums(self, most_sets: int) -> int:  # noqa: ARG002
+        """Return how many blocks have sums of the loss of so many sets."""
+        return self._phi.n_blocks
+
     def read(self, values: Tensor) -> None:
         """Read the five tables, laid end to end."""
         phi = self._phi
@@ -119,12 +124,12 @@ class QuickPass:
         """Find the losses of a batch, and the sums of blocks."""
         common = self._common
         self._phi.average(sets.tokens, batch, self._lines, self._lattice, common.results.means)
-        common.learn(sets, batch, sums, divided=True)
+        labels = sets.labels(common.loss, batch.order)
+        common.rho.learn_in_columns(common.rho_struct, labels, batch, common.results, sums, self._partial)
 
     def gradients(self, sets: DeviceSets, batch: Batch, pace: Tensor) -> None:  # noqa: ARG002
         """Write the gradient of the last batch that was learned from."""
         common, phi = self._common, self._phi
-        common.rho.column_gradients(common.rho_struct, batch, common.results, self._partial)
         phi.gradients(sets.tokens, batch, self._lines, self._lattice, common.results.by_means)
         n_vertices = common.function.vertices.shape[1]
         sizes = (common.n_slots, phi.n_padded, n_vertices, phi.n_blocks)
@@ -144,6 +149,10 @@ class GeneralPass:
         self.correction_sums: Tensor | None = None
         self.touched: Tensor | None = None
 
+    def n_sums(self, most_sets: int) -> int:
+        """Return how many blocks have sums of the loss of so many sets."""
+        return -(-most_sets // THREADS)
+
     def read(self, values: Tensor) -> None:
         """Read the five tables, laid end to end."""
         self._common.read(values)
@@ -152,7 +161,8 @@ class GeneralPass:
         """Find the losses of a batch, and the sums of blocks."""
         common = self._common
         self._phi.average(sets.tokens, batch, common.tables, common.results.means, self.corrections)
-        common.learn(sets, batch, sums, divided=False)
+        labels = sets.labels(common.loss, batch.order)
+        common.rho.learn(common.rho_struct, labels, batch, common.results, sums)
 
     def gradients(self, sets: DeviceSets, batch: Batch, pace: Tensor) -> None:
         """Write the gradient of the last batch that was learned from."""

@@ -15,7 +15,7 @@ from clearset.engines.cuda._structs import Batch, RhoStruct, pointer
 THREADS = 128
 SUMS = 5
 # Columns of gradients of up to this many parameters fit beside each other for eight warps.
-MOST_COLUMNS = 200
+MOST_COLUMNS, MOST_WARPS, SHARED_MEMORY = 200, 32, 210_000
 LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "log_loss", "hinge", "binary_log_loss")
 
 
@@ -63,19 +63,23 @@ class RhoKernels:
         blocks = max(1, -(-results.numel() // THREADS))
         self._module.launch("apply_rho", blocks, THREADS, rho, means, ctypes.c_longlong(count), outputs, results)
 
-    def learn(self, rho: Any, labels: Any, batch: Batch, results: Results, sums: Tensor, *, divided: bool) -> None:
-        """Write gradients by outputs and by means, divided by set sizes or not, and the sums of each block."""
-        arguments = (batch.tensor, results.outputs, int(divided), *results, sums)
+    def learn(self, rho: Any, labels: Any, batch: Batch, results: Results, sums: Tensor) -> None:
+        """Write gradients by outputs and by means, and the sums of each block."""
+        arguments = (batch.tensor, results.outputs, 0, *results, sums)
         self._module.launch("learn", -(-batch.most_sets // THREADS), THREADS, rho, labels, *arguments)
+
+    def learn_in_columns(
+        self, rho: Any, labels: Any, batch: Batch, results: Results, sums: Tensor, partial: Tensor
+    ) -> None:
+        """Write the same, divided by set sizes, and what each block adds up of the gradients by rho's tables."""
+        column = 4 * LANES * self.size
+        warps = min(MOST_WARPS, SHARED_MEMORY // column)
+        arguments = (batch.tensor, results.outputs, 1, *results, sums, self.size, partial)
+        given = (len(partial), LANES * warps, rho, labels, *arguments)
+        self._module.launch("learn_in_columns", *given, shared=warps * column)
 
     def exact_gradients(self, rho: Any, batch: Batch, results: Results, scales: Tensor, sums: Tensor) -> None:
         """Add gradients by rho's tables as whole numbers."""
         blocks = min(-(-batch.most_sets // THREADS), 1024)
         arguments = (rho, batch.tensor, results.outputs, results.means, results.by_outputs, scales, sums)
         self._module.launch("rho_gradients", blocks, THREADS, *arguments)
-
-    def column_gradients(self, rho: Any, batch: Batch, results: Results, partial: Tensor) -> None:
-        """Write what each block adds up of the gradients by rho's tables, (blocks, parameters)."""
-        shared = 256 // LANES * 4 * LANES * self.size
-        arguments = (rho, batch.tensor, results.outputs, results.means, results.by_outputs, self.size, partial)
-        self._module.launch("rho_columns", len(partial), 256, *arguments, shared=shared)

@@ -15,7 +15,7 @@ from clearset.engines.cuda._module import Module
 from clearset.engines.cuda._packed import PackedTokens
 from clearset.engines.cuda._passes import DeviceSets, GeneralPass, Pass, QuickPass
 from clearset.engines.cuda._quick_phi import is_quick
-from clearset.engines.cuda._rho import MOST_COLUMNS, SUMS, THREADS
+from clearset.engines.cuda._rho import MOST_COLUMNS, SUMS
 from clearset.engines.cuda._shapes import DeviceShapes
 from clearset.engines.cuda._structs import PACE, Batch, ParametersStruct, on_device
 from clearset.functions import SetFunction
@@ -111,8 +111,7 @@ class CudaTrainer:
         if problem.validation is not None:
             held_out = problem.validation
             self._validation = self._packed(held_out, 0) if self._is_quick else self._general(held_out.unpacked())
-        n_sums = -(-most_sets // THREADS)
-        self._sums = torch.zeros((n_sums, SUMS), dtype=torch.float64, device=device)
+        self._sums = torch.zeros((self._pass.n_sums(most_sets), SUMS), dtype=torch.float64, device=device)
         self._batch = Batch(torch.zeros(8, dtype=torch.int64, device=device), self._most_sets, self._order)
 
     def _packed(self, data: TrainingSets, repeated: int) -> DeviceSets:
@@ -184,7 +183,7 @@ class CudaTrainer:
                 n_sets = min(VALIDATED, count - first)
                 self._set_batch(sets, first, n_sets, n_sets)
                 self._pass.learn(sets, Batch(self._batch.tensor, n_sets), self._sums)
-                total += float(self._sums[: -(-n_sets // THREADS), 0].cpu().numpy().sum())
+                total += float(self._sums[: self._pass.n_sums(n_sets), 0].cpu().numpy().sum())
             if self._corrections is not None:
                 self._corrections.enter(self._pass)
         return total / count
@@ -208,14 +207,13 @@ class CudaTrainer:
             self._order.copy_(torch.from_numpy(self._epoch_order.draw()))
         if self._penalty:
             self._penalty[-1].copy_(torch.from_numpy(self._rng.random(len(self._penalty[-1]))))
-        self._pace[PACE.index("total")] = 0.0
         self._set_batch(self._sets, start, self._n_sets, self._schedule.batch_size)
 
     def _set_batch(self, sets: DeviceSets, start: int, count: int, batch_size: int) -> None:
         """Start an epoch: ``Batch`` of ``kernels/common.h``."""
         n_sets, first, last = min(batch_size, count), 0, 0
         if self._is_quick:
-            first, last = sets.tokens.offsets[[start, start + n_sets]].tolist()
+            first, last = map(int, sets.offsets[[start, start + n_sets]])
         self._batch.tensor.copy_(torch.tensor([start, n_sets, first, last, start, 0, batch_size, count]))
 
     def _captured(self) -> torch.cuda.CUDAGraph:
@@ -231,7 +229,7 @@ class CudaTrainer:
         batch, pace = self._batch, self._pace
         self._pass.read(self._values)
         self._pass.learn(self._sets, batch, self._sums)
-        self._module.launch("set_pace", 1, 256, pace, batch.tensor, self._sums, THREADS)
+        self._module.launch("set_pace", 1, 256, pace, batch.tensor, self._sums, self._pass.n_sums(batch.most_sets))
         self._pass.gradients(self._sets, batch, pace)
         if self._penalty:
             indices, coefficients, log_weights, chances, draws = self._penalty
@@ -247,7 +245,7 @@ class CudaTrainer:
         shared = 4 * 8 * min(widest, IN_SHARED)
         offsets = self._sets.tokens.offsets if self._is_quick else None
         arguments = (self._pace, self._batch.tensor, offsets, self._struct, self._shapes.struct, IN_SHARED, int(moves))
-        self._module.launch("update", self._shapes.n_rows, 256, *arguments, shared=shared)
+        self._module.launch("update", self._shapes.n_rows, 1024 if widest > 256 else 256, *arguments, shared=shared)
 
 
 def _slot_offsets(problem: Problem) -> npt.NDArray[np.int64]:

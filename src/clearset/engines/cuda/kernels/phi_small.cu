@@ -170,7 +170,7 @@ backward(Packed sets, const Batch* batch, const float2* all_lines, int n_slots, 
   partial += int64(blockIdx.x) * (n_slots + U * V);
   sum_columns(columns, n_slots, n_slots * LANES, partial);
   // The columns' memory is free now; the vertices take turns in it.
-  constexpr int most = 2;
+  constexpr int most = U * V < 8 ? U * V : 8;
 #pragma unroll
   for (int i = 0; i < U * V; i += most) {
 #pragma unroll

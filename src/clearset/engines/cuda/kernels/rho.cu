@@ -27,7 +27,7 @@ struct OnLine {
   int segment;
   REAL fraction, value, slope;
 
-  __device__ void read(REAL input, const REAL* table, int n_keypoints) {
+  __device__ __forceinline__ void read(REAL input, const REAL* table, int n_keypoints) {
     const REAL per_unit = REAL(n_keypoints - 1) / 2, place = (clamped(input, REAL(-1), REAL(1)) + 1) * per_unit;
     segment = place > 0 ? int(place) : 0;
     if (segment > n_keypoints - 2) segment = n_keypoints - 2;
@@ -38,27 +38,103 @@ struct OnLine {
   }
 };
 
-struct Reading {
-  OnLine inputs[WIDTH], output;
+// Where calibrated inputs stand in the lattice.
+#if WIDTH <= 4
+struct Lattice {
+  REAL places[WIDTH], weights[1 << WIDTH];
+
+  __device__ __forceinline__ void enter(const REAL (&inputs)[WIDTH]) {
+    weights[0] = 1;
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k) {
+      places[k] = inputs[k];
+#pragma unroll
+      for (int i = (1 << k) - 1; i >= 0; --i) {
+        const REAL above = weights[i] * places[k];
+        weights[2 * i] = weights[i] - above;
+        weights[2 * i + 1] = above;
+      }
+    }
+  }
+
+  __device__ __forceinline__ REAL value(const REAL* vertices) const {
+    REAL sum = 0;
+#pragma unroll
+    for (int i = 0; i < 1 << WIDTH; ++i) sum += weights[i] * vertices[i];
+    return sum;
+  }
+
+  __device__ __forceinline__ void slopes(const REAL* vertices, REAL (&slopes)[WIDTH]) const {
+    REAL left[1 << WIDTH];
+#pragma unroll
+    for (int i = 0; i < 1 << WIDTH; ++i) left[i] = vertices[i];
+#pragma unroll
+    for (int k = WIDTH - 1; k >= 0; --k) {
+      REAL steps[1 << WIDTH];
+#pragma unroll
+      for (int i = 0; i < 1 << k; ++i) {
+        steps[i] = left[2 * i + 1] - left[2 * i];
+        left[i] = left[2 * i] + places[k] * steps[i];
+      }
+#pragma unroll
+      for (int e = k - 1; e >= 0; --e)
+#pragma unroll
+        for (int i = 0; i < 1 << e; ++i) steps[i] = steps[2 * i] + places[e] * (steps[2 * i + 1] - steps[2 * i]);
+      slopes[k] = steps[0];
+    }
+  }
+
+  template <class Visit>
+  __device__ __forceinline__ void visit(const Visit& visit) const {
+#pragma unroll
+    for (int i = 0; i < 1 << WIDTH; ++i) visit(i, weights[i]);
+  }
+};
+#else
+struct Lattice {
   Cell<WIDTH> cell;
 
-  __device__ void read(const Rho& rho, const REAL* means, int f) {
+  __device__ void enter(const REAL (&inputs)[WIDTH]) {
     cell.begin(0);
+    for (int k = 0; k < WIDTH; ++k) cell.add(inputs[k], 2);
+    cell.finish([](int) { return 2; });
+  }
+
+  __device__ REAL value(const REAL* vertices) const { return cell.value(vertices); }
+
+  __device__ void slopes(const REAL* vertices, REAL (&slopes)[WIDTH]) const {
+    for (int k = 0; k < WIDTH; ++k) slopes[k] = 0;
+    cell.add_slopes([&](int v) { return vertices[v]; }, slopes);
+  }
+
+  template <class Visit>
+  __device__ void visit(const Visit& visit) const {
+    cell.visit([&](int corner, const REAL* prefixes, int) { visit(corner, prefixes[WIDTH]); });
+  }
+};
+#endif
+
+struct Reading {
+  OnLine inputs[WIDTH], output;
+  Lattice lattice;
+
+  __device__ __forceinline__ void read(const Rho& rho, const REAL* means, int f) {
+    REAL places[WIDTH];
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k) {
       inputs[k].read(means[k], rho.calibrators + (f * WIDTH + k) * rho.n_keypoints, rho.n_keypoints);
-      cell.add(clamped(inputs[k].value, REAL(0), REAL(1)), 2);
+      places[k] = clamped(inputs[k].value, REAL(0), REAL(1));
     }
-    cell.finish([](int) { return 2; });
-    output.read(cell.value(rho.vertices + (f << WIDTH)), rho.output + f * rho.n_keypoints, rho.n_keypoints);
+    lattice.enter(places);
+    output.read(lattice.value(rho.vertices + (f << WIDTH)), rho.output + f * rho.n_keypoints, rho.n_keypoints);
   }
 
   // The derivatives by the calibrated inputs, from that by the output.
-  __device__ void by_calibrated(const Rho& rho, int f, REAL by_output, REAL (&by_calibrated)[WIDTH]) const {
-    for (int k = 0; k < WIDTH; ++k) by_calibrated[k] = 0;
-    const REAL by_fused = by_output * output.slope;
-    const REAL* vertices = rho.vertices + (f << WIDTH);
-    cell.add_slopes([&](int v) { return by_fused * vertices[v]; }, by_calibrated);
-    for (int k = 0; k < WIDTH; ++k) by_calibrated[k] *= slope_of_clamped(inputs[k].value, REAL(0), REAL(1));
+  __device__ __forceinline__ void by_calibrated(const Rho& rho, int f, REAL by_output, REAL (&by_calibrated)[WIDTH]) const {
+    lattice.slopes(rho.vertices + (f << WIDTH), by_calibrated);
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k)
+      by_calibrated[k] *= by_output * output.slope * slope_of_clamped(inputs[k].value, REAL(0), REAL(1));
   }
 };
 
@@ -128,42 +204,66 @@ __device__ double loss_of_set(const Labels& labels, REAL* outputs, int n_outputs
   return value;
 }
 
-constexpr int SUMS = 5;  // the loss, and sums of absolute values of gradients: by outputs, fused, calibrated, means
-
-// The loss of the sets of a batch, their gradients by outputs and by means, and sums of each block. With `divided`,
-// gradients by means are those by the score of one token.
-extern "C" __global__ void __launch_bounds__(128)
-learn(Rho rho, Labels labels, Batch* batch, int outputs, int divided, const REAL* means, REAL* by_outputs, REAL* by_means,
-      double* sums) {
-  const int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x;
-  double own[SUMS] = {0, 0, 0, 0, 0};
-  if (i < batch->n_sets) {
-    const int64 set = labels.order ? labels.order[batch->first_set + i] : batch->first_set + i;
-    REAL* results = by_outputs + i * outputs;
-    Reading reading;
-    for (int o = 0; o < outputs; ++o) {
-      reading.read(rho, means + (i * outputs + o) * WIDTH, rho.functions == 1 ? 0 : o);
-      results[o] = reading.output.value;
-    }
-    const double weight = labels.weights[set];
-    own[0] = weight * loss_of_set(labels, results, outputs, labels.targets[set], weight / double(batch->n_sets));
-    const REAL size = divided ? REAL(labels.offsets[set + 1] - labels.offsets[set]) : REAL(1);
-    for (int o = 0; o < outputs; ++o) {
-      const int f = rho.functions == 1 ? 0 : o;
-      if (outputs > 1) reading.read(rho, means + (i * outputs + o) * WIDTH, f);
-      REAL by_calibrated[WIDTH];
-      reading.by_calibrated(rho, f, results[o], by_calibrated);
-      own[1] += fabs(double(results[o]));
-      own[2] += fabs(double(results[o] * reading.output.slope));
-      for (int k = 0; k < WIDTH; ++k) {
-        const REAL by_mean = by_calibrated[k] * reading.inputs[k].slope;
-        own[3] += fabs(double(by_calibrated[k]));
-        own[4] += fabs(double(by_mean));
-        by_means[(i * outputs + o) * WIDTH + k] = by_mean / size;
-      }
-    }
+// Hands the gradients of one output by rho's tables to add(table, place among all tables, amount); table 0 is the output
+// calibrator, 1 the lattice, 2 the calibrators.
+template <class Add>
+__device__ __forceinline__ void add_gradients(const Rho& rho, int f, const Reading& reading, REAL by_output,
+                                              const REAL (&by_calibrated)[WIDTH], const Add& add) {
+  const int V = rho.n_keypoints, vertices = rho.functions * WIDTH * V, output = vertices + (rho.functions << WIDTH);
+  const OnLine& end = reading.output;
+  add(0, output + f * V + end.segment, by_output * (1 - end.fraction));
+  add(0, output + f * V + end.segment + 1, by_output * end.fraction);
+  const REAL by_fused = by_output * end.slope;
+  reading.lattice.visit([&](int corner, REAL weight) { add(1, vertices + (f << WIDTH) + corner, by_fused * weight); });
+#pragma unroll
+  for (int k = 0; k < WIDTH; ++k) {
+    const OnLine& line = reading.inputs[k];
+    const int first = (f * WIDTH + k) * V + line.segment;
+    add(2, first, by_calibrated[k] * (1 - line.fraction));
+    add(2, first + 1, by_calibrated[k] * line.fraction);
   }
-  __shared__ double parts[128 / LANES][SUMS];
+}
+
+constexpr int SUMS = 5;  // the loss, and sums of absolute values of gradients: by outputs, fused, calibrated, means
+constexpr int MOST_WARPS = 32;
+
+// What a set leaves on the way: its loss, gradients by outputs and by means, and with `add(table, place, amount)` its part of
+// the gradients by rho's tables, which stand end to end.
+template <class Add>
+__device__ __forceinline__ void learn_from_set(const Rho& rho, const Labels& labels, const Batch& batch, int outputs, int divided,
+                                               int64 i, const REAL* means, REAL* by_outputs, REAL* by_means,
+                                               double (&sums)[SUMS], const Add& add) {
+  const int64 set = labels.order ? labels.order[batch.first_set + i] : batch.first_set + i;
+  REAL* results = by_outputs + i * outputs;
+  Reading reading;
+  for (int o = 0; o < outputs; ++o) {
+    reading.read(rho, means + (i * outputs + o) * WIDTH, rho.functions == 1 ? 0 : o);
+    results[o] = reading.output.value;
+  }
+  const double weight = labels.weights[set];
+  sums[0] += weight * loss_of_set(labels, results, outputs, labels.targets[set], weight / double(batch.n_sets));
+  const REAL size = divided ? REAL(labels.offsets[set + 1] - labels.offsets[set]) : REAL(1);
+  for (int o = 0; o < outputs; ++o) {
+    const int f = rho.functions == 1 ? 0 : o;
+    if (outputs > 1) reading.read(rho, means + (i * outputs + o) * WIDTH, f);
+    const REAL by_output = results[o];
+    REAL by_calibrated[WIDTH];
+    reading.by_calibrated(rho, f, by_output, by_calibrated);
+    sums[1] += fabs(double(by_output));
+    sums[2] += fabs(double(by_output * reading.output.slope));
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k) {
+      const REAL by_mean = by_calibrated[k] * reading.inputs[k].slope;
+      sums[3] += fabs(double(by_calibrated[k]));
+      sums[4] += fabs(double(by_mean));
+      by_means[(i * outputs + o) * WIDTH + k] = by_mean / size;
+    }
+    add_gradients(rho, f, reading, by_output, by_calibrated, add);
+  }
+}
+
+// Writes the sums of a block, for which every warp has a place.
+__device__ __forceinline__ void add_up_block(const double (&own)[SUMS], double (&parts)[MOST_WARPS][SUMS], double* sums) {
   for (int s = 0; s < SUMS; ++s) {
     const double sum = sum_of_warp(own[s]);
     if (threadIdx.x % LANES == 0) parts[threadIdx.x / LANES][s] = sum;
@@ -171,55 +271,52 @@ learn(Rho rho, Labels labels, Batch* batch, int outputs, int divided, const REAL
   __syncthreads();
   if (threadIdx.x < SUMS) {
     double sum = 0;
-    for (int w = 0; w < 128 / LANES; ++w) sum += parts[w][threadIdx.x];
+    for (int w = 0; w < int(blockDim.x) / LANES; ++w) sum += parts[w][threadIdx.x];
     sums[int64(blockIdx.x) * SUMS + threadIdx.x] = sum;
   }
 }
 
-// Visits the gradients by rho's tables of the sets of a batch: add(place among the tables, amount).
-template <class Add>
-__device__ __forceinline__ void visit_gradients(const Rho& rho, const Batch& batch, int outputs, const REAL* means,
-                                                const REAL* by_outputs, const Add& add) {
-  const int V = rho.n_keypoints, vertices = rho.functions * WIDTH * V, output = vertices + (rho.functions << WIDTH);
-  for (int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x; i < batch.n_sets; i += int64(gridDim.x) * blockDim.x)
-    for (int o = 0; o < outputs; ++o) {
-      const int f = rho.functions == 1 ? 0 : o;
-      const REAL by_output = by_outputs[i * outputs + o];
-      Reading reading;
-      reading.read(rho, means + (i * outputs + o) * WIDTH, f);
-      const OnLine& end = reading.output;
-      add(0, output + f * V + end.segment, by_output * (1 - end.fraction));
-      add(0, output + f * V + end.segment + 1, by_output * end.fraction);
-      const REAL by_fused = by_output * end.slope;
-      reading.cell.visit([&](int corner, const REAL* prefixes, int) {
-        add(1, vertices + (f << WIDTH) + corner, by_fused * prefixes[WIDTH]);
-      });
-      REAL by_calibrated[WIDTH];
-      reading.by_calibrated(rho, f, by_output, by_calibrated);
-      for (int k = 0; k < WIDTH; ++k) {
-        const OnLine& line = reading.inputs[k];
-        const int first = (f * WIDTH + k) * V + line.segment;
-        add(2, first, by_calibrated[k] * (1 - line.fraction));
-        add(2, first + 1, by_calibrated[k] * line.fraction);
-      }
-    }
-}
-
-// Gradients by rho's tables, laid end to end, as whole numbers.
+// The loss of the sets of a batch, their gradients by outputs and by means, and sums of each block. With `divided`,
+// gradients by means are those by the score of one token.
 extern "C" __global__ void __launch_bounds__(128)
-rho_gradients(Rho rho, Batch* batch, int outputs, const REAL* means, const REAL* by_outputs, const double* scales, int64* sums) {
-  visit_gradients(rho, *batch, outputs, means, by_outputs,
-                  [&](int table, int place, REAL amount) { add_exactly(sums + place, double(amount), scales[table]); });
+learn(Rho rho, Labels labels, Batch* batch, int outputs, int divided, const REAL* means, REAL* by_outputs, REAL* by_means,
+      double* sums) {
+  __shared__ double parts[MOST_WARPS][SUMS];
+  const int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x;
+  double own[SUMS] = {0, 0, 0, 0, 0};
+  if (i < batch->n_sets)
+    learn_from_set(rho, labels, *batch, outputs, divided, i, means, by_outputs, by_means, own, [](int, int, REAL) {});
+  add_up_block(own, parts, sums);
 }
 
-// The same, each lane in a column of its own: partial is (blocks, parameters).
-extern "C" __global__ void __launch_bounds__(256, 1)
-rho_columns(Rho rho, Batch* batch, int outputs, const REAL* means, const REAL* by_outputs, int size, double* partial) {
+// The same, and the gradients by rho's tables, each lane in a column of its own: partial is (blocks, size).
+extern "C" __global__ void __launch_bounds__(MOST_WARPS * LANES, 1)
+learn_in_columns(Rho rho, Labels labels, Batch* batch, int outputs, int divided, const REAL* means, REAL* by_outputs,
+                 REAL* by_means, double* sums, int size, double* partial) {
   extern __shared__ float columns[];
+  __shared__ double parts[MOST_WARPS][SUMS];
   for (int i = threadIdx.x; i < size * int(blockDim.x); i += blockDim.x) columns[i] = 0.0f;
   __syncthreads();
   float* column = column_of(columns, size);
-  visit_gradients(rho, *batch, outputs, means, by_outputs,
-                  [&](int, int place, REAL amount) { column[place * LANES] += float(amount); });
+  double own[SUMS] = {0, 0, 0, 0, 0};
+  const Batch run = *batch;
+  for (int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x; i < run.n_sets; i += int64(gridDim.x) * blockDim.x)
+    learn_from_set(rho, labels, run, outputs, divided, i, means, by_outputs, by_means, own,
+                   [&](int, int place, REAL amount) { column[place * LANES] += float(amount); });
+  add_up_block(own, parts, sums);
   sum_columns(columns, size, size * LANES, partial + int64(blockIdx.x) * size);
+}
+
+// Gradients by rho's tables as whole numbers, once their scales are known.
+extern "C" __global__ void __launch_bounds__(128)
+rho_gradients(Rho rho, Batch* batch, int outputs, const REAL* means, const REAL* by_outputs, const double* scales, int64* sums) {
+  for (int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x; i < batch->n_sets * outputs; i += int64(gridDim.x) * blockDim.x) {
+    const int f = rho.functions == 1 ? 0 : int(i % outputs);
+    Reading reading;
+    reading.read(rho, means + i * WIDTH, f);
+    REAL by_calibrated[WIDTH];
+    reading.by_calibrated(rho, f, by_outputs[i], by_calibrated);
+    add_gradients(rho, f, reading, by_outputs[i], by_calibrated,
+                  [&](int table, int place, REAL amount) { add_exactly(sums + place, double(amount), scales[table]); });
+  }
 }

@@ -14,13 +14,12 @@ struct Sizes {
 };
 
 // Adds up what the blocks of `learn` have, and makes ready for a step.
-extern "C" __global__ void __launch_bounds__(256) set_pace(Pace* pace, const Batch* batch, const double* sums, int threads) {
+extern "C" __global__ void __launch_bounds__(256) set_pace(Pace* pace, const Batch* batch, const double* sums, int n_blocks) {
   __shared__ double totals[SUMS];
   const int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-  const int64 blocks = (batch->n_sets + threads - 1) / threads;
   if (warp < SUMS) {
     double sum = 0;
-    for (int64 i = lane; i < blocks; i += LANES) sum += sums[i * SUMS + warp];
+    for (int i = lane; i < n_blocks; i += LANES) sum += sums[i * SUMS + warp];
     sum = sum_of_warp(sum);
     if (lane == 0) totals[warp] = sum;
   }
@@ -28,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(256) set_pace(Pace* pace, const Bat
   if (threadIdx.x) return;
   Pace& p = *pace;
   p.loss = totals[0] / double(batch->n_sets);
-  p.total += totals[0];
+  p.total = totals[0] + (batch->done ? p.total : 0.0);
   p.level = p.step == 0 ? p.loss : p.level + 0.05 * (p.loss - p.level);
   p.decay = 0.05 + 0.95 * (1.0 + cos(PI * p.step / p.n_steps)) / 2.0;
   p.rate = p.learning_rate * p.decay;
@@ -125,7 +124,7 @@ struct Parameters {
 
 // One step of the optimiser for a row of a table (a block each), then the nearest row that obeys its constraints, and the
 // running average. Without `moves` only the constraints. Afterwards the next batch's turn has come.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(1024)
 update(Pace* pace, Batch* batch, const int64* offsets, Parameters all, Shapes shapes, int in_shared, int moves) {
   extern __shared__ double shared[];
   const Row row = shapes.rows[blockIdx.x];
