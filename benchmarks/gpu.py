@@ -27,7 +27,7 @@ SETTINGS = ((6, 1), (6, 4), (10, 1))
 N_SLOTS = 126
 KERNEL_TOKENS = 100_000_000
 FIT_TOKENS, FIT_BATCH = 40_000_000, 1_000_000
-EPOCHS = {(6, 1): 2000, (6, 4): 800, (10, 1): 800}
+EPOCHS = {(6, 1): 6000, (6, 4): 1000, (10, 1): 1000}
 TEXT = """
 Billion tokens per second. Kernels: forward and backward of phi over 100 million tokens in the GPU's memory, median of
 9, timed by events; `same bits` says whether two runs agree in every bit. `fit`: what an epoch more takes on 40 million
