@@ -92,25 +92,33 @@ class Trainer {
     parameters_.average = parameters_.values;
   }
 
-  // A step: its sets are those of the order from the last step's end to its own. They may be this process's share of
-  // `total` sets.
-  struct Step {
-    int64_t end;
-    int64_t total;
+  // The steps of an epoch: where each ends in the order of sets, or where each of its lanes does. A lane is a slice that is
+  // the same whoever works on it; without lanes, sets are cut into slices of about the same size.
+  struct Steps {
+    std::vector<int64_t> ends;    // (steps) or (steps, lanes)
+    std::vector<int64_t> totals;  // (steps): sets of all processes, of which these may be a share
+    int64_t lanes;                // 0 without lanes
   };
 
   // Goes through the training sets in an order and returns the mean loss on the way. `draws` are for Light Touch, kSamples
-  // of them for each step. `exchange` adds up numbers over all processes, `look` is called after every step.
+  // of them for each step. `exchange` puts together the lanes of all processes, `look` is called after every step.
   template <class Exchange, class Look>
-  double epoch(const int64_t* order, const std::vector<Step>& steps, const double* draws, const Exchange& exchange,
-               const Look& look) {
+  double epoch(const int64_t* order, const Steps& steps, const double* draws, const Exchange& exchange, const Look& look) {
     Team team(workers_that(true));
     double total = 0;
     int64_t first = 0, count = 0;
-    for (const Step& next : steps) {
-      total += static_cast<double>(next.total) * step(team, order + first, next.end - first, next.total, draws, exchange);
-      first = next.end;
-      count += next.total;
+    const int64_t per_step = std::max<int64_t>(1, steps.lanes);
+    for (size_t i = 0; i < steps.totals.size(); ++i) {
+      const int64_t* ends = steps.ends.data() + static_cast<int64_t>(i) * per_step;
+      const int64_t last = ends[per_step - 1];
+      set_sets(training_, order + first, last - first);
+      if (steps.lanes > 0)
+        cut_into_lanes(first, ends, steps.lanes);
+      else
+        cut(training_, true);
+      total += static_cast<double>(steps.totals[i]) * step(team, steps.totals[i], draws, exchange);
+      first = last;
+      count += steps.totals[i];
       if (draws) draws += LightTouch::kSamples;
       look();
     }
@@ -124,7 +132,8 @@ class Trainer {
       static_cast<CrossedPass<T>&>(*validation_.pass).set_corrections(corrections_->average(step_));
     }
     read_tables(*validation_.pass, parameters_.average.data());
-    cut(validation_, nullptr, validation_.count, false);
+    set_sets(validation_, nullptr, validation_.count);
+    cut(validation_, false);
     Team team(workers_that(false));
     total_ = validation_.count;
     return run_slices_of(team, validation_, false, look) / static_cast<double>(total_);
@@ -144,18 +153,39 @@ class Trainer {
 
   // ---- slices of a batch
 
-  // Cuts labelled sets into slices of about the same number of tokens. How many there are does not depend on the number of
-  // threads, so neither do the sums. A slice has more work than clearing and adding its gradient.
-  void cut(const Labelled<T>& data, const int64_t* numbers, int64_t count, bool learns) {
+  // Says which labelled sets are worked on next.
+  void set_sets(const Labelled<T>& data, const int64_t* numbers, int64_t count) {
     sets_.resize(static_cast<size_t>(count));
     numbers_.resize(sets_.size());
-    int64_t tokens = 0;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t number = numbers_[i] = numbers ? numbers[i] : i;
       if (!data.has(number)) refuse("Arrays have changed since they were checked: a label, a set or a class does not exist.");
       sets_[i] = data.pass->set_of(number);
-      tokens += data.pass->size_of_set(sets_[i]);
     }
+  }
+
+  // Cuts the sets where lanes end. A lane may be empty.
+  void cut_into_lanes(int64_t begin, const int64_t* ends, int64_t lanes) {
+    slices_.clear();
+    int64_t first = 0, most_tokens = 0, most_sets = 0;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t last = ends[lane] - begin;
+      int64_t tokens = 0;
+      for (int64_t i = first; i < last; ++i) tokens += training_.pass->size_of_set(sets_[i]);
+      slices_.push_back({first, last});
+      most_tokens = std::max(most_tokens, tokens);
+      most_sets = std::max(most_sets, last - first);
+      first = last;
+    }
+    reserve(training_, most_sets, most_tokens, true);
+  }
+
+  // Cuts the sets into slices of about the same number of tokens. How many there are does not depend on the number of
+  // threads, so neither do the sums. A slice has more work than clearing and adding its gradient.
+  void cut(const Labelled<T>& data, bool learns) {
+    const int64_t count = static_cast<int64_t>(sets_.size());
+    int64_t tokens = 0;
+    for (const int64_t set : sets_) tokens += data.pass->size_of_set(set);
     const int64_t classes = data.outputs / tables_.rho_output.rows;
     const int64_t least = learns ? std::max<int64_t>(256, gradient_size(data)) : 2048;
     const int64_t n_slices = std::clamp<int64_t>(tokens * classes / least, 1, learns ? kMostSlices : count);
@@ -234,6 +264,8 @@ class Trainer {
   bool run_slice(const Labelled<T>& data, int slice, int number, bool learns) {
     Worker& worker = workers_[number];
     const int64_t first = slices_[slice].first, n_sets = slices_[slice].last - first, outputs = data.outputs;
+    if (learns) std::fill(gradients_[slice].begin(), gradients_[slice].end(), 0.0);
+    if (n_sets == 0) return true;
     if (!data.pass->forward(slice, number, sets_.data() + first, n_sets, worker.means.data())) return false;
     const int64_t n_rows = n_sets * outputs / tables_.rho_output.rows;
     worker.rho->forward(worker.means.data(), n_rows, worker.outputs.data());
@@ -247,7 +279,6 @@ class Trainer {
     losses_[slice] = loss;
     if (!learns) return true;
     double* gradient = gradients_[slice].data();
-    std::fill(gradients_[slice].begin(), gradients_[slice].end(), 0.0);
     double* by_calibrators = gradient + data.pass->gradient_size();
     double* by_vertices = by_calibrators + tables_.rho_calibrators.size();
     double* by_output = by_vertices + tables_.rho_vertices.size();
@@ -257,21 +288,17 @@ class Trainer {
 
   // ---- a step
 
-  // Returns the mean loss of `total` sets, of which these are this process's share.
+  // Returns the mean loss of `total` sets, of which those that were cut are this process's share.
   template <class Exchange>
-  double step(Team& team, const int64_t* numbers, int64_t count, int64_t total, const double* draws,
-              const Exchange& exchange) {
+  double step(Team& team, int64_t total, const double* draws, const Exchange& exchange) {
     read_tables(*training_.pass, parameters_.values.data());
-    double loss = 0;
     total_ = total;
-    if (count > 0) {
-      cut(training_, numbers, count, true);
-      loss = run_slices_of(team, training_, true, [] {}) / static_cast<double>(total);
-      add_up_gradients();
-    } else {
-      std::fill(parameters_.gradient.begin(), parameters_.gradient.end(), 0.0);
-    }
-    exchange(parameters_.gradient, loss);
+    run_slices_of(team, training_, true, [] {});
+    exchange(gradients_, losses_);
+    double loss = 0;
+    for (const double of_slice : losses_) loss += of_slice;
+    loss /= static_cast<double>(total);
+    add_up_gradients();
     double* gradient = parameters_.gradient.data();
     if (light_touch_) light_touch_->add_gradient(draws, parameters_.values.data(), gradient);
     if (smoothness_) smoothness_->add_gradient(loss, parameters_.values.data(), gradient);

@@ -272,19 +272,20 @@ class PythonTrainer {
 
   void begin() { idle().begin(); }
 
-  // Of a share: where each step ends in the order, the sets of the step in all processes, and what adds up an array.
-  double epoch(Ints order, std::optional<Vector<double>> draws, std::optional<Ints> ends, std::optional<Ints> totals,
-               nb::object exchange) {
+  // With lanes: where each lane of each step ends in the order, and the sets of the step in all processes, whose lanes
+  // `exchange` puts together: it adds up arrays, in which those of others are 0.
+  double epoch(Ints order, std::optional<Vector<double>> draws, std::optional<Matrix<int64_t>> ends,
+               std::optional<Ints> totals, nb::object exchange) {
     if (!idle().has_training()) refuse("There is nothing to learn from.");
     const int64_t count = length(order.size());
     check_aligned("order", order);
     check_range("The number of sets", count, exchange.is_none() ? 1 : 0, trainer_.n_training());
     check_all("A labelled set", order.data(), count, trainer_.n_training());
-    if (ends.has_value() != !exchange.is_none() || totals.has_value() != ends.has_value())
-      refuse("ends, totals and exchange belong together: give all of them, or none.");
-    if (ends && trainer_.learns_corrections()) refuse("Corrections cannot be learned by several processes.");
-    const std::vector<typename Trainer<T>::Step> steps = ends ? steps_of_share(*ends, *totals, count) : steps_of(count);
-    const size_t n_draws = touches_lightly_ ? steps.size() * static_cast<size_t>(LightTouch::kSamples) : 0;
+    if (totals.has_value() != ends.has_value() || (!exchange.is_none() && !ends))
+      refuse("ends and totals belong together, and exchange to both.");
+    if (ends && trainer_.learns_corrections()) refuse("Corrections are learned without lanes.");
+    const typename Trainer<T>::Steps steps = ends ? steps_of_lanes(*ends, *totals, count) : steps_of(count);
+    const size_t n_draws = touches_lightly_ ? steps.totals.size() * static_cast<size_t>(LightTouch::kSamples) : 0;
     check_length("draws", draws ? draws->size() : 0, n_draws);
     if (draws) {
       check_aligned("draws", *draws);
@@ -295,7 +296,7 @@ class PythonTrainer {
     try {
       nb::gil_scoped_release release;
       if (exchange.is_none())
-        return trainer_.epoch(order.data(), steps, drawn, [](std::vector<double>&, double&) {}, Signals());
+        return trainer_.epoch(order.data(), steps, drawn, [](auto&, auto&) {}, Signals());
       return trainer_.epoch(order.data(), steps, drawn, Exchange{exchange}, Signals());
     } catch (const Diverged& diverged) {
       PyErr_SetString(PyExc_FloatingPointError, diverged.what());
@@ -321,45 +322,51 @@ class PythonTrainer {
  private:
   using Arrays = std::vector<nb::ndarray<nb::ro>>;
 
-  // Has the gradient and the loss added up over all processes.
+  // Has gradients and losses of lanes put together.
   struct Exchange {
     const nb::object& add_up;
 
-    void operator()(std::vector<double>& gradient, double& loss) const {
-      gradient.push_back(loss);
+    void operator()(std::vector<std::vector<double>>& gradients, std::vector<double>& losses) const {
+      std::vector<double> numbers(losses);
+      for (size_t lane = 0; lane < losses.size(); ++lane)
+        numbers.insert(numbers.end(), gradients[lane].begin(), gradients[lane].end());
       {
         nb::gil_scoped_acquire gil;
-        const nb::ndarray<nb::numpy, double, nb::ndim<1>> numbers(gradient.data(), {gradient.size()}, nb::handle());
-        add_up(nb::cast(numbers, nb::rv_policy::reference));
+        const nb::ndarray<nb::numpy, double, nb::ndim<1>> array(numbers.data(), {numbers.size()}, nb::handle());
+        add_up(nb::cast(array, nb::rv_policy::reference));
       }
-      loss = gradient.back();
-      gradient.pop_back();
+      const double* from = numbers.data();
+      std::copy_n(from, losses.size(), losses.begin());
+      from += losses.size();
+      for (size_t lane = 0; lane < losses.size(); from += gradients[lane++].size())
+        std::copy_n(from, gradients[lane].size(), gradients[lane].begin());
     }
   };
 
-  std::vector<typename Trainer<T>::Step> steps_of(int64_t count) const {
-    std::vector<typename Trainer<T>::Step> steps;
+  typename Trainer<T>::Steps steps_of(int64_t count) const {
+    typename Trainer<T>::Steps steps{{}, {}, 0};
     const int64_t size = std::min(trainer_.pace().batch_size, count);
     for (int64_t first = 0; first < count; first += size) {
-      const int64_t end = std::min(first + size, count);
-      steps.push_back({end, end - first});
+      steps.ends.push_back(std::min(first + size, count));
+      steps.totals.push_back(steps.ends.back() - first);
     }
     return steps;
   }
 
-  static std::vector<typename Trainer<T>::Step> steps_of_share(const Ints& ends, const Ints& totals, int64_t count) {
-    check_length("totals", totals.size(), ends.size());
+  static typename Trainer<T>::Steps steps_of_lanes(const Matrix<int64_t>& ends, const Ints& totals, int64_t count) {
+    check_length("totals", totals.size(), ends.shape(0));
+    check_range("The number of lanes", length(ends.shape(1)), 1, kMostSlices);
     check_aligned("ends", ends);
     check_aligned("totals", totals);
-    std::vector<typename Trainer<T>::Step> steps;
+    int64_t before = 0;
     for (size_t i = 0; i < ends.size(); ++i) {
-      const int64_t before = i > 0 ? ends.data()[i - 1] : 0;
       check_range("An end", ends.data()[i], before, count);
-      check_range("A total", totals.data()[i], std::max<int64_t>(1, ends.data()[i] - before), std::numeric_limits<int64_t>::max());
-      steps.push_back({ends.data()[i], totals.data()[i]});
+      before = ends.data()[i];
     }
-    if (steps.empty() || steps.back().end != count) refuse("The last step must end where the order does.");
-    return steps;
+    if (totals.size() == 0 || before != count) refuse("The last step must end where the order does.");
+    for (size_t i = 0; i < totals.size(); ++i)
+      check_range("A total", totals.data()[i], 1, std::numeric_limits<int64_t>::max());
+    return {copied<int64_t>(ends), copied<int64_t>(totals), length(ends.shape(1))};
   }
 
   template <class Store>

@@ -2,14 +2,16 @@
 
 from clearset.engines._engine import Engine, available_engines, engine, engine_on
 from clearset.engines._joint_problem import Estimate, JointPart, JointProblem
-from clearset.engines._problem import Problem, Refinement, Schedule, Share, Trainer, TrainingSets
+from clearset.engines._problem import MOST_LANES, Lanes, Problem, Refinement, Schedule, Share, Trainer, TrainingSets
 from clearset.engines._processes import OneProcess, Processes, processes, several_processes, started_by_torchrun
 
 __all__ = [
+    "MOST_LANES",
     "Engine",
     "Estimate",
     "JointPart",
     "JointProblem",
+    "Lanes",
     "OneProcess",
     "Problem",
     "Processes",

@@ -68,17 +68,24 @@ class NativeTrainer:
         """Train on sets in an order of places, counted from the first; return their mean loss."""
         n_steps = -(-len(order) // self._batch_size)
         draws = self._rng.random(self._draws * n_steps) if self._draws else None
-        share = self._data.share
-        if share is None:
+        share, lanes = self._data.share, self._data.lanes
+        if lanes is None:
             return float(self._trainer.epoch(order, draws))
-        start, stop = self._own(first, first + len(order))
-        own = np.full(len(order), -1)
-        own[share.places[start:stop] - first] = np.arange(stop - start)
-        own = own[order]
-        ends = np.minimum(np.arange(1, n_steps + 1) * self._batch_size, len(order))
-        own_ends = np.cumsum(own >= 0)[ends - 1]
-        totals, add_up = np.diff(ends, prepend=0), share.processes.add_up
-        return float(self._trainer.epoch(own[own >= 0], draws, own_ends, totals, add_up))
+        steps = np.arange(len(order)) // self._batch_size
+        totals, add_up = np.bincount(steps), None
+        start = first
+        if share is not None:
+            start, stop = self._own(first, first + len(order))
+            own = np.full(len(order), -1)
+            own[share.places[start:stop] - first] = np.arange(stop - start)
+            order, add_up = own[order], share.processes.add_up
+            steps, order = steps[order >= 0], order[order >= 0]
+        keys = steps * lanes.number + lanes.of_sets[start + order]
+        ends = np.cumsum(np.bincount(keys, minlength=n_steps * lanes.number)).reshape(n_steps, lanes.number)
+        if n_steps * lanes.number <= 1 << 16:
+            keys = keys.astype(np.uint16)  # these are sorted in linear time
+        order = order[np.argsort(keys, kind="stable")]
+        return float(self._trainer.epoch(order, draws, ends, totals, add_up))
 
     def validation_loss(self) -> float | None:
         """Return the loss of the running average on validation data, if there are any."""
@@ -121,7 +128,7 @@ class NativeTrainer:
             self._order = BlockOrder(self._n_sets, block, schedule.batch_size, self._rng)
             self._use(self._data, 0, min(len(self._data), block), validates=False)
         else:
-            self._order = EpochOrder(self._n_sets, self._rng, arranges=self._data.share is None)
+            self._order = EpochOrder(self._n_sets, self._rng, arranges=self._data.lanes is None)
             self._add_sets(self._data.arranged(self._order.arrangement), validates=False)
         if (held_out := self._validation) and not isinstance(held_out.positions, PackedSets):
             self._add_sets(held_out, validates=True)

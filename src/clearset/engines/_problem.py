@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ RECENCY = 3.0
 BLOCK_TOKENS = 1 << 21
 # Unpacked, a token takes twice the memory and its scores more, so that they are unpacked some at a time.
 PIECE_TOKENS = 1 << 18
+# A process has whole lanes, so that there may be as many processes.
+MOST_LANES = 16
 # Constraints that Light Touch looks at in a step.
 LIGHT_TOUCH_SAMPLES = 128
 # Bounds of the logarithm of the slope with which output calibrators start.
@@ -50,6 +52,13 @@ class Share:
     processes: Processes
 
 
+class Lanes(NamedTuple):
+    """A division of labelled sets by which gradients are added up, the same for any number of threads and processes."""
+
+    of_sets: npt.NDArray[np.uint8]  # the lane of each set
+    number: int  # of lanes, at most `MOST_LANES`
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingSets:
     """Labelled sets, ready for training.
@@ -66,6 +75,8 @@ class TrainingSets:
         Which of the sets they are; None: all, in their order.
     share : Share, optional
         Which of the labelled sets of several processes these are; None: all.
+    lanes : Lanes, optional
+        How gradients are added up; None: as it suits the engine.
     """
 
     positions: Positions | CrossedPositions | PackedSets
@@ -73,6 +84,7 @@ class TrainingSets:
     weights: npt.NDArray[np.float64]
     chosen: npt.NDArray[np.int64] | None = None
     share: Share | None = None
+    lanes: Lanes | None = None
 
     def __len__(self) -> int:
         return len(self.targets)

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.engines import processes
+from clearset.engines import MOST_LANES, processes
 from clearset.estimators._input import forget_columns, read_trusts
 from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, is_list, memory_limit, resolve_features
 
-# A process with fewer sets would spend its time waiting.
-LEAST_SETS = 100
+# Of fewer sets several processes would not gain anything.
+LEAST_SETS = 1500
 
 
 def labels_of(stream: Stream | None, values: Any, argument: str) -> Any:
@@ -96,11 +96,15 @@ def read_training_stream(
 def sets_of(stream: Stream, features: Sequence[Feature], max_memory: int | str | None) -> SetStream:
     """Return the sets of a stream, of which each of several processes reads its share."""
     group, n = processes(), stream.n_rows
-    if n < LEAST_SETS * group.count and group.count > 1:
+    if group.count > MOST_LANES:
+        raise ValueError(f"There are {group.count} processes; a fit takes {MOST_LANES} at most. Start fewer of them.")
+    if n < LEAST_SETS and group.count > 1:
         raise ValueError(
-            f"There are {n:,} sets for {group.count} processes; each needs {LEAST_SETS} at least. Start fewer of them."
+            f"There are {n:,} sets for {group.count} processes; at least {LEAST_SETS:,} are needed. Use one."
         )
-    rows = (group.rank * n // group.count, (group.rank + 1) * n // group.count)
+    # Whole lanes (see `clearset.engines.Lanes`), of which each has the same share of the rows.
+    first, last = (rank * MOST_LANES // group.count for rank in (group.rank, group.rank + 1))
+    rows = (-(-first * n // MOST_LANES), -(-last * n // MOST_LANES))
     return SetStream(stream, features, memory_limit(max_memory), rows, group.gather)
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import TrainingSets, processes
-from clearset.functions import Loss, SetFunction, enough
+from clearset.engines import MOST_LANES, TrainingSets, processes
+from clearset.functions import Layout, Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
@@ -22,6 +22,8 @@ from clearset.training._support import find_support, is_promised, smallest_suppo
 
 FloatArray = npt.NDArray[np.float64]
 
+# Of fewer sets gradients are added up at once.
+LEAST_SETS_OF_LANES, LEAST_LANES = 1000, 4
 # So many sets say which way the label goes with a feature.
 LEANING_SETS = 10_000
 
@@ -67,11 +69,13 @@ def fit_set_function(
     else:
         binning, layout = start.binning, start.function.layout
     unit = Unit.of(task.loss, data.labels, data.weights)
-    training, validating, sample = prepare(binning, unit, data, validation, rng, task.max_memory)
+    batch_size = choose_batch_size(task.batch_size, len(data), share=16, largest=1024)
+    n_lanes = _lanes(task, data, binning, layout, batch_size)
+    training, validating, sample = prepare(binning, unit, data, validation, rng, task.max_memory, n_lanes)
     fitting = Fitting(
         binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch
     )
-    schedule = options.schedule(choose_batch_size(task.batch_size, len(data), share=16, largest=1024))
+    schedule = options.schedule(batch_size)
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
@@ -89,6 +93,20 @@ def fit_set_function(
     tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
     support = find_support(function, binning, task.loss, training, sample, tokens, options.threads)
     return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
+
+
+def _lanes(task: SetTask, data: LabelledSets, binning: Binning, layout: Layout, batch_size: int) -> int:
+    """Return by how many lanes gradients are added up: each has more work than adding its gradient; 0 for few sets."""
+    if len(data) < LEAST_SETS_OF_LANES:
+        return 0
+    width, keypoints = task.options.width, task.options.rho_keypoints
+    of_rho = width * keypoints + 2**width + keypoints
+    gradient = task.outputs * (width * (2 * binning.n_slots + layout.n_vertices) + of_rho)
+    tokens = batch_size * float(np.maximum(data.sizes, 1).mean())
+    count = MOST_LANES
+    while count > LEAST_LANES and tokens < count * max(256, gradient):
+        count //= 2
+    return count
 
 
 def _says_more(task: SetTask, data: LabelledSets) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import Share, TrainingSets, processes
+from clearset.engines import MOST_LANES, Lanes, Share, TrainingSets, processes
 from clearset.sets import Binning, PackedSets, Positions, SetData, SetPacker, SetSource, offsets_from_sizes
 from clearset.training._fitting import Unit
 
@@ -72,18 +72,20 @@ def prepare(
     validation: LabelledSets | None,
     rng: np.random.Generator,
     max_memory: float = float("inf"),
+    n_lanes: int = 0,
 ) -> Prepared:
     """Return what to train on and what to validate on, in the unit of training.
 
     A few sets stay as they are, in double precision. Others are packed in one pass over the data: those to train on in
     random order, so that training can go through them from one end to the other. What would take more than its share of
-    the memory allowed goes to a scratch file. Of several processes, each has the sets that it reads.
+    the memory allowed goes to a scratch file. Of several processes, each has the sets that it reads. With lanes,
+    gradients are added up by rows that stand together in the data.
     """
     if int(data.sizes.sum()) * len(binning.features) < DOUBLE_PRECISION_VALUES:
-        return _placed(binning, unit, data, validation)
+        return _placed(binning, unit, data, validation, n_lanes)
     order = rng.permutation(len(data))
     arranged, room = data[order], max(PACKED_SHARE * max_memory - SET_BYTES * len(data.sets), 0.0)
-    training, checking = _Part(arranged, unit), None if validation is None else _Part(validation, unit)
+    training, checking = _Part(arranged, unit, n_lanes), None if validation is None else _Part(validation, unit)
     packers = [_packer(binning, training, room)]
     held_out = validation is not None and validation.sets is data.sets
     if checking is not None:
@@ -100,8 +102,8 @@ def prepare(
 class _Part:
     """Those of some labelled sets that this process reads, with targets and weights in the unit of training."""
 
-    def __init__(self, labelled: LabelledSets, unit: Unit) -> None:
-        self.labelled, self.processes = labelled, processes()
+    def __init__(self, labelled: LabelledSets, unit: Unit, n_lanes: int = 0) -> None:
+        self.labelled, self.processes, self.n_lanes = labelled, processes(), n_lanes
         first, which = labelled.sets.first, labelled.which
         self.places = np.flatnonzero((which >= first) & (which < first + labelled.sets.n_read))
         self.which = which[self.places]
@@ -113,7 +115,11 @@ class _Part:
         if self.processes.count > 1:
             tokens = int(np.maximum(self.labelled.sizes, 1).sum())
             share = Share(self.places, len(self.labelled), tokens, self.processes)
-        return TrainingSets(positions, self.targets[self.places], self.weights[self.places], chosen, share)
+        lanes = None
+        if self.n_lanes:
+            parts = self.which * MOST_LANES // len(self.labelled.sets)
+            lanes = Lanes((parts * self.n_lanes // MOST_LANES).astype(np.uint8), self.n_lanes)
+        return TrainingSets(positions, self.targets[self.places], self.weights[self.places], chosen, share, lanes)
 
 
 def _gathered(data: TrainingSets, part: _Part, stop: int) -> TrainingSets:
@@ -133,13 +139,15 @@ def _gathered(data: TrainingSets, part: _Part, stop: int) -> TrainingSets:
     return TrainingSets(whole, part.targets[:stop], part.weights[:stop])
 
 
-def _placed(binning: Binning, unit: Unit, data: LabelledSets, validation: LabelledSets | None) -> Prepared:
+def _placed(
+    binning: Binning, unit: Unit, data: LabelledSets, validation: LabelledSets | None, n_lanes: int
+) -> Prepared:
     def placed(part: _Part, positions: Positions) -> TrainingSets:
         sets = part.labelled.sets
         alone = part.labelled.chosen is None and part.processes.count == 1
         return part.of(positions, None if alone else part.which - sets.first)
 
-    positions, part = _joined(binning, data.sets), _Part(data, unit)
+    positions, part = _joined(binning, data.sets), _Part(data, unit, n_lanes)
     training = placed(part, positions)
     sample = training if part.processes.count == 1 else _gathered(training, part, len(data))
     if validation is None:
