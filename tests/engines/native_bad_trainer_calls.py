@@ -166,27 +166,29 @@ def bad_packed(function):
 
 
 def bad_shares(function):
-    """Steps of a share that cannot be."""
-    share = {"ends": longs(2, 3), "totals": longs(4, 1), "exchange": len}
+    """Steps of lanes that cannot be."""
+    share = {"ends": longs([1, 2], [2, 3]), "totals": longs(4, 1), "exchange": len}
     changes = [
-        *[(name, None, "belong together") for name in share],
+        *[(name, None, "belong together") for name in ("ends", "totals")],
         *[(name, "1", WRONG_TYPE) for name in ("ends", "totals")],
         *[(name, share[name].astype(np.int32), WRONG_TYPE) for name in ("ends", "totals")],
         *[(name, misaligned(share[name]), "not aligned") for name in ("ends", "totals")],
         ("totals", longs(4), "totals has 1 entries"),
-        ("ends", longs(2), "totals has 2 entries"),
-        ("ends", longs(3, 2), "An end is 2"),
-        ("ends", longs(-1, 3), "An end is -1"),
-        ("ends", longs(2, 4), "An end is 4"),
-        ("ends", longs(1, 2), "last step must end|A total is"),
-        ("totals", longs(1, 1), "A total is 1"),
+        ("ends", longs([2, 3]), "totals has 2 entries"),
+        ("ends", longs(2, 3), WRONG_TYPE),
+        ("ends", np.zeros((2, 0), np.int64), "number of lanes is 0"),
+        ("ends", np.full((2, 17), 3), "number of lanes is 17"),
+        ("ends", longs([1, 3], [2, 3]), "An end is 2"),
+        ("ends", longs([-1, 2], [2, 3]), "An end is -1"),
+        ("ends", longs([1, 2], [2, 4]), "An end is 4"),
+        ("ends", longs([1, 1], [2, 2]), "last step must end"),
         ("totals", longs(4, 0), "A total is 0"),
         ("totals", longs(4, -(2**62)), "A total is"),
         ("exchange", "1", "not callable"),
     ]
     for argument, value, message in changes:
         yield BadCall(function, "*", {**share, argument: value}, message)
-    nothing = {"ends": longs(), "totals": longs(), "exchange": len}
+    nothing = {"ends": np.zeros((0, 2), np.int64), "totals": longs(), "exchange": len}
     yield BadCall(function, "*", nothing, "last step must end")
 
 

@@ -26,8 +26,8 @@ def imported(path: Path) -> set[str]:
 
 
 def modules(package: str) -> list[Path]:
-    torch_engine = PACKAGE / "engines" / "torch"
-    return [path for path in sorted((PACKAGE / package).rglob("*.py")) if torch_engine not in path.parents]
+    of_torch = {PACKAGE / "engines" / "torch", PACKAGE / "engines" / "cuda"}
+    return [path for path in sorted((PACKAGE / package).rglob("*.py")) if not of_torch & set(path.parents)]
 
 
 @pytest.mark.parametrize("package", ["functions", "engines"])

@@ -124,7 +124,7 @@ class NativeTrainer:
         self._data, self._validation = problem.data, problem.validation
         self._order: EpochOrder | BlockOrder
         if isinstance(self._data.positions, PackedSets):
-            block = round(BLOCK_TOKENS / self._data.tokens_per_set)
+            block = max(1, round(BLOCK_TOKENS / self._data.tokens_per_set))
             self._order = BlockOrder(self._n_sets, block, schedule.batch_size, self._rng)
             self._use(self._data, 0, min(len(self._data), block), validates=False)
         else:
