@@ -1,0 +1,66 @@
+"""Numbers in files without a name, which the system removes whatever ends the process."""
+
+import tempfile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class ScratchArray:
+    """Numbers of one type that are appended to a file without a name, and read back in pieces.
+
+    The file is in the folder for temporary files (``TMPDIR``). It takes no memory but what is read from it.
+
+    Examples
+    --------
+    >>> numbers = ScratchArray(np.int32)
+    >>> numbers.append(np.arange(5))
+    >>> len(numbers), numbers.read(1, 3).tolist()
+    (5, [1, 2])
+    """
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self._file = tempfile.TemporaryFile(prefix="clearset-", buffering=0)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, numbers: npt.NDArray[Any]) -> None:
+        """Add numbers at the end."""
+        self.write(self._length, numbers)
+
+    def write(self, start: int, numbers: npt.NDArray[Any]) -> None:
+        """Replace the numbers from `start` on, and add what goes beyond the end."""
+        content = memoryview(np.ascontiguousarray(numbers, self.dtype)).cast("B") if len(numbers) else memoryview(b"")
+        self._file.seek(start * self.dtype.itemsize)
+        while len(content):  # a system may write less than it is asked to
+            content = content[self._written(content) :]
+        self._length = max(self._length, start + len(numbers))
+
+    def _written(self, content: memoryview) -> int:
+        try:
+            return self._file.write(content) or 0
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"Cannot write to the folder for temporary files, '{tempfile.gettempdir()}': {error.strerror}. Name "
+                "another one by the environment variable TMPDIR.",
+            ) from error
+
+    def read(self, start: int = 0, stop: int | None = None) -> npt.NDArray[Any]:
+        """Return the numbers from `start` to `stop`, by default all."""
+        stop = self._length if stop is None else min(stop, self._length)
+        numbers = np.empty(max(stop - start, 0), self.dtype)
+        if len(numbers):
+            content, done = memoryview(numbers).cast("B"), 0
+            self._file.seek(start * self.dtype.itemsize)
+            while done < len(content):
+                done += self._file.readinto(content[done:]) or len(content)
+        return numbers
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
