@@ -13,6 +13,7 @@ import pyarrow as pa
 from clearset.sets import Labels, count_threads
 from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
+from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
 from clearset.tokens._filters import Filter, apply_filters, least_count
 from clearset.tokens._mining import mine
 from clearset.tokens._own_tokenizers import OwnTokenizer
@@ -79,11 +80,24 @@ def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
 
 def prior_of(examples: CountedExamples) -> tuple[npt.NDArray[np.generic] | None, Float64 | float]:
     """Return the classes and their shares, or None and the mean label."""
-    if examples.labels.classes is None:
-        return None, float(np.average(examples.labels.values, weights=examples.weights))
-    classes, codes = full_classes(examples.labels)
-    shares = np.bincount(codes, weights=examples.weights, minlength=len(classes))
-    return classes, shares / shares.sum()
+    classes, codes = (None, None) if examples.labels.classes is None else full_classes(examples.labels)
+    contributions = prior_contributions(examples)
+    exact = ExactSums.of(Extent.of(contributions))
+    n_classes = 1 if classes is None else len(classes)
+    return classes, prior_from_sums(exact.join(sums_by_channel(exact.split(contributions), codes, n_classes)), classes)
+
+
+def prior_contributions(examples: CountedExamples) -> Float64:
+    """Return what each example adds to the prior: its weight, and of a number also the weighted label."""
+    weights = np.ones(len(examples)) if examples.weights is None else examples.weights
+    if examples.labels.classes is not None:
+        return weights[:, None]
+    return np.stack([weights, weights * examples.labels.values], axis=1)
+
+
+def prior_from_sums(sums: Float64, classes: npt.NDArray[np.generic] | None) -> Float64 | float:
+    """Return the shares of the classes, or the mean label, from sums of `prior_contributions` by class."""
+    return float(sums[0, 1] / sums[0, 0]) if classes is None else sums[:, 0] / sums[:, 0].sum()
 
 
 def _filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics:

@@ -11,6 +11,7 @@ import numpy as np
 
 from clearset.tokens import _reference
 from clearset.tokens._codes import MAX_TOKENS, Coded, Float64, Int32, Joining, Mined, TokenLimitError
+from clearset.tokens._exact_sums import ExactSums, Extent
 
 MOST_BYTES = 4 * 2**30
 """The most memory of the result. While the parts of several threads are put together, twice as much may be in use."""
@@ -33,7 +34,7 @@ def mine(
 
     Codes from rare to frequent are the fastest. The channel of an example, in [0, n_channels), is its class, its fold,
     or both. ``min_count`` and counts do not look at weights. With values, which are best centred, sums hold w, w * y
-    and w * y * y. The result does not depend on the number of threads.
+    and w * y * y. The result depends neither on the number of threads nor on the order of the examples.
 
     Raises
     ------
@@ -49,41 +50,72 @@ def mine(
     >>> mined.sums.tolist()
     [[2, 0], [2, 1], [2, 0]]
     """
-    _check(coded, channels, n_channels)
     for name, numbers in {"weights": weights, "values": values}.items():
         if numbers is not None and numbers.shape != (coded.n_rows,):
             raise _one_each(name, numbers.shape, coded.n_rows)
-    adding = _contributions(weights, values)
-    width = n_channels if adding is None else n_channels * adding.shape[1]
-    limit = min(MOST_BYTES // (16 + width * (4 if adding is None else 8)), MAX_TOKENS)
+    contributions = contributions_of(weights, values)
+    if contributions is None:
+        return mine_parts(coded, joining, channels, n_channels, min_count=min_count, threads=threads)
+    exact = ExactSums.of(Extent.of(contributions))
+    parts = exact.split(contributions)
+    mined = mine_parts(coded, joining, channels, n_channels, parts, min_count=min_count, threads=threads)
+    sums = exact.join(mined.sums)
+    return mined._replace(sums=sums[..., 0] if values is None else sums)
+
+
+def mine_parts(
+    coded: Coded,
+    joining: Joining,
+    channels: Int32,
+    n_channels: int,
+    parts: Float64 | None = None,
+    *,
+    min_count: int = 1,
+    threads: int = 1,
+) -> Mined:
+    """Count tokens as `mine`; sums, (n, n_channels, P), are those of parts, (B, P), which `ExactSums` splits off."""
+    _check(coded, channels, n_channels)
+    bytes_of_sums = 4 * n_channels if parts is None else 8 * n_channels * parts.shape[1]
+    limit = min(MOST_BYTES // (16 + bytes_of_sums), MAX_TOKENS)
     least = _least_tokens(coded, joining) if min_count <= 1 else 0
     if least > limit:
         raise _limit_error(f"at least {least:,}", limit)
     min_count = min(max(min_count, 1), MAX_TOKENS)
-    if _native is None:
-        found = _reference.mine(coded, joining, channels, n_channels, adding, min_count, limit)
-    else:
-        found = _native.mine_tokens(
-            np.ascontiguousarray(coded.codes, np.int32),
-            np.ascontiguousarray(coded.offsets, np.int64),
-            np.ascontiguousarray(channels, np.int32),
-            n_channels,
-            adding,
-            joining.kind == "ngrams",
-            joining.boundary if joining.kind == "crosses" else -1,
-            joining.max_items,
-            min_count,
-            limit,
-            threads,
-            None,  # nothing is called while it runs
-        )
-    if isinstance(found, int):  # the number of tokens at which it stopped
-        raise _limit_error(f"{found:,} so far", limit)
-    mined = Mined(*found)
-    return mined if values is None else mined._replace(sums=mined.sums.reshape(-1, n_channels, 3))
+
+    def mined(adding: Float64 | None) -> Mined:
+        if _native is None:
+            found = _reference.mine(coded, joining, channels, n_channels, adding, min_count, limit)
+        else:
+            found = _native.mine_tokens(
+                np.ascontiguousarray(coded.codes, np.int32),
+                np.ascontiguousarray(coded.offsets, np.int64),
+                np.ascontiguousarray(channels, np.int32),
+                n_channels,
+                adding,
+                joining.kind == "ngrams",
+                joining.boundary if joining.kind == "crosses" else -1,
+                joining.max_items,
+                min_count,
+                limit,
+                threads,
+                None,  # nothing is called while it runs
+            )
+        if isinstance(found, int):  # the number of tokens at which it stopped
+            raise _limit_error(f"{found:,} so far", limit)
+        return Mined(*found)
+
+    if parts is None:
+        return mined(None)
+    # The kernel adds up one or three columns at a time.
+    n_parts = parts.shape[1]
+    width = 1 if n_parts == 1 else 3
+    padded = np.pad(parts, ((0, 0), (0, -n_parts % width)))
+    runs = [mined(np.ascontiguousarray(padded[:, first : first + width])) for first in range(0, n_parts, width)]
+    sums = [run.sums.reshape(len(run.items), n_channels, width) for run in runs]
+    return runs[0]._replace(sums=np.concatenate(sums, axis=2)[..., :n_parts])
 
 
-def _contributions(weights: Float64 | None, values: Float64 | None) -> Float64 | None:
+def contributions_of(weights: Float64 | None, values: Float64 | None) -> Float64 | None:
     """Return what each example adds to its channel, (B, 1) or (B, 3); None where examples are only counted."""
     if values is None:
         return None if weights is None else np.ascontiguousarray(weights, np.float64)[:, None]
