@@ -1,7 +1,7 @@
 """From examples to tokens: mining, statistics, filters, and the index of what is left."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -51,18 +51,29 @@ def count_tokens(
     share = int(outside.min(initial=n)) / n
     min_count = max(1, math.ceil(least * share - 1e-9))
     mined, everything, rest = _mine(examples, tokenizer, min_count, threads, folds, n_folds)
-    everything = _filtered(everything, filters)
+    everything = filtered(everything, filters)
     out_of_fold = [
-        _filtered(replace(part, scale=(n, max(int(size), 1))), filters)
+        filtered(replace(part, scale=(n, max(int(size), 1))), filters)
         for part, size in zip(rest, outside, strict=True)
     ]
+    return kept_tokens(mined, everything, out_of_fold, examples.vocabulary, tokenizer)
+
+
+def kept_tokens(
+    mined: Mined,
+    everything: Statistics,
+    out_of_fold: Sequence[Statistics],
+    vocabulary: pa.LargeStringArray,
+    tokenizer: Tokenizer,
+) -> tuple[pa.LargeStringArray, TokenIndex, Statistics, tuple[Statistics, ...]]:
+    """Return vocabulary, index and statistics of the tokens that pass, in all examples or outside of some fold."""
     masks = np.zeros(len(mined.items), np.uint32)
     for bit, part in enumerate((everything, *out_of_fold)):
         masks |= part.passes.astype(np.uint32) << np.uint32(bit)
     index, kept = TokenIndex(
-        tokenizer.joining(examples.vocabulary), mined.items, mined.parents, mined.levels, masks
+        tokenizer.joining(vocabulary), mined.items, mined.parents, mined.levels, masks
     ).restrict(masks)
-    vocabulary, index = without_unused(examples.vocabulary, index, tokenizer)
+    vocabulary, index = without_unused(vocabulary, index, tokenizer)
     chosen = kept[index.token_nodes]
     n_tokens = int(np.count_nonzero(index.masks & 1))
     statistics = everything.take(chosen[:n_tokens])
@@ -100,7 +111,8 @@ def prior_from_sums(sums: Float64, classes: npt.NDArray[np.generic] | None) -> F
     return float(sums[0, 1] / sums[0, 0]) if classes is None else sums[:, 0] / sums[:, 0].sum()
 
 
-def _filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics:
+def filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics:
+    """Return statistics that say which tokens pass the filters."""
     return replace(statistics, passes=apply_filters(filters, statistics))
 
 
@@ -122,7 +134,7 @@ def _mine(
         mined = counting(codes, n_classes, **labels)
     else:
         mined = counting(folds * np.int32(n_classes) + codes, n_folds * n_classes, **labels)
-    sizes = _sizes(mined, examples.vocabulary, tokenizer)
+    sizes = sizes_of(mined, examples.vocabulary, tokenizer)
     centre = float(prior) if classes is None else None
 
     def statistics(held: Int64, sums: Sums) -> Statistics:
@@ -154,7 +166,8 @@ def _added(sums: Sums, folds: Iterable[int]) -> Sums:
     return total
 
 
-def _sizes(mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) -> Int32:
+def sizes_of(mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) -> Int32:
+    """Return the number of items of each token."""
     if isinstance(tokenizer, OwnTokenizer):
         return tokenizer.parts_of(vocabulary).sizes[mined.items].astype(np.int32)
     return np.repeat(np.arange(1, len(mined.levels), dtype=np.int32), np.diff(mined.levels))

@@ -1,8 +1,6 @@
 """Counting distinct items of which there may be more than memory holds."""
 
-import tempfile
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clearset.tokens._codes import Int64
+from clearset.tokens._scratch import unnamed_file
 from clearset.tokens._vocabulary import as_bytes
 
 _PARTITIONS = 64
+_MOST_DEPTH = 9  # then all 60 bits of the hash were used
 _TEXT_AT_ONCE = 1 << 22  # bytes that are hashed at once
 _SCHEMA = pa.schema([("item", pa.large_string()), ("count", pa.int64())])
 
@@ -52,14 +52,13 @@ class ItemCounts:
             yield _frequent(_added(pending), least)
         while self._files:
             file = self._files.pop()
-            if file.n_bytes <= 2 * self._most_bytes:
+            if file.n_bytes <= 2 * self._most_bytes or self._depth == _MOST_DEPTH:
                 yield _frequent(_added(list(file.tables())), least)
             else:
                 parts = ItemCounts(self._most_bytes, self._depth + 1)
                 for table in file.tables():
                     parts._add(table)
                 yield from parts.at_least(least)
-            file.close()
 
     def _add(self, table: pa.Table) -> None:
         self._pending.append(table)
@@ -77,7 +76,7 @@ class ItemCounts:
         together, self._pending, self._bytes = _added(self._pending), [], 0
         items = together["item"].combine_chunks()
         # The bits of the hash that say the file differ from one depth to the next.
-        numbers = _hash(items) >> np.uint64(6 * (self._depth % 10)) & np.uint64(_PARTITIONS - 1)
+        numbers = _hash(items) >> np.uint64(6 * self._depth) & np.uint64(_PARTITIONS - 1)
         order = np.argsort(numbers.astype(np.uint8), kind="stable")
         ends = np.searchsorted(numbers[order], np.arange(_PARTITIONS, dtype=np.uint64), side="right")
         start = 0
@@ -91,7 +90,7 @@ class _TableFile:
     """Tables in a file without a name."""
 
     def __init__(self) -> None:
-        self._file: Any = tempfile.TemporaryFile(prefix="clearset-")
+        self._file = unnamed_file(self)
         self._writer = pa.ipc.new_stream(self._file, _SCHEMA)
         self.n_bytes = 0
 
@@ -104,9 +103,6 @@ class _TableFile:
         self._file.seek(0)
         for batch in pa.ipc.open_stream(self._file):
             yield pa.Table.from_batches([batch])
-
-    def close(self) -> None:
-        self._file.close()
 
 
 def _added(tables: list[pa.Table]) -> pa.Table:

@@ -102,8 +102,7 @@ class KeyCounts:
         cuts = samples[np.linspace(0, len(samples) - 1, n_ranges + 1).astype(np.int64)[1:-1]]
         for cut in [*np.unique(cuts // self._n_channels * self._n_channels).tolist(), None]:
             yield _merged([run.read_below(cut) for run in self._runs], self._n_parts)
-        for run in self._runs:
-            run.close()
+        self._runs = []
 
     def _dense(self, entries: _Entries, least: int) -> Counted:
         keys, channels = np.divmod(entries.numbers, self._n_channels)
@@ -161,10 +160,6 @@ class _Run:
         self._place = stop
         parts = self._parts.read(start * self._n_parts, stop * self._n_parts).reshape(stop - start, self._n_parts)
         return _Entries(self._numbers.read(start, stop), self._counts.read(start, stop), parts)
-
-    def close(self) -> None:
-        for array in (self._numbers, self._counts, self._parts):
-            array.close()
 
 
 def _merged(pieces: list[_Entries], n_parts: int) -> _Entries:

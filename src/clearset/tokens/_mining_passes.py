@@ -112,7 +112,6 @@ def _ngrams(
                 grown = np.full(len(block.coded.codes), -1, np.int32)
                 grown[places] = np.where(known[numbers] == keys, numbers, -1)
                 begun.write(start, grown)
-    begun.close()
 
 
 def _longer(
@@ -152,7 +151,6 @@ def _larger(
             for piece in rows_of_frequent_pairs(block, pairs, joining, n_items, low, high, base):
                 chosen.append(piece)
         mined = mine_stored(chosen, inner, end - base, n_channels, **options, memory=memory)
-        chosen.close()
         _add_larger(found, mined, base, keys % n_items)
     return [_Level(*(np.concatenate(columns) for columns in zip(*parts, strict=True))) for parts in found]
 
@@ -188,13 +186,7 @@ def _add_larger(found: list[list[_Level]], mined: Mined, base: int, seconds: Int
 def _put_together(levels: Sequence[_Level], memory: int) -> Mined:
     levels = [levels[0], *(level for level in levels[1:] if len(level.items))]
     starts = offsets_from_sizes(np.array([len(level.items) for level in levels], np.int64))
-    n_bytes = 2 * sum(sum(column.nbytes for column in level) for level in levels)
-    if starts[-1] > MAX_TOKENS or n_bytes > memory:
-        raise TokenLimitError(
-            f"These examples have {starts[-1]:,} tokens, whose table takes {n_bytes:,} bytes while it is made; "
-            f"max_memory allows {memory:,}. Ask for more examples per token (a higher MinCount, a stricter "
-            "MaxInterval), lower max_size, or allow more memory."
-        )
+    _check_size(int(starts[-1]), 2 * sum(sum(column.nbytes for column in level) for level in levels), memory)
     shifts = [0, *starts[:-2].tolist()]
     parents = [level.parents + (shift if place else 0) for place, (level, shift) in enumerate(zip(levels, shifts, strict=True))]
     return Mined(
@@ -204,3 +196,12 @@ def _put_together(levels: Sequence[_Level], memory: int) -> Mined:
         np.concatenate([level.counts for level in levels]),
         np.concatenate([level.sums for level in levels]),
     )
+
+
+def _check_size(n_tokens: int, n_bytes: int, memory: int) -> None:
+    if n_tokens > MAX_TOKENS or n_bytes > memory:
+        raise TokenLimitError(
+            f"These examples have {n_tokens:,} tokens, whose table takes {n_bytes:,} bytes while it is made; "
+            f"max_memory allows {memory:,}. Ask for more examples per token (a higher MinCount, a stricter "
+            "MaxInterval), lower max_size, or allow more memory."
+        )

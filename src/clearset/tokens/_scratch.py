@@ -1,10 +1,19 @@
 """Numbers in files without a name, which the system removes whatever ends the process."""
 
+import io
 import tempfile
+import weakref
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+
+def unnamed_file(owner: object) -> io.FileIO:
+    """Return a new file without a name, which is there as long as its owner."""
+    file: Any = tempfile.TemporaryFile(prefix="clearset-", buffering=0)
+    weakref.finalize(owner, file.close)
+    return file  # type: ignore[no-any-return]
 
 
 class ScratchArray:
@@ -22,7 +31,7 @@ class ScratchArray:
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
-        self._file = tempfile.TemporaryFile(prefix="clearset-", buffering=0)
+        self._file = unnamed_file(self)
         self._length = 0
 
     def __len__(self) -> int:
@@ -60,7 +69,3 @@ class ScratchArray:
             while done < len(content):
                 done += self._file.readinto(content[done:]) or len(content)
         return numbers
-
-    def close(self) -> None:
-        """Remove the file."""
-        self._file.close()

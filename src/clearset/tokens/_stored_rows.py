@@ -81,8 +81,3 @@ class StoredRows:
         if self.n_parts:
             parts = self._parts.read(row * self.n_parts, row_end * self.n_parts).reshape(-1, self.n_parts)
         return Block(coded, self._channels.read(row, row_end), parts)
-
-    def close(self) -> None:
-        """Remove the files."""
-        for array in (self.codes, self._sizes, self._channels, self._parts):
-            array.close()

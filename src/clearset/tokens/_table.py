@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset import display
-from clearset.sets import Task
+from clearset.sets import Task, as_stream, memory_limit
 from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
@@ -17,6 +17,8 @@ from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._streamed_columns import StreamedColumns
+from clearset.tokens._streamed_table import count_streamed
 from clearset.tokens._table_rows import TokenStatistics, among_nulls, arrow_rows, token_statistics
 from clearset.tokens._tokenizers import Subsets, Tokenizer, items_in
 
@@ -83,15 +85,20 @@ class TokenTable(KnownTokens):
         sample_weight: Any = None,
         engine: Any = "local",
         threads: int | None = None,
+        column: str | Sequence[str] | None = None,
+        max_memory: int | str | None = None,
     ) -> "TokenTable":
         """Count the tokens of examples.
 
+        Examples that do not fit into memory are read in batches from a Parquet file, a folder of them or an Arrow data
+        set. The table is the same to the last bit, but without its examples, so that it cannot be updated.
+
         Parameters
         ----------
-        X : column of lists or of strings, pair of columns, or list
-            The examples.
-        y : series, array or list
-            The labels.
+        X : column of lists or of strings, pair of columns, or list; or path or ``pyarrow.dataset.Dataset``
+            The examples, or where they are: the path of a Parquet file or of a folder of them, or a data set.
+        y : series, array or list; str for examples that are read in batches
+            The labels, or the name of their column.
         tokens : tokenizer, default=Subsets()
             Takes examples apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
             ``tokens(example)``.
@@ -100,12 +107,19 @@ class TokenTable(KnownTokens):
         task : {"auto", "classes", "number"}, default="auto"
             Whether labels are classes or a number. With ``"auto"``, numbers with fractions and more than 100 distinct
             numbers are a number.
-        sample_weight : array-like, optional
+        sample_weight : array-like, optional; str for examples that are read in batches
             The weights of the examples in means; counts ignore them, but for examples of weight 0, which are left out.
         engine : {"local"}, default="local"
             Where to count; only this process is available.
         threads : int, optional
             The number of threads; by default all cores. The table does not depend on it.
+        column : str or pair of str, optional
+            The column of items of a Parquet file or data set, two of them for `Cross` and `Difference`; by default the
+            only columns of lists or strings beside the labels.
+        max_memory : int or str, optional
+            Bytes, or a text such as ``"2GB"``: the memory that reading in batches may take, the table included. By
+            default half of what is available. What does not fit goes to scratch files in the folder for temporary
+            files.
 
         Returns
         -------
@@ -116,6 +130,17 @@ class TokenTable(KnownTokens):
             raise ValueError(f"engine is {engine!r}; only 'local' is available.")
         tokenizer = as_tokenizer(Subsets() if tokens is None else tokens)
         filters = check_filters(filters)
+        if (stream := as_stream(X)) is not None:
+            columns = StreamedColumns.of(stream, column, tokenizer, y, sample_weight)
+            memory = memory_limit(max_memory)
+            found = count_streamed(columns, tokenizer, filters, task, available_threads(threads), memory)
+            return cls(tokenizer=tokenizer, filters=filters, **found._asdict())
+        for name, value in (("column", column), ("max_memory", max_memory)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} is {value!r}, but X is a {type(X).__name__}, which is in memory. Leave it out, or give a "
+                    "Parquet file, a folder of them or an Arrow data set."
+                )
         examples = CountedExamples.read(X, y, tokenizer, task, sample_weight)
         return cls.of_examples(examples, tokenizer, filters, threads)[0]
 
