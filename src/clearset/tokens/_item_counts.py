@@ -74,7 +74,7 @@ class ItemCounts:
         if not self._files:
             self._files = [_TableFile() for _ in range(_PARTITIONS)]
         together, self._pending, self._bytes = _added(self._pending), [], 0
-        items = together["item"].combine_chunks()
+        items = together["item"].chunk(0)
         # The bits of the hash that say the file differ from one depth to the next.
         numbers = _hash(items) >> np.uint64(6 * self._depth) & np.uint64(_PARTITIONS - 1)
         order = np.argsort(numbers.astype(np.uint8), kind="stable")
@@ -109,9 +109,12 @@ def _added(tables: list[pa.Table]) -> pa.Table:
     """Add up the counts of equal items."""
     if not tables:
         return _SCHEMA.empty_table()
-    together = pa.concat_tables(tables)
-    added = together.group_by("item", use_threads=False).aggregate([("count", "sum")])
-    return added.rename_columns({"count_sum": "count"}).select(["item", "count"]).combine_chunks()
+    together = pa.concat_tables(tables).combine_chunks()
+    if not len(together):
+        return together
+    items = together["item"].chunk(0).dictionary_encode()
+    counts = np.bincount(items.indices.to_numpy(), weights=together["count"].to_numpy())  # exact: below 2^53
+    return pa.table([items.dictionary, pa.array(counts.astype(np.int64))], schema=_SCHEMA)
 
 
 def _frequent(table: pa.Table, least: int) -> pa.Table:

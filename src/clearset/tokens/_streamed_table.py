@@ -80,7 +80,7 @@ def count_streamed(
 def _first_pass(
     columns: StreamedColumns, tokenizer: Tokenizer, task: str, bytes_at_once: int, memory: int
 ) -> tuple[StreamedLabels, ItemCounts]:
-    labels, items = StreamedLabels(task), ItemCounts(memory // 12)
+    labels, items = StreamedLabels(task), ItemCounts(memory // 16)
     for batch in columns.batches(bytes_at_once):
         try:
             kept = labels.add(batch.labels, batch.weights)
