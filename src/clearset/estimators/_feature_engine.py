@@ -10,6 +10,7 @@ from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._model_estimator import of_model
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._semantic_estimator import SemanticEstimator
+from clearset.estimators._semantic_files import in_memory
 from clearset.models import Estimates, SemanticModel
 from clearset.sets import take_examples
 
@@ -91,6 +92,7 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
         ndarray of shape (n, 1) or (n, classes)
             The estimates, as of `transform`.
         """
+        X, y, sample_weight, groups = in_memory(self.get_params(deep=False), X, y, sample_weight, groups)
         trial, order, learning = self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data)
         if not self.cross_fit:
             return self.transform(X)

@@ -15,6 +15,7 @@ from clearset.estimators._parameter_rules import (
     Auto,
     Either,
     Flag,
+    Memory,
     Number,
     OneOf,
     OrNone,
@@ -25,6 +26,7 @@ from clearset.estimators._parameter_rules import (
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._semantic_labels import Task, read_examples
+from clearset.estimators._semantic_files import in_memory
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.estimators._streams import check_alone
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
@@ -88,6 +90,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     early_stopping : bool
         Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one.
         Otherwise nothing is chosen on validation data.
+    max_memory : int, str or None
+        How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
     verbose : int
         Whether to show progress bars and what was chosen: 1 shows them, 0 does not.
 
@@ -120,6 +124,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         "refine": Auto(Either(Flag(), Whole(0, 100)), _CHOSEN),
         "shrinkage": Number(or_low=True),
         "validation_fraction": Auto(Number(0.0, 1.0), "chosen by the number of examples"),
+        "max_memory": Memory(),
     }
 
     tokens: Any = "auto"
@@ -147,6 +152,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     patience: int = 15
     random_state: Any = None
     n_jobs: int | None = None
+    max_memory: int | str | None = None
     verbose: int = 0
 
     def fit(
@@ -164,20 +170,21 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n,), or frame
+        X : array-like of shape (n,), frame, path or Arrow data set
             The examples: a column of lists of strings, of texts or of categories, two columns for `Cross` and
-            `Difference`, or plain Python lists of these.
-        y : array-like of shape (n,)
-            One label for each example.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each example.
-        groups : array-like of shape (n,), optional
-            One group for each example, such as a customer. Examples of one group are in the same fold, and all or none
-            of them are held out for validation.
-        token_X : array-like of shape (m,), or frame, optional
-            Other examples to make the token table of. There are no folds then.
-        token_y : array-like of shape (m,), optional
-            The labels of these, which may be others than those in y.
+            `Difference`, or plain Python lists of these; or the path of a Parquet file or of a folder of them, or a
+            ``pyarrow.dataset.Dataset``, if they fit into memory.
+        y : array-like of shape (n,) or str
+            One label for each example; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each example, or the name of their column.
+        groups : array-like of shape (n,) or str, optional
+            One group for each example, such as a customer, or the name of their column. Examples of one group are in
+            the same fold, and all or none of them are held out for validation.
+        token_X : array-like of shape (m,), frame, path or Arrow data set, optional
+            Other examples to make the token table of, which in files need not fit into memory. There are no folds then.
+        token_y : array-like of shape (m,) or str, optional
+            The labels of these, which may be others than those in y, or the name of their column.
         validation_data : tuple (X, y), optional
             Examples and labels to choose the epoch and the setting by, in place of a share of the examples.
 
@@ -203,6 +210,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         check_parameters(parameters, self._rules)
         check_alone(self, "its tokens are counted by one")
         rng = make_rng(self.random_state)
+        X, y, sample_weight, groups = in_memory(parameters, X, y, sample_weight, groups)
         rows, link = self._read(X, y, sample_weight, None)
         factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)
         rows = weighed(rows, factors)
@@ -210,7 +218,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         learning, kept = self._learning(rows, groups, plan, rng)
         held = None
         if validation_data is not None:
-            held = weighed(self._read(*check_pair(validation_data), None, link)[0], factors)
+            held_X, held_y, *_ = in_memory(parameters, *check_pair(validation_data))
+            held = weighed(self._read(held_X, held_y, None, link)[0], factors)
         sources, order = learning.split(held)
         trial, losses = learning.choose(sources)
         record, parts = self._record(trial), trial

@@ -9,8 +9,8 @@ from clearset.estimators._class_weight import weigh_same_classes
 from clearset.estimators._input import read_trusts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import Link, Loss
-from clearset.sets import Feature, check_trusts, count_examples, count_threads, read_labels
-from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details
+from clearset.sets import Feature, Stream, as_stream, check_trusts, count_examples, count_threads, read_labels
+from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details, item_columns
 from clearset.training import Plan, filters_of, tokens_of
 
 MAX_FOLDS = 31
@@ -41,14 +41,19 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
     if token_X is None or token_y is None:
         raise ValueError("token_X and token_y belong together; one of them is None.")
     parameters = _with_none_for_auto(parameters)
-    tokens, filters = tokens_of(parameters, token_X), filters_of(parameters, (MinCount(2),))
+    stream = as_stream(token_X) if isinstance(token_y, str) else None
+    first = token_X if stream is None else _first_examples(stream, parameters["tokens"], token_y)
+    tokens, filters = tokens_of(parameters, first), filters_of(parameters, (MinCount(2),))
     weights = None
     if (class_weight := parameters.get("class_weight")) is not None:
+        if stream is not None:
+            raise ValueError("class_weight weighs labels in memory; with token_X in files, give weights in a column.")
         labels = read_labels(token_y, count_examples(token_X))
         ones = np.ones(len(labels.values))
         weights = weigh_same_classes(class_weight, labels.classes, link.classes, labels.values, ones)
     threads = count_threads(parameters["n_jobs"])
-    table = TokenTable.build(token_X, token_y, tokens, filters, sample_weight=weights, threads=threads)
+    limits = {} if stream is None else {"max_memory": parameters["max_memory"]}
+    table = TokenTable.build(token_X, token_y, tokens, filters, sample_weight=weights, threads=threads, **limits)
     several = np.empty(0) if table.classes is None or len(table.classes) < 3 else table.classes
     wanted = np.empty(0) if link.classes is None or link.n_outputs == 1 else link.classes
     if not np.array_equal(several, wanted):
@@ -57,6 +62,12 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
             "what the tokens say of it."
         )
     return table
+
+
+def _first_examples(stream: Stream, tokens: Any, label: str) -> Any:
+    """Return the first examples of a stream, which tell what their smallest tokens are."""
+    columns = item_columns(stream.schema, tokens, [label])
+    return next(stream.tables(columns, 1 << 20), stream.schema.empty_table().select(list(columns)))
 
 
 def _with_none_for_auto(parameters: Mapping[str, Any]) -> dict[str, Any]:

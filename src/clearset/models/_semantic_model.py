@@ -20,7 +20,7 @@ from clearset.models.documents import ShownExamples, token_document
 from clearset.models.documents._item_examples import ItemExamples
 from clearset.models.documents._token_document import MOST_BYTES, table_histogram
 from clearset.sets import CrossedPositions, Feature, Stream, class_places, read_labels
-from clearset.tokens import PER_SET, Choices, Setting, TokenPlacer, TokenReader, TokenTable
+from clearset.tokens import PER_SET, Choices, Setting, TokenPlacer, TokenReader, TokenTable, item_columns
 
 
 class SemanticMethods(FittedModel):
@@ -158,7 +158,7 @@ class SemanticModel(SemanticMethods, Model):
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
 
     def columns_of(self, stream: Stream) -> list[str]:
-        return list(self.feature_names_in or stream.schema.names)
+        return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))
 
     def drawn(self, label: Any) -> ScoredTokens:
         slots, first = drawn_slots(self.binning), self.placer.first

@@ -22,6 +22,7 @@ from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
 from ._setting import Choices, Setting
 from ._statistics import Statistics
+from ._streamed_columns import item_columns
 from ._table import TokenTable
 from ._table_rows import TokenStatistics
 from ._token_binning import fit_token_binning
@@ -74,6 +75,7 @@ __all__ = [
     "filter_to_json",
     "fit_token_binning",
     "flat",
+    "item_columns",
     "offsets_of_kept",
     "places_in",
     "read_column",

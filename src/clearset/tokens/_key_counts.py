@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.tokens._codes import MAX_TOKENS, Float64, Int32, Int64, Sums, TokenLimitError
-from clearset.tokens._scratch import ScratchArray
+from clearset.tokens._scratch import ScratchNumbers
 
 _READ_AT_ONCE = 1 << 16
 
@@ -136,8 +136,8 @@ class _Run:
     """Sorted entries in scratch files, which are read from the first to the last."""
 
     def __init__(self, entries: _Entries, n_parts: int) -> None:
-        self._numbers, self._counts = ScratchArray(np.int64), ScratchArray(np.uint32)
-        self._parts, self._n_parts = ScratchArray(np.float64), n_parts
+        self._numbers, self._counts = ScratchNumbers(np.int64), ScratchNumbers(np.uint32)
+        self._parts, self._n_parts = ScratchNumbers(np.float64), n_parts
         self._numbers.append(entries.numbers)
         self._counts.append(entries.counts)
         self._parts.append(entries.parts.ravel())

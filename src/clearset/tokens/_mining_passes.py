@@ -11,7 +11,7 @@ from clearset.sets import offsets_from_sizes
 from clearset.tokens._codes import MAX_TOKENS, Coded, Int32, Int64, Joining, Mined, Sums, TokenLimitError
 from clearset.tokens._key_counts import KeyCounts, check_keys
 from clearset.tokens._mining import mine_parts
-from clearset.tokens._scratch import ScratchArray
+from clearset.tokens._scratch import ScratchNumbers
 from clearset.tokens._stored_pairs import CountedPairs, count_pairs, rows_of_frequent_pairs
 from clearset.tokens._stored_rows import Block, StoredRows
 
@@ -91,7 +91,7 @@ def _ngrams(
     # The n-gram that begins at each place of the codes, by its number among those of one word fewer; -1 where it is rare.
     numbers_of = np.full(n_items + 1, -1, np.int32)
     numbers_of[words.items] = np.arange(len(words.items), dtype=np.int32)
-    begun, n_begun = ScratchArray(np.int32), len(words.items)
+    begun, n_begun = ScratchNumbers(np.int32), len(words.items)
     for coded, *_ in rows.blocks():
         begun.append(numbers_of[coded.codes])
     for order in range(2, joining.max_items + 1):
@@ -115,7 +115,7 @@ def _ngrams(
 
 
 def _longer(
-    rows: StoredRows, begun: ScratchArray, order: int, n_items: int
+    rows: StoredRows, begun: ScratchNumbers, order: int, n_items: int
 ) -> Iterator[tuple[Block, Int64, Int64]]:
     """Yield for each block the n-grams of `order` words, by begun one x n_items + last word, and where they begin."""
     for start, block in zip(rows.starts(), rows.blocks(), strict=True):

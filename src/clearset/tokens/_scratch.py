@@ -16,14 +16,14 @@ def unnamed_file(owner: object) -> io.FileIO:
     return file  # type: ignore[no-any-return]
 
 
-class ScratchArray:
+class ScratchNumbers:
     """Numbers of one type that are appended to a file without a name, and read back in pieces.
 
     The file is in the folder for temporary files (``TMPDIR``). It takes no memory but what is read from it.
 
     Examples
     --------
-    >>> numbers = ScratchArray(np.int32)
+    >>> numbers = ScratchNumbers(np.int32)
     >>> numbers.append(np.arange(5))
     >>> len(numbers), numbers.read(1, 3).tolist()
     (5, [1, 2])

@@ -7,7 +7,7 @@ import numpy as np
 
 from clearset.sets import offsets_from_sizes
 from clearset.tokens._codes import Coded, Float64, Int32
-from clearset.tokens._scratch import ScratchArray
+from clearset.tokens._scratch import ScratchNumbers
 
 
 class Block(NamedTuple):
@@ -37,8 +37,8 @@ class StoredRows:
 
     def __init__(self, n_parts: int) -> None:
         self.n_parts = n_parts
-        self.codes, self._sizes, self._channels = ScratchArray(np.int32), ScratchArray(np.int32), ScratchArray(np.int32)
-        self._parts = ScratchArray(np.float64)
+        self.codes, self._sizes, self._channels = ScratchNumbers(np.int32), ScratchNumbers(np.int32), ScratchNumbers(np.int32)
+        self._parts = ScratchNumbers(np.float64)
         self._ends: list[tuple[int, int]] = [(0, 0)]  # rows and codes up to the end of each block
 
     @property

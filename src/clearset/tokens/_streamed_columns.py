@@ -40,14 +40,10 @@ class StreamedColumns(NamedTuple):
         others = [name for name in (label, weight) if name is not None]
         stream.check_columns(others)
         items = (column,) if isinstance(column, str) else tuple(column or ())
-        items = items or _item_columns(stream.schema, tokenizer, others)
+        items = items or item_columns(stream.schema, tokenizer, others)
         stream.check_columns(items)
-        needed = 2 if isinstance(tokenizer, Cross | Difference) else 1
-        if len(items) != needed:
-            raise ValueError(
-                f"{tokenizer} reads {needed} column(s) of items, but {len(items)} were found or named: {list(items)}. "
-                f"Name {'both: column=(left, right)' if needed == 2 else 'one: column='}."
-            )
+        if len(items) != n_columns(tokenizer):
+            raise ValueError(f"{tokenizer} reads {n_columns(tokenizer)} column(s) of items; column names {len(items)}.")
         if stream.n_rows == 0:
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
         return cls(stream, items, label, weight)
@@ -62,10 +58,39 @@ class StreamedColumns(NamedTuple):
             first_row += len(table)
 
 
-def _item_columns(schema: pa.Schema, tokenizer: Tokenizer, others: Sequence[str]) -> tuple[str, ...]:
+def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names of the columns that a tokenizer reads, where there is no choice.
+
+    Parameters
+    ----------
+    schema : Arrow schema
+        Names and types of all columns.
+    tokenizer : tokenizer or None
+        What takes their rows apart; None if it is not chosen yet.
+    others : sequence of str, default=()
+        Columns of labels and such.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> item_columns(pa.schema([("id", pa.int64()), ("text", pa.string()), ("label", pa.string())]), None, ["label"])
+    ('text',)
+    """
     if isinstance(tokenizer, Cross | Difference) and isinstance(tokenizer.left, str) and isinstance(tokenizer.right, str):
         return tokenizer.left, tokenizer.right
-    return tuple(field.name for field in schema if field.name not in others and _holds_items(field.type))
+    found = tuple(field.name for field in schema if field.name not in others and _holds_items(field.type))
+    if len(found) != n_columns(tokenizer):
+        beside = f" beside {', '.join(map(repr, others))}" if others else ""
+        raise ValueError(
+            f"{n_columns(tokenizer)} column(s) of lists or strings are read, but X has {len(found)}{beside}: "
+            f"{list(found)}. Name what to read: column= of TokenTable.build, or leave the others out of the data."
+        )
+    return found
+
+
+def n_columns(tokenizer: Tokenizer | None) -> int:
+    """Return how many columns a tokenizer reads."""
+    return 2 if isinstance(tokenizer, Cross | Difference) else 1
 
 
 def _holds_items(type_: pa.DataType) -> bool:

@@ -13,7 +13,7 @@ from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import full_classes, prior_contributions, prior_from_sums
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
 from clearset.tokens._mining import contributions_of
-from clearset.tokens._scratch import ScratchArray
+from clearset.tokens._scratch import ScratchNumbers
 
 _ROWS_AT_ONCE = 1 << 18
 _MOST_CLASSES = 100  # as in `read_labels`
@@ -40,8 +40,8 @@ class StreamedLabels:
     def __init__(self, task: str) -> None:
         self._task = task
         self._names: dict[str, int] = {}  # classes that are strings, in the order they came
-        self._values: ScratchArray | None = None
-        self._weights: ScratchArray | None = None
+        self._values: ScratchNumbers | None = None
+        self._weights: ScratchNumbers | None = None
         self._distinct: npt.NDArray[Any] | None = None  # of classes that are no strings
         self._observed: npt.NDArray[Any] | None = None  # those of them that have weight, or numbers of the strings
         self._measured = task == "number"
@@ -58,10 +58,10 @@ class StreamedLabels:
         if kept is not None and weights is not None:
             values, weights = values[kept], weights[kept]
         if self._values is None:
-            self._values = ScratchArray(values.dtype)
+            self._values = ScratchNumbers(values.dtype)
         self._values.append(values)
         if weights is not None:
-            self._weights = self._weights or ScratchArray(np.float64)
+            self._weights = self._weights or ScratchNumbers(np.float64)
             self._weights.append(weights)
         self.n_rows += len(values)
         return kept
