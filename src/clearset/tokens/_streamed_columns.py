@@ -56,6 +56,7 @@ class StreamedColumns(NamedTuple):
             weights = table[self.weight] if self.weight else None
             yield Batch(first_row, table.select(list(self.items)), table[self.label], weights)
             first_row += len(table)
+            pa.default_memory_pool().release_unused()  # Arrow's threads keep much more than they need
 
 
 def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequence[str] = ()) -> tuple[str, ...]:

@@ -60,7 +60,6 @@ def count_streamed(
     vocabulary = _vocabulary(items, least, tokenizer, memory)
     totals = labels.totals()
     rows = _second_pass(columns, tokenizer, vocabulary, totals, bytes_at_once)
-    pa.default_memory_pool().release_unused()
     mined = mine_stored(
         rows,
         tokenizer.joining(vocabulary),
