@@ -84,14 +84,17 @@ def control_group(limit: int | None) -> Iterator[Path | None]:
 
 def in_child(folder: Path, how: str, label: str, max_memory: int, limit: int | None = None) -> dict[str, Any]:
     """Build the table in a process of its own, under a limit of memory if one is given."""
-    call = f"from benchmarks._token_streams import build, print_json; print_json(build({str(folder)!r}, {how!r}, {label!r}, {max_memory}))"
+    arguments = f"{str(folder)!r}, {how!r}, {label!r}, {max_memory}"
+    call = f"from benchmarks._token_streams import build, print_json; print_json(build({arguments}))"
     with control_group(limit) as group:
 
         def enter() -> None:
             if group is not None:
                 (group / "cgroup.procs").write_text(str(os.getpid()))
 
-        done = subprocess.run([sys.executable, "-c", call], preexec_fn=enter, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", call], preexec_fn=enter, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise RuntimeError(f"{how} ended with {done.returncode}: {done.stderr[-2000:]}")
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -146,11 +149,24 @@ def main(limit: int = 500_000_000, large: int = 112_000_000, both: int = 30_000_
     write_table(
         "token_streams",
         "Token tables of data larger than memory",
-        f"Subsets of up to 2 of 10 items, of a million distinct ones, in at least 100 examples; Parquet files. Each build "
-        f"is a process of its own. The streamed ones are in a control group that has {megabytes(limit)} of memory, page cache "
-        f"included, with max_memory={megabytes(max_memory)}: Python and its packages take 140 MB. Peaks are of the whole process. "
+        "Subsets of up to 2 of 10 items, of a million distinct ones, in at least 100 examples; Parquet files. Each "
+        f"build is a process of its own. The streamed ones are in a control group that has {megabytes(limit)} of "
+        f"memory, page cache included, with max_memory={megabytes(max_memory)}: Python and its packages take 140 MB. "
+        "Peaks are of the whole process. "
         "Both ways take turns; ratios are medians. Other work ran on the machine at the same time.",
-        ["labels", "items", "in Arrow", "peak", "time", "an item", "in memory", "peak in memory", "ratio", "same bits", "tokens"],
+        [
+            "labels",
+            "items",
+            "in Arrow",
+            "peak",
+            "time",
+            "an item",
+            "in memory",
+            "peak in memory",
+            "ratio",
+            "same bits",
+            "tokens",
+        ],
         rows,
     )
     written = RESULTS / "token_streams.md"

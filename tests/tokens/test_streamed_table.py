@@ -1,14 +1,12 @@
 """Tables of examples that are read in batches are those of examples in memory, to the last bit."""
 
-import os
-from pathlib import Path
+import itertools
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 
@@ -28,7 +26,7 @@ class Neighbours:
     """A tokenizer of a user's own."""
 
     def tokens(self, example: list[str]) -> list[Any]:
-        return [*example, *zip(example, example[1:], strict=False)]
+        return [*example, *itertools.pairwise(example)]
 
 
 SETS = {
@@ -60,7 +58,7 @@ def streamed(X: Any, tokens: Any, filters: Any = (), *, memory: int = 2000, **op
 def data_set(table: pa.Table, cuts: list[int]) -> ds.Dataset:
     """Cut a table into the parts of a data set."""
     places = sorted({0, len(table), *(cut % (len(table) + 1) for cut in cuts)})
-    parts = [table.slice(a, b - a) for a, b in zip(places[:-1], places[1:], strict=True)]
+    parts = [table.slice(a, b - a) for a, b in itertools.pairwise(places)]
     return ds.dataset([ds.dataset(part) for part in parts]) if parts else ds.dataset(table)
 
 

@@ -1,6 +1,6 @@
 """The file format: one zip of JSON, safetensors and further members, with checksums and no code; tables as Parquet."""
 
-from clearset.artifact._files import check_target, read_file, write_file
+from clearset.artifact._files import check_target, read_file, replaced_file, write_file
 from clearset.artifact._format import Artifact, ArtifactError
 from clearset.artifact._parquet import PARQUET, ParquetFormat, read_rows
 from clearset.artifact._read import read_artifact, unpack_artifact
@@ -16,6 +16,7 @@ __all__ = [
     "read_artifact",
     "read_file",
     "read_rows",
+    "replaced_file",
     "unpack_artifact",
     "write_artifact",
     "write_file",

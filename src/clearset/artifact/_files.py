@@ -123,14 +123,42 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
     ...     (pathlib.Path(folder) / "page.html").read_bytes()
     b'<p>'
     """
+    if len(content) > LARGEST:
+        raise ArtifactError(f"Cannot save to '{path}': {len(content):,} bytes, at most {LARGEST:,} are allowed.")
+    with replaced_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of another one when it is complete, as `write_file` does.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; its folder must exist.
+
+    Yields
+    ------
+    file
+        The new file, open for writing. Where an error ends the block, nothing is left of it.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from clearset.artifact import replaced_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replaced_file(pathlib.Path(folder) / "lines.txt") as file:
+    ...         _ = file.write(b"one")
+    ...     (pathlib.Path(folder) / "lines.txt").read_bytes()
+    b'one'
+    """
     target = Path(path)
     check_target(target)
-    if len(content) > LARGEST:
-        raise ArtifactError(f"Cannot save to '{target}': {len(content):,} bytes, at most {LARGEST:,} are allowed.")
     try:
         _remove_leftovers(target)
         with _temporary_file(target) as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             if sys.platform == "win32":

@@ -1,16 +1,19 @@
 """``clearset explain``: what each token of a set adds to the prediction of a saved model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clearset.cli._options import Data, Ids, Model, Quiet, TableOptions
+from clearset.cli._options import DataOrFolder, Ids, MaxMemory, Model, Quiet, TableOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def explain(
     model: Model,
-    data: Data,
+    data: DataOrFolder,
     options: TableOptions,
     output: Annotated[
         Path | None,
@@ -31,21 +34,25 @@ def explain(
     ] = None,
     raised: Annotated[bool, typer.Option("--raised", help="With --reasons, those that raised it most.")] = False,
     ids: Ids = None,
+    max_memory: MaxMemory = None,
     quiet: Quiet = False,
 ) -> None:
     """Explain predictions: what every token of every set adds to the base rate."""
     from clearset.artifact import check_target
+    from clearset.cli._batches import batches_for, in_batches, reported
     from clearset.cli._explanations import (
         check_output,
         class_named,
         explained_lines,
         reason_lines,
+        rows_of_explanation,
+        rows_of_reasons,
         write_explanation,
-        write_reasons,
     )
-    from clearset.cli._id_columns import beside, called_by, with_ids
+    from clearset.cli._id_columns import called_by, with_ids
     from clearset.cli._model_data import load_model, read_for
     from clearset.cli._sets_read import tell_sets
+    from clearset.cli._table_files import write_table, writing
 
     if raised and reasons is None:
         raise ValueError("--raised says which reasons are meant. Give their number: --reasons 3.")
@@ -56,13 +63,35 @@ def explain(
     fitted = load_model(model)
     wanted = None if label is None else class_named(fitted, label)
     copied = [name for name in ids or () if name != options.by]
-    table, X = read_for(fitted, data, options, copied)
-    if not quiet:
-        tell_sets(fitted, X, fitted.read(X))
+
+    def rows(table: "pa.Table", X: "pa.Table", first_set: int = 0) -> "pa.Table":
+        explanation = fitted.explain(X, wanted)
+        keys = None if options.by is None else (options.by, table[options.by].combine_chunks())
+        if reasons is not None:
+            return rows_of_reasons(explanation.reasons(reasons, direction), table, copied, keys, first_set)
+        return rows_of_explanation(with_ids(explanation, table, copied), keys, output, first_set)
+
+    if in_batches(data, max_memory) and output is not None:
+        if output.suffix.lower() == ".json":
+            raise ValueError("JSON is written whole, not in batches. Give a .csv or .parquet file.")
+        key = [] if options.by is None else [options.by]
+        with reported(data, "Explaining", quiet) as stream, writing(output) as write:
+            first_set = 0
+            for table, X in batches_for(fitted, stream, data, options, [*key, *copied], max_memory):
+                write(rows(table, X, first_set))
+                first_set += len(table)
+        return
+    if in_batches(data, max_memory):
+        key = [] if options.by is None else [options.by]
+        with reported(data, "Reading", True) as stream:
+            table, X = next(batches_for(fitted, stream, data, options, [*key, *copied], max_memory))
+    else:
+        table, X = read_for(fitted, data, options, copied)
+        if not quiet:
+            tell_sets(fitted, X, fitted.read(X))
     if output is None:
         table, X = table.slice(0, sets), X.slice(0, sets)
-    explanation = fitted.explain(X, wanted, effects=effects)
-    if output is None:
+        explanation = fitted.explain(X, wanted, effects=effects)
         called = called_by(table, copied if options.by is None else [options.by, *copied])
         lines = (
             explained_lines(explanation, called, top)
@@ -71,9 +100,8 @@ def explain(
         )
         print("\n".join(lines))
         return
+    if output.suffix.lower() != ".json":
+        write_table(rows(table, X), output)
+        return
     keys = None if options.by is None else (options.by, table[options.by].combine_chunks())
-    if reasons is None:
-        write_explanation(with_ids(explanation, table, copied), keys, output)
-    else:
-        ids_of_sets = table.select(list(dict.fromkeys(copied)))
-        write_reasons(beside(explanation.reasons(reasons, direction), ids_of_sets), keys, output)
+    write_explanation(with_ids(fitted.explain(X, wanted, effects=effects), table, copied), keys, output)

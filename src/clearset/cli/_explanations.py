@@ -1,7 +1,7 @@
 """Explanations as lines of text, and as files."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clearset.artifact import write_file
+from clearset.cli._id_columns import beside
 from clearset.cli._options import CSV_SEPARATOR
-from clearset.cli._table_files import check_format, did_you_mean, list_columns, write_table
+from clearset.cli._table_files import check_format, did_you_mean, list_columns
 from clearset.display import item_texts, set_feature_texts, token_texts
 from clearset.models import Explanation, Importance, Model
 
@@ -101,15 +103,17 @@ def class_named(model: Model, label: str) -> Any:
     return names[label]
 
 
-def write_reasons(reasons: pa.Table, keys: tuple[str, pa.Array] | None, path: Path) -> None:
-    """Write the reasons of all sets to a file; keys, if given, replace the numbers of the sets."""
-    write_table(_with_keys(reasons, keys), path)
+def rows_of_reasons(
+    reasons: pa.Table, table: pa.Table, copied: Sequence[str], keys: tuple[str, pa.Array] | None, first_set: int = 0
+) -> pa.Table:
+    """Return reasons with columns of their sets beside them; keys, if given, replace the numbers of the sets."""
+    return _with_keys(beside(reasons, table.select(list(dict.fromkeys(copied)))), keys, first_set)
 
 
-def _with_keys(frame: pa.Table, keys: tuple[str, pa.Array] | None) -> pa.Table:
-    """Replace the numbers of sets by their keys."""
+def _with_keys(frame: pa.Table, keys: tuple[str, pa.Array] | None, first_set: int) -> pa.Table:
+    """Replace the numbers of sets by their keys, or count them from `first_set` on."""
     if keys is None:
-        return frame
+        return frame if not first_set else frame.set_column(0, "set", pc.add(frame["set"], first_set))
     name, column = keys
     if name in frame.column_names[1:]:
         raise ValueError(f"The key column is named {name!r}, as a column of the explanation is. Rename it.")
@@ -117,16 +121,20 @@ def _with_keys(frame: pa.Table, keys: tuple[str, pa.Array] | None) -> pa.Table:
 
 
 def write_explanation(explanation: Explanation, keys: tuple[str, pa.Array] | None, path: Path) -> None:
-    """Write all sets to a file; keys, if given, replace the numbers of the sets."""
-    if path.suffix.lower() == ".json":
-        document = explanation.to_json()
-        if keys is not None:
-            for each, key in zip(document["sets"], keys[1].to_pylist(), strict=True):
-                each["key"] = None if key != key else key  # NaN is no JSON
-        path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False, default=str), "utf-8")
-        return
-    frame = _with_keys(explanation.to_frame(details=True), keys)
-    write_table(_without_lists(frame) if path.suffix.lower() == ".csv" else frame, path)
+    """Write all sets to a JSON file; keys, if given, are beside the numbers of the sets."""
+    document = explanation.to_json()
+    if keys is not None:
+        for each, key in zip(document["sets"], keys[1].to_pylist(), strict=True):
+            each["key"] = None if key != key else key  # NaN is no JSON
+    write_file(path, json.dumps(document, ensure_ascii=False, allow_nan=False, default=str).encode())
+
+
+def rows_of_explanation(
+    explanation: Explanation, keys: tuple[str, pa.Array] | None, path: Path | None, first_set: int = 0
+) -> pa.Table:
+    """Return all sets as rows of a file; keys, if given, replace the numbers of the sets."""
+    frame = _with_keys(explanation.to_frame(details=True), keys, first_set)
+    return _without_lists(frame) if path is not None and path.suffix.lower() == ".csv" else frame
 
 
 def _without_lists(table: pa.Table) -> pa.Table:

@@ -41,7 +41,12 @@ def read_for(
         check_column(table, name, path)
         if name in list_columns(table):
             raise ValueError(f"Column {name!r} of '{path}' holds lists; a key, label or --id has one value a set.")
-    return table, _columns(table, path, model, options.column or [], options.separator)
+    return table, columns_for(model, table, path, options)
+
+
+def columns_for(model: Model | FittedJointModel, table: pa.Table, path: Path, options: TableOptions) -> pa.Table:
+    """Return the columns of a table that the model reads."""
+    return _columns(table, path, model, options.column or [], options.separator)
 
 
 class ShownData(NamedTuple):

@@ -18,12 +18,21 @@ MAX_INTERVAL_HELP = "The greatest width of the mean label's 95% interval."
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet, of the form the model was trained on.")]
+DataOrFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="CSV, Parquet or a folder of Parquet files, of the form the model was trained on."
+    ),
+]
 By = Annotated[str | None, typer.Option(help="Key column: which set a row belongs to.")]
 SetColumns = Annotated[str, typer.Option(help="Columns of whole sets in a long table: a,b.")]
 Separator = Annotated[str | None, typer.Option(help="What stands between the items of a text; ';' by default in CSV.")]
 FeaturesFile = Annotated[Path | None, typer.Option(help="YAML or TOML with features, trusts and model.")]
 Ids = Annotated[
     list[str] | None, typer.Option("--id", help="Column with one value a set that is copied to the output; repeatable.")
+]
+MaxMemory = Annotated[
+    str | None, typer.Option(help="Read Parquet in batches that take no more memory, such as 2GB; folders always are.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No messages but errors.")]
 

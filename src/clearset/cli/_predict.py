@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._options import Data, Ids, Model, Quiet, TableOptions
+from clearset.cli._options import DataOrFolder, Ids, MaxMemory, Model, Quiet, TableOptions
 
 if TYPE_CHECKING:
     from clearset.functions import Link
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def predict(
     model: Model,
-    data: Data,
+    data: DataOrFolder,
     options: TableOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="CSV or Parquet file; by default CSV is printed.")
@@ -22,6 +22,7 @@ def predict(
         int | None, typer.Option(help="Show so many classes, the most likely first, in place of all.", min=1)
     ] = None,
     ids: Ids = None,
+    max_memory: MaxMemory = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict the label of every set of a table."""
@@ -30,9 +31,10 @@ def predict(
 
     import clearset as cs
     from clearset.artifact import check_target
+    from clearset.cli._batches import batches_for, in_batches, reported
     from clearset.cli._model_data import read_for
     from clearset.cli._sets_read import tell_sets
-    from clearset.cli._table_files import check_format, write_table
+    from clearset.cli._table_files import check_format, write_table, writing
     from clearset.models import FittedJointModel
 
     if output is not None:
@@ -51,12 +53,23 @@ def predict(
     for name in _predictions(link, np.empty((0, link.n_outputs)), top):  # of no sets, for the names of the columns
         if name in copied:
             raise ValueError(f"Column {name!r} of '{data}' is named as a column of the predictions is. Rename it.")
+
+    def read(X: pa.Table) -> Any:
+        return fitted.read(loaded.estimates(X) if isinstance(loaded, FittedJointModel) else X)
+
+    def rows(table: pa.Table, reading: Any) -> pa.Table:
+        return pa.table({name: table[name] for name in copied} | _predictions(link, reading.outputs(), top))
+
+    if in_batches(data, max_memory):
+        with reported(data, "Predicting", quiet) as stream, writing(output) as write:
+            for table, X in batches_for(loaded, stream, data, options, copied, max_memory):
+                write(rows(table, read(X)))
+        return
     table, X = read_for(loaded, data, options, copied)
-    reading = fitted.read(loaded.estimates(X) if isinstance(loaded, FittedJointModel) else X)
+    reading = read(X)
     if not quiet:
         tell_sets(loaded, X, reading)
-    predictions = _predictions(link, reading.outputs(), top)
-    write_table(pa.table({name: table[name] for name in copied} | predictions), output)
+    write_table(rows(table, reading), output)
 
 
 def _predictions(link: "Link", outputs: Any, top: int | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from clearset.cli._options import (
     MIN_COUNT_HELP,
     TOKENS_HELP,
     CsvFormat,
+    MaxMemory,
     Quiet,
     Separator,
     spelled_out,
@@ -50,7 +51,9 @@ Examples = Annotated[
 @tables.command()
 @spelled_out
 def build(
-    data: Data,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="CSV, Parquet or a folder of Parquet files, one row an example.")
+    ],
     column: Column,
     label: Label,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the table.")],
@@ -62,21 +65,66 @@ def build(
     weight: Weight = None,
     separator: Separator = None,
     examples: Examples = True,
+    max_memory: MaxMemory = None,
     quiet: Quiet = False,
 ) -> None:
     """Count the tokens of a table of examples."""
     import clearset as cs
     from clearset.artifact import check_target
+    from clearset.cli._batches import in_batches
     from clearset.cli._item_columns import ItemColumns, filters_of, tokenizer_of
 
     check_target(output)
     _check_not_data(output, data)
     tokenizer = tokenizer_of(tokens, column)
     filters = filters_of(min_count, max_interval)
-    X, y, weights = _read(data, form, ItemColumns(column, tokenizer, separator), label, weight)
+    items = ItemColumns(column, tokenizer, separator)
+    if in_batches(data, max_memory):
+        table = _build_in_batches(data, form, items, label, weight, filters, task, max_memory, quiet)
+        _save(table, output, False, quiet)
+        return
+    X, y, weights = _read(data, form, items, label, weight)
     with _busy("Counting tokens", quiet):
         table = cs.TokenTable.build(X, y, tokenizer, filters, task=task.value, sample_weight=weights)
     _save(table, output, examples, quiet)
+
+
+def _build_in_batches(
+    data: Path,
+    form: CsvFormat,
+    items: "ItemColumns",
+    label: str,
+    weight: str | None,
+    filters: list[Any],
+    task: Task,
+    max_memory: str | None,
+    quiet: bool,
+) -> "TokenTable":
+    import clearset as cs
+    from clearset.cli._batches import reported
+    from clearset.cli._table_files import check_column, check_no_format
+
+    check_no_format(form, data)
+
+    def with_lists(table: "pa.Table") -> "pa.Table":
+        taken = items.take(table, data)
+        for name in taken.column_names:
+            table = table.set_column(table.column_names.index(name), name, taken[name])
+        return table
+
+    with reported(data, "Counting tokens", quiet, passes=2, change=with_lists) as stream:
+        for name in (*items.names, label, *([weight] if weight else [])):
+            check_column(stream.schema.empty_table(), name, data)
+        return cs.TokenTable.build(
+            stream,
+            label,
+            items.tokenizer,
+            filters,
+            task=task.value,
+            sample_weight=weight,
+            column=items.names,
+            max_memory=max_memory,
+        )
 
 
 @tables.command()

@@ -2,9 +2,11 @@
 
 import io
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import clearset as cs
+from clearset.artifact import replaced_file
 from clearset.cli._csv_files import read_csv
 from clearset.cli._options import CsvFormat
 from clearset.models import Model
@@ -55,10 +58,10 @@ def read_table(path: Path, form: CsvFormat, texts: Sequence[str] = ()) -> pa.Tab
     if path.suffix.lower() != ".tsv":
         check_format(path)
     if not path.is_file():
-        what = "it is a folder" if path.is_dir() else "there is no such file"
+        what = "it is a folder, which this command does not read" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
-    if is_parquet(path) and (given := [each.name for each in fields(CsvFormat) if getattr(form, each.name)]):
-        raise ValueError(f"--{given[0]} is for CSV files, but '{path}' is a Parquet file. Leave it out.")
+    if is_parquet(path):
+        check_no_format(form, path)
     try:
         table = pa.parquet.ParquetFile(path).read() if is_parquet(path) else read_csv(path, form, texts)
     except pa.ArrowException as error:
@@ -72,6 +75,13 @@ def read_table(path: Path, form: CsvFormat, texts: Sequence[str] = ()) -> pa.Tab
     return table
 
 
+def check_no_format(form: CsvFormat, path: Path) -> None:
+    """Raise an error if options for CSV files were given with Parquet files."""
+    if given := [each.name for each in fields(CsvFormat) if getattr(form, each.name)]:
+        what = "folder of Parquet files" if path.is_dir() else "Parquet file"
+        raise ValueError(f"--{given[0]} is for CSV files, but '{path}' is a {what}. Leave it out.")
+
+
 def is_parquet(path: Path) -> bool:
     """Return whether the name of a file ends as those of Parquet files do."""
     return path.suffix.lower() in _PARQUET
@@ -79,15 +89,36 @@ def is_parquet(path: Path) -> bool:
 
 def write_table(table: pa.Table, path: Path | None) -> None:
     """Write a table as CSV or Parquet by the extension, or as CSV to standard output if there is no path."""
-    if path is not None and is_parquet(path):
-        pa.parquet.write_table(table, path)
-        return
-    buffer = io.BytesIO()
-    pa.csv.write_csv(table, buffer, pa.csv.WriteOptions(quoting_style="needed"))
+    with writing(path) as write:
+        write(table)
+
+
+@contextmanager
+def writing(path: Path | None) -> Iterator[Callable[[pa.Table], None]]:
+    """Open a table that is written part by part, as `write_table` does; the file is there once all parts are."""
     if path is None:
-        sys.stdout.write(buffer.getvalue().decode())
-    else:
-        path.write_bytes(buffer.getvalue())
+        header = iter([True])
+        yield lambda table: _print_csv(table, header=next(header, False))
+        return
+    with replaced_file(path) as file, ExitStack() as stack:
+        writer: Any = None
+
+        def write(table: pa.Table) -> None:
+            nonlocal writer
+            if writer is None:
+                kind = partial(pa.csv.CSVWriter, write_options=pa.csv.WriteOptions(quoting_style="needed"))
+                writer = stack.enter_context(
+                    (pa.parquet.ParquetWriter if is_parquet(path) else kind)(file, table.schema)
+                )
+            writer.write_table(table)
+
+        yield write
+
+
+def _print_csv(table: pa.Table, *, header: bool) -> None:
+    buffer = io.BytesIO()
+    pa.csv.write_csv(table, buffer, pa.csv.WriteOptions(include_header=header, quoting_style="needed"))
+    sys.stdout.write(buffer.getvalue().decode())
 
 
 def check_format(path: Path) -> None:

@@ -25,8 +25,8 @@ from clearset.estimators._parameter_rules import (
     make_rng,
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_files import in_memory
+from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.estimators._streams import check_alone
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link

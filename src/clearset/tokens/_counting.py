@@ -53,8 +53,7 @@ def count_tokens(
     mined, everything, rest = _mine(examples, tokenizer, min_count, threads, folds, n_folds)
     everything = filtered(everything, filters)
     out_of_fold = [
-        filtered(replace(part, scale=(n, max(int(size), 1))), filters)
-        for part, size in zip(rest, outside, strict=True)
+        filtered(replace(part, scale=(n, max(int(size), 1))), filters) for part, size in zip(rest, outside, strict=True)
     ]
     return kept_tokens(mined, everything, out_of_fold, examples.vocabulary, tokenizer)
 
@@ -70,9 +69,9 @@ def kept_tokens(
     masks = np.zeros(len(mined.items), np.uint32)
     for bit, part in enumerate((everything, *out_of_fold)):
         masks |= part.passes.astype(np.uint32) << np.uint32(bit)
-    index, kept = TokenIndex(
-        tokenizer.joining(vocabulary), mined.items, mined.parents, mined.levels, masks
-    ).restrict(masks)
+    index, kept = TokenIndex(tokenizer.joining(vocabulary), mined.items, mined.parents, mined.levels, masks).restrict(
+        masks
+    )
     vocabulary, index = without_unused(vocabulary, index, tokenizer)
     chosen = kept[index.token_nodes]
     n_tokens = int(np.count_nonzero(index.masks & 1))

@@ -67,7 +67,9 @@ def _gaps_named(coded: Coded, n_items: int, min_count: int) -> Coded:
     gaps = coded.codes < 0
     if not gaps.any():
         return coded
-    return Coded(np.where(gaps, n_items + coded.rows // max(min_count - 1, 1), coded.codes).astype(np.int32), coded.offsets)
+    return Coded(
+        np.where(gaps, n_items + coded.rows // max(min_count - 1, 1), coded.codes).astype(np.int32), coded.offsets
+    )
 
 
 def _items(rows: StoredRows, n_items: int, n_channels: int, min_count: int) -> _Level:
@@ -88,7 +90,7 @@ def _ngrams(
     rows: StoredRows, joining: Joining, words: _Level, n_items: int, n_channels: int, min_count: int, memory: int
 ) -> Iterator[_Level]:
     """Yield the n-grams of 2 words, of 3, and so on, as long as there are frequent ones."""
-    # The n-gram that begins at each place of the codes, by its number among those of one word fewer; -1 where it is rare.
+    # The n-gram that begins at each place of the codes, by its number among those of its size; -1 for a rare one.
     numbers_of = np.full(n_items + 1, -1, np.int32)
     numbers_of[words.items] = np.arange(len(words.items), dtype=np.int32)
     begun, n_begun = ScratchNumbers(np.int32), len(words.items)
@@ -114,9 +116,7 @@ def _ngrams(
                 begun.write(start, grown)
 
 
-def _longer(
-    rows: StoredRows, begun: ScratchNumbers, order: int, n_items: int
-) -> Iterator[tuple[Block, Int64, Int64]]:
+def _longer(rows: StoredRows, begun: ScratchNumbers, order: int, n_items: int) -> Iterator[tuple[Block, Int64, Int64]]:
     """Yield for each block the n-grams of `order` words, by begun one x n_items + last word, and where they begin."""
     for start, block in zip(rows.starts(), rows.blocks(), strict=True):
         codes, offsets = block.coded
@@ -188,7 +188,9 @@ def _put_together(levels: Sequence[_Level], memory: int) -> Mined:
     starts = offsets_from_sizes(np.array([len(level.items) for level in levels], np.int64))
     _check_size(int(starts[-1]), 2 * sum(sum(column.nbytes for column in level) for level in levels), memory)
     shifts = [0, *starts[:-2].tolist()]
-    parents = [level.parents + (shift if place else 0) for place, (level, shift) in enumerate(zip(levels, shifts, strict=True))]
+    parents = [
+        level.parents + (shift if place else 0) for place, (level, shift) in enumerate(zip(levels, shifts, strict=True))
+    ]
     return Mined(
         np.concatenate([level.items for level in levels]),
         np.concatenate(parents).astype(np.int32),

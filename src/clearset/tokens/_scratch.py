@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 def unnamed_file(owner: object) -> io.FileIO:
     """Return a new file without a name, which is there as long as its owner."""
-    file: Any = tempfile.TemporaryFile(prefix="clearset-", buffering=0)
+    file: Any = tempfile.TemporaryFile(prefix="clearset-", buffering=0)  # noqa: SIM115
     weakref.finalize(owner, file.close)
     return file  # type: ignore[no-any-return]
 

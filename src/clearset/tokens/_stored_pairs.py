@@ -41,7 +41,9 @@ def pairs_of(coded: Coded, joining: Joining, low: int, high: int) -> Iterator[Pa
         piece = slice(start, stop)
         seconds, _ = runs(starts[piece], sizes[piece])
         at = np.repeat(places[piece], sizes[piece])
-        yield Pairs(at, np.repeat(rows[piece], sizes[piece]), codes[at].astype(np.int64), codes[seconds].astype(np.int64))
+        yield Pairs(
+            at, np.repeat(rows[piece], sizes[piece]), codes[at].astype(np.int64), codes[seconds].astype(np.int64)
+        )
         start = stop
 
 

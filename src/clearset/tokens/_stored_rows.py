@@ -37,7 +37,11 @@ class StoredRows:
 
     def __init__(self, n_parts: int) -> None:
         self.n_parts = n_parts
-        self.codes, self._sizes, self._channels = ScratchNumbers(np.int32), ScratchNumbers(np.int32), ScratchNumbers(np.int32)
+        self.codes, self._sizes, self._channels = (
+            ScratchNumbers(np.int32),
+            ScratchNumbers(np.int32),
+            ScratchNumbers(np.int32),
+        )
         self._parts = ScratchNumbers(np.float64)
         self._ends: list[tuple[int, int]] = [(0, 0)]  # rows and codes up to the end of each block
 

@@ -77,7 +77,11 @@ def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequenc
     >>> item_columns(pa.schema([("id", pa.int64()), ("text", pa.string()), ("label", pa.string())]), None, ["label"])
     ('text',)
     """
-    if isinstance(tokenizer, Cross | Difference) and isinstance(tokenizer.left, str) and isinstance(tokenizer.right, str):
+    if (
+        isinstance(tokenizer, Cross | Difference)
+        and isinstance(tokenizer.left, str)
+        and isinstance(tokenizer.right, str)
+    ):
         return tokenizer.left, tokenizer.right
     found = tuple(field.name for field in schema if field.name not in others and _holds_items(field.type))
     if len(found) != n_columns(tokenizer):

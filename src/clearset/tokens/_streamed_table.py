@@ -40,12 +40,7 @@ class StreamedTokens(NamedTuple):
 
 
 def count_streamed(
-    columns: StreamedColumns,
-    tokenizer: Tokenizer,
-    filters: tuple[Filter, ...],
-    task: str,
-    threads: int,
-    memory: int,
+    columns: StreamedColumns, tokenizer: Tokenizer, filters: tuple[Filter, ...], task: str, threads: int, memory: int
 ) -> StreamedTokens:
     """Count the tokens of a stream in two passes over it.
 
@@ -125,11 +120,7 @@ def _array(column: pa.ChunkedArray) -> pa.LargeStringArray:
 
 
 def _second_pass(
-    columns: StreamedColumns,
-    tokenizer: Tokenizer,
-    vocabulary: pa.LargeStringArray,
-    totals: Totals,
-    bytes_at_once: int,
+    columns: StreamedColumns, tokenizer: Tokenizer, vocabulary: pa.LargeStringArray, totals: Totals, bytes_at_once: int
 ) -> StoredRows:
     rows, encode_known, start = StoredRows(totals.n_parts), _encoder(vocabulary, tokenizer), 0
     for batch in columns.batches(bytes_at_once):
