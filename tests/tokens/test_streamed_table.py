@@ -52,7 +52,7 @@ def streamed(X: Any, tokens: Any, filters: Any = (), *, memory: int = 2000, **op
         patch.setattr(_streamed_table, "_check_size", lambda *_: None)
         patch.setattr(_item_counts, "_PARTITIONS", 4)
         found = _streamed_table.count_streamed(columns, tokenizer, chosen, options.get("task", "auto"), 1, memory)
-    return cs.TokenTable(tokenizer=tokenizer, filters=chosen, **found._asdict())
+    return cs.TokenTable(tokenizer=tokenizer, filters=chosen, **vars(found))
 
 
 def data_set(table: pa.Table, cuts: list[int]) -> ds.Dataset:

@@ -155,7 +155,7 @@ def _larger(
     return [_Level(*(np.concatenate(columns) for columns in zip(*parts, strict=True))) for parts in found]
 
 
-def _passes(costs: npt.NDArray[np.float64], boundary: int, most: int) -> Iterator[tuple[int, int]]:
+def _passes(costs: npt.NDArray[Any], boundary: int, most: int) -> Iterator[tuple[int, int]]:
     """Cut first items into ranges that cost at most so much, or are a single item; none reaches over the boundary."""
     ends = np.cumsum(costs)
     low = 0

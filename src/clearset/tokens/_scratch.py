@@ -43,7 +43,7 @@ class ScratchNumbers:
 
     def write(self, start: int, numbers: npt.NDArray[Any]) -> None:
         """Replace the numbers from `start` on, and add what goes beyond the end."""
-        content = memoryview(np.ascontiguousarray(numbers, self.dtype)).cast("B") if len(numbers) else memoryview(b"")
+        content = memoryview(np.ascontiguousarray(numbers, self.dtype).view(np.uint8).data)
         self._file.seek(start * self.dtype.itemsize)
         while len(content):  # a system may write less than it is asked to
             content = content[self._written(content) :]
@@ -64,7 +64,7 @@ class ScratchNumbers:
         stop = self._length if stop is None else min(stop, self._length)
         numbers = np.empty(max(stop - start, 0), self.dtype)
         if len(numbers):
-            content, done = memoryview(numbers).cast("B"), 0
+            content, done = memoryview(numbers.view(np.uint8).data), 0
             self._file.seek(start * self.dtype.itemsize)
             while done < len(content):
                 done += self._file.readinto(content[done:]) or len(content)

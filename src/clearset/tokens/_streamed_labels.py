@@ -72,7 +72,7 @@ class StreamedLabels:
         classes, codes = labels.classes, labels.values
         if classes.dtype.kind == "U":
             numbers = [self._names.setdefault(name, len(self._names)) for name in classes.tolist()]
-            values = np.array(numbers, np.int32)[codes]
+            values: npt.NDArray[Any] = np.array(numbers, np.int32)[codes]
             self._observed = _united(self._observed, values if kept is None else values[kept])
             return values
         values = classes[codes]

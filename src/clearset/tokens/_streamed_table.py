@@ -1,9 +1,10 @@
 """Counting the tokens of examples that need not fit into memory."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,8 @@ from clearset.tokens._vocabulary import alphabetical_ranks, as_bytes, encode, fl
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 
-class StreamedTokens(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class StreamedTokens:
     """The tokens of a stream, as a `TokenTable` holds them."""
 
     vocabulary: pa.LargeStringArray

@@ -134,7 +134,7 @@ class TokenTable(KnownTokens):
             columns = StreamedColumns.of(stream, column, tokenizer, y, sample_weight)
             memory = memory_limit(max_memory)
             found = count_streamed(columns, tokenizer, filters, task, available_threads(threads), memory)
-            return cls(tokenizer=tokenizer, filters=filters, **found._asdict())
+            return cls(tokenizer=tokenizer, filters=filters, **vars(found))
         for name, value in (("column", column), ("max_memory", max_memory)):
             if value is not None:
                 raise ValueError(
