@@ -13,7 +13,7 @@ from clearset.tokens._vocabulary import as_bytes
 
 _PARTITIONS = 64
 _MOST_DEPTH = 9  # then all 60 bits of the hash were used
-_TEXT_AT_ONCE = 1 << 22  # bytes that are hashed at once
+_TEXT_AT_ONCE = 1 << 19  # bytes that are hashed at once
 _SCHEMA = pa.schema([("item", pa.large_string()), ("count", pa.int64())])
 
 

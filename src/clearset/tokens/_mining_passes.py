@@ -98,7 +98,7 @@ def _ngrams(
         begun.append(numbers_of[coded.codes])
     for order in range(2, joining.max_items + 1):
         check_keys(n_begun * n_items, n_channels)
-        counts = KeyCounts(n_channels, rows.n_parts, memory // 12)
+        counts = KeyCounts(n_channels, rows.n_parts, memory // 20)
         for block, keys, places in _longer(rows, begun, order, n_items):
             counts.add(keys, block.coded.rows[places], block.channels, block.parts, may_repeat=True)
         found = counts.at_least(min_count)

@@ -11,7 +11,7 @@ from clearset.tokens._codes import Coded, Float64, Int32, Int64, Joining
 from clearset.tokens._key_counts import Counted, KeyCounts, check_keys
 from clearset.tokens._stored_rows import Block, StoredRows
 
-_PAIRS_AT_ONCE = 1 << 20
+_PAIRS_AT_ONCE = 1 << 18
 
 
 class Pairs(NamedTuple):
@@ -102,8 +102,8 @@ def count_pairs(
     """Count the pairs of all rows."""
     check_keys(n_items * n_items, n_channels)
     cell_bytes = 4 + 8 * n_channels * rows.n_parts if rows.n_parts else 4 * n_channels + 4
-    table = PairTable(joining, n_items, cell_bytes, memory // 4)
-    others = KeyCounts(n_channels, rows.n_parts, memory // 16)
+    table = PairTable(joining, n_items, cell_bytes, memory // 6)
+    others = KeyCounts(n_channels, rows.n_parts, memory // 24)
     counts = np.zeros(table.n_cells if rows.n_parts else 0, np.uint32)
     sums: npt.NDArray[Any] = np.zeros(table.n_cells * n_channels, np.uint32)
     if rows.n_parts:

@@ -38,6 +38,8 @@ class StreamedLabels:
     """
 
     def __init__(self, task: str) -> None:
+        if task not in ("auto", "classes", "number"):
+            raise ValueError(f"task is {task!r}; choose 'auto', 'classes' or 'number'.")
         self._task = task
         self._names: dict[str, int] = {}  # classes that are strings, in the order they came
         self._values: ScratchNumbers | None = None

@@ -49,7 +49,7 @@ def count_streamed(
     The first pass counts items and reads labels. The second one writes the codes of frequent items to scratch files,
     which are mined as `mine_stored` says. All sums are exact, so that the order and the size of batches do not matter.
     """
-    bytes_at_once = min(memory // 64, 1 << 26)
+    bytes_at_once = min(memory // 80, 1 << 26)
     labels, items = _first_pass(columns, tokenizer, task, bytes_at_once, memory)
     if not labels.n_rows:
         raise ValueError("All weights are 0, so that there are no examples. Give some of them weight.")
@@ -76,7 +76,7 @@ def count_streamed(
 def _first_pass(
     columns: StreamedColumns, tokenizer: Tokenizer, task: str, bytes_at_once: int, memory: int
 ) -> tuple[StreamedLabels, ItemCounts]:
-    labels, items = StreamedLabels(task), ItemCounts(memory // 16)
+    labels, items = StreamedLabels(task), ItemCounts(memory // 20)
     for batch in columns.batches(bytes_at_once):
         try:
             kept = labels.add(batch.labels, batch.weights)
