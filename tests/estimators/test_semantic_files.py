@@ -1,0 +1,84 @@
+"""Semantic estimators on Parquet files and Arrow data sets do what they do on frames in memory."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import clearset as cs
+
+OPTIONS: dict[str, Any] = {"tokens": cs.Subsets(2), "random_state": 0, "epochs": 3}
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    rng = np.random.default_rng(0)
+    rows = [[str(item) for item in rng.choice(list("abcdefgh"), rng.integers(0, 5), replace=False)] for _ in range(300)]
+    y = np.array([("a" in row) + rng.normal(scale=0.1) for row in rows])
+    columns = {"items": rows, "y": y, "class": np.where(y > 0.5, "high", "low"), "weight": rng.uniform(1, 2, 300)}
+    return pa.table(columns | {"customer": rng.integers(0, 40, 300)})
+
+
+@pytest.fixture(scope="module")
+def folder(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    pq.write_table(table.slice(0, 100).drop(["class"]), folder / "a.parquet", row_group_size=30)
+    pq.write_table(table.slice(100).drop(["class"]), folder / "b.parquet")
+    return folder
+
+
+def test_fit_and_predict(table: pa.Table, folder: Path) -> None:
+    X, weights, groups = table.select(["items"]), table["weight"].to_numpy(), table["customer"].to_numpy()
+    expected = cs.SemanticRegressor(**OPTIONS).fit(X, table["y"], weights, groups=groups)
+    found = cs.SemanticRegressor(**OPTIONS).fit(folder, "y", "weight", groups="customer")
+    assert found.feature_names_in_.tolist() == ["items"]
+    predictions = expected.predict(X)
+    assert len(np.unique(predictions)) > 5
+    for source in (folder, str(folder), ds.dataset(folder), X):
+        assert found.predict(source).tobytes() == predictions.tobytes()
+
+
+def test_probabilities_and_estimates(table: pa.Table) -> None:
+    data, X = ds.dataset(table.select(["items", "class"])), table.select(["items"])
+    model = cs.SemanticClassifier(**OPTIONS).fit(data, "class")
+    assert model.predict_proba(data).tobytes() == model.predict_proba(X).tobytes()
+    unnamed = cs.SemanticClassifier(**OPTIONS).fit(table["items"].to_pylist(), table["class"].to_pylist())
+    only_items = ds.dataset(X.append_column("number", table["y"]))
+    assert unnamed.predict(only_items).tolist() == unnamed.predict(X).tolist()
+    engine = cs.SemanticFeatureEngine(**OPTIONS)
+    estimates = engine.fit_transform(data, "class")
+    assert estimates.tobytes() == cs.SemanticFeatureEngine(**OPTIONS).fit_transform(X, table["class"]).tobytes()
+    assert engine.transform(data).tobytes() == engine.transform(X).tobytes()
+
+
+def test_table_of_other_examples_in_files(table: pa.Table, folder: Path) -> None:
+    part, y = table.select(["items"]).slice(0, 80), table["y"].to_numpy()[:80]
+    whole = table.select(["items"])
+    expected = cs.SemanticRegressor(**OPTIONS).fit(part, y, token_X=whole, token_y=table["y"].to_numpy())
+    found = cs.SemanticRegressor(**OPTIONS, max_memory="100MB").fit(part, y, token_X=folder, token_y="y")
+    assert found.predict(whole).tobytes() == expected.predict(whole).tobytes()
+    assert found.token_table_.n_examples == 300
+
+
+def test_validation_data_in_files(table: pa.Table, folder: Path) -> None:
+    X, y = table.select(["items"]), table["y"].to_numpy()
+    expected = cs.SemanticRegressor(**OPTIONS).fit(X, y, validation_data=(X.slice(0, 100), y[:100]))
+    found = cs.SemanticRegressor(**OPTIONS).fit(folder, "y", validation_data=(folder / "a.parquet", "y"))
+    assert found.predict(X).tobytes() == expected.predict(X).tobytes()
+
+
+def test_refused(table: pa.Table, folder: Path) -> None:
+    long = ds.dataset(pa.table({"text": ["many words " * 800] * 1000, "y": np.arange(1000.0)}))
+    with pytest.raises(ValueError, match=r"fit on these 1,000 examples needs about 0\.1 GB, and max_memory allows 0\.1"):
+        cs.SemanticRegressor(max_memory="64MB").fit(long, "y")
+    with pytest.raises(ValueError, match="Did you mean 'y'"):
+        cs.SemanticRegressor().fit(folder, "yy")
+    two = ds.dataset(table.append_column("others", table["items"]).drop(["class"]))
+    with pytest.raises(ValueError, match=r"1 column\(s\) of lists or strings are read, but X has 2"):
+        cs.SemanticRegressor().fit(two, "y")
+    with pytest.raises(ValueError, match="max_memory"):
+        cs.SemanticRegressor(max_memory="little").fit(folder, "y")
