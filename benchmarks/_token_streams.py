@@ -1,4 +1,7 @@
-"""Token tables of data larger than memory: peak memory under a limit, time against building in memory, and growth."""
+"""Token tables of data larger than memory: peak memory under a limit, time against building in memory, and growth.
+
+Data are kept for the next run in the folder that the environment variable CLEARSET_SCRATCH names, if it does.
+"""
 
 from __future__ import annotations
 
@@ -119,12 +122,15 @@ def main(limit: int = 500_000_000, large: int = 40_000_000, both: int = 10_000_0
     from benchmarks._results import RESULTS, write_table  # imports torch, whose memory is not to count
 
     rows, max_memory = [], limit * 6 // 10
-    with tempfile.TemporaryDirectory(dir=os.environ.get("CLEARSET_SCRATCH")) as scratch:
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = os.environ.get("CLEARSET_SCRATCH", temporary)
 
         def data(n_items: int) -> tuple[Path, int]:
-            folder = Path(scratch, str(n_items))
-            folder.mkdir()
-            return folder, write_data(folder, n_items)
+            folder, size = Path(scratch, str(n_items)), Path(scratch, f"{n_items}.bytes")
+            if not size.exists():
+                folder.mkdir(parents=True)
+                size.write_text(str(write_data(folder, n_items)))
+            return folder, int(size.read_text())
 
         def row(what: str, n_bytes: int, n_items: int, streamed: dict[str, Any], *others: str) -> None:
             seconds = streamed["seconds"]
@@ -133,7 +139,7 @@ def main(limit: int = 500_000_000, large: int = 40_000_000, both: int = 10_000_0
             rows.append([what, f"{n_items:,}", size, megabytes(streamed["peak"]), *times, f"{streamed['tokens']:,}"])
             print(rows[-1], flush=True)
 
-        for n_items in (10**6, large):
+        for n_items in (10**6, 10**7, large):
             folder, n_bytes = data(n_items)
             row("2 classes", n_bytes, n_items, in_child(folder, "streamed", "label", max_memory, limit))
         folder, n_bytes = data(both)
