@@ -86,3 +86,12 @@ def batches_for(
     columns = list(dict.fromkeys([*known, *copied]))
     for table in stream.tables(columns, memory_limit(max_memory) // _COPIES):
         yield table, columns_for(model, table, path, replace(options, by=None))
+
+
+def first_rows(batches: Iterator[tuple[pa.Table, pa.Table]], n: int) -> tuple[pa.Table, pa.Table]:
+    """Return the first rows of batches, at least n of them where there are so many."""
+    found: list[tuple[pa.Table, pa.Table]] = []
+    while sum(len(table) for table, _ in found) < n and (batch := next(batches, None)) is not None:
+        found.append(batch)
+    tables, read = zip(*found, strict=True)
+    return pa.concat_tables(tables), pa.concat_tables(read)

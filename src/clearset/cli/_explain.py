@@ -39,7 +39,7 @@ def explain(
 ) -> None:
     """Explain predictions: what every token of every set adds to the base rate."""
     from clearset.artifact import check_target
-    from clearset.cli._batches import batches_for, in_batches, reported
+    from clearset.cli._batches import batches_for, first_rows, in_batches, reported
     from clearset.cli._explanations import (
         check_output,
         class_named,
@@ -71,20 +71,20 @@ def explain(
             return rows_of_reasons(explanation.reasons(reasons, direction), table, copied, keys, first_set)
         return rows_of_explanation(with_ids(explanation, table, copied), keys, output, first_set)
 
-    if in_batches(data, max_memory) and output is not None:
-        if output.suffix.lower() == ".json":
-            raise ValueError("JSON is written whole, not in batches. Give a .csv or .parquet file.")
-        key = [] if options.by is None else [options.by]
-        with reported(data, "Explaining", quiet) as stream, writing(output) as write:
-            first_set = 0
-            for table, X in batches_for(fitted, stream, data, options, [*key, *copied], max_memory):
-                write(rows(table, X, first_set))
-                first_set += len(table)
-        return
     if in_batches(data, max_memory):
-        key = [] if options.by is None else [options.by]
-        with reported(data, "Reading", True) as stream:
-            table, X = next(batches_for(fitted, stream, data, options, [*key, *copied], max_memory))
+        if output is not None and output.suffix.lower() == ".json":
+            raise ValueError("JSON is written whole, not in batches. Give a .csv or .parquet file.")
+        keyed = [*([] if options.by is None else [options.by]), *copied]
+        with reported(data, "Explaining", quiet or output is None) as stream:
+            batches = batches_for(fitted, stream, data, options, keyed, max_memory)
+            if output is not None:
+                with writing(output) as write:
+                    first_set = 0
+                    for table, X in batches:
+                        write(rows(table, X, first_set))
+                        first_set += len(table)
+                return
+            table, X = first_rows(batches, sets)
     else:
         table, X = read_for(fitted, data, options, copied)
         if not quiet:

@@ -8,6 +8,9 @@ import pyarrow as pa
 from clearset.sets import Stream, is_list, is_string
 from clearset.tokens._tokenizers import Cross, Difference, Tokenizer
 
+# Arrow's threads keep much more memory than they need. It is given back now and then, for that takes time.
+_RELEASED_AFTER = 8
+
 
 class Batch(NamedTuple):
     """Some rows of a stream."""
@@ -52,11 +55,12 @@ class StreamedColumns(NamedTuple):
         """Read the rows in batches."""
         names = list(dict.fromkeys([*self.items, self.label, *([self.weight] if self.weight else [])]))
         first_row = 0
-        for table in self.stream.tables(names, bytes_at_once):
+        for number, table in enumerate(self.stream.tables(names, bytes_at_once)):
             weights = table[self.weight] if self.weight else None
             yield Batch(first_row, table.select(list(self.items)), table[self.label], weights)
             first_row += len(table)
-            pa.default_memory_pool().release_unused()  # Arrow's threads keep much more than they need
+            if number % _RELEASED_AFTER == 0:
+                pa.default_memory_pool().release_unused()
 
 
 def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequence[str] = ()) -> tuple[str, ...]:
