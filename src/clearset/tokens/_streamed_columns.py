@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from clearset.sets import Stream, is_list, is_string
+from clearset.sets import Stream, as_stream, is_list, is_string
 from clearset.tokens._tokenizers import Cross, Difference, Tokenizer
 
 # Arrow's threads keep much more memory than they need. It is given back now and then, for that takes time.
@@ -61,6 +61,21 @@ class StreamedColumns(NamedTuple):
             first_row += len(table)
             if number % _RELEASED_AFTER == 0:
                 pa.default_memory_pool().release_unused()
+
+
+def streamed_columns(
+    X: Any, y: Any, sample_weight: Any, tokenizer: Tokenizer, column: str | Sequence[str] | None, max_memory: Any
+) -> StreamedColumns | None:
+    """Return the columns of a Parquet file, a folder or a data set; None for examples in memory."""
+    if (stream := as_stream(X)) is not None:
+        return StreamedColumns.of(stream, column, tokenizer, y, sample_weight)
+    for name, value in (("column", column), ("max_memory", max_memory)):
+        if value is not None:
+            raise ValueError(
+                f"{name} is {value!r}, but X is a {type(X).__name__}, which is in memory. Leave it out, or give a "
+                "Parquet file, a folder of them or an Arrow data set."
+            )
+    return None
 
 
 def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequence[str] = ()) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset import display
-from clearset.sets import Task, as_stream, memory_limit
+from clearset.sets import Task, memory_limit
 from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
@@ -17,7 +17,7 @@ from clearset.tokens._filters import Filter, apply_filters, check_filters
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
-from clearset.tokens._streamed_columns import StreamedColumns
+from clearset.tokens._streamed_columns import streamed_columns
 from clearset.tokens._streamed_table import count_streamed
 from clearset.tokens._table_rows import TokenStatistics, among_nulls, arrow_rows, token_statistics
 from clearset.tokens._tokenizers import Subsets, Tokenizer, items_in
@@ -130,17 +130,10 @@ class TokenTable(KnownTokens):
             raise ValueError(f"engine is {engine!r}; only 'local' is available.")
         tokenizer = as_tokenizer(Subsets() if tokens is None else tokens)
         filters = check_filters(filters)
-        if (stream := as_stream(X)) is not None:
-            columns = StreamedColumns.of(stream, column, tokenizer, y, sample_weight)
+        if (columns := streamed_columns(X, y, sample_weight, tokenizer, column, max_memory)) is not None:
             memory = memory_limit(max_memory)
             found = count_streamed(columns, tokenizer, filters, task, available_threads(threads), memory)
             return cls(tokenizer=tokenizer, filters=filters, **vars(found))
-        for name, value in (("column", column), ("max_memory", max_memory)):
-            if value is not None:
-                raise ValueError(
-                    f"{name} is {value!r}, but X is a {type(X).__name__}, which is in memory. Leave it out, or give a "
-                    "Parquet file, a folder of them or an Arrow data set."
-                )
         examples = CountedExamples.read(X, y, tokenizer, task, sample_weight)
         return cls.of_examples(examples, tokenizer, filters, threads)[0]
 
