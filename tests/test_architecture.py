@@ -11,7 +11,7 @@ ROOT = Path(clearset.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 MOST_ARGUMENTS = 8
 # What users call with keywords; scripts that nobody here wrote depend on them.
-PUBLIC = {("tuning", "tune")}
+PUBLIC = {("tuning", "tune"), ("tokens", "build")}
 
 
 def package_of(path):
