@@ -82,7 +82,8 @@ def _first_pass(
             kept = labels.add(batch.labels, batch.weights)
             lists = _parts(tokenizer, batch, kept)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"In the rows from {batch.first_row:,} on: {error}") from error
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"In the rows from {batch.first_row:,} on: {error}") from error
         strings, coded = encode(lists)
         # One word at a time, n-grams are items that an example may repeat.
         counted = mine_parts(coded, Joining("ngrams", 1), np.zeros(coded.n_rows, np.int32), 1)
