@@ -1,5 +1,6 @@
 """Fitted models over sets of strings and texts: a token table, and a set function that aggregates what it knows."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions import SetFunction
+from clearset.models._arrays import FloatArray
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._fitted import FittedModel, of_model
 from clearset.models._frozen_model import FrozenModel, freeze
@@ -29,6 +31,14 @@ class SemanticMethods(FittedModel):
     if TYPE_CHECKING:
 
         def as_model(self) -> "SemanticModel": ...
+
+    def _outputs(self, X: Any) -> FloatArray:
+        if isinstance(X, str) and not os.path.exists(X):  # noqa: PTH110: a long text is no path, but no error either
+            raise TypeError(
+                f"X is the string {X[:40]!r}, and there is no such file or folder. Give a list of texts, such as "
+                "[text], a frame, or the path of a Parquet file or of a folder of them."
+            )
+        return super()._outputs(X)
 
     token_table_: TokenTable = of_model("table", "The tokens and what is known of them, learned corrections included.")
     setting_: Setting = of_model("setting", "What was chosen: tokens, filters, cover, width and refinement.")
