@@ -9,7 +9,7 @@ from clearset.sets import Stream, as_stream, is_list, is_string
 from clearset.tokens._tokenizers import Cross, Difference, Tokenizer
 
 # Arrow's threads keep much more memory than they need. It is given back now and then, for that takes time.
-_RELEASED_AFTER = 8
+_RELEASED_AFTER = 4
 
 
 class Batch(NamedTuple):
