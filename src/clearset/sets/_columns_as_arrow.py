@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ._arrow_columns import is_list
 from ._features import SIZE
+from ._spark_frames import lazy_frame_error
 from ._unknown_names import unknown_name
 
 _UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
@@ -87,7 +88,7 @@ def as_frame(X: object) -> nw.DataFrame[Any]:
     """Return a narwhals view of a frame whose rows are in memory."""
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame, whose rows are not computed yet. Collect it first: X.collect().")
+        raise lazy_frame_error(X)
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"A data frame is needed (pandas, polars, Arrow table); received {type(X).__name__}.")
     _check_names(frame.columns)

@@ -74,7 +74,7 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
         raise ValueError(f"task is {task!r}; choose 'auto', 'classes' or 'number'.")
     if isinstance(y, Labels):
         return y
-    column = _one_column(y, "y", n_examples)
+    column = one_column(y, "y", n_examples)
     if column.null_count:
         row = int(np.argmax(pc.is_null(column).to_numpy()))
         raise ValueError(f"y is missing in row {row} (counted from 0). Remove examples without a label.")
@@ -100,7 +100,7 @@ def read_weights(sample_weight: Any, n_examples: int) -> FloatArray | None:
     """Return one weight for each example; None stands for ones."""
     if sample_weight is None:
         return None
-    column = _one_column(sample_weight, "sample_weight", n_examples)
+    column = one_column(sample_weight, "sample_weight", n_examples)
     if not _is_number(column.type):
         raise TypeError(f"sample_weight holds {column.type}; give one number an example.")
     weights: FloatArray = column.to_numpy().astype(np.float64) + 0.0
@@ -137,7 +137,8 @@ def _is_number(type_: pa.DataType) -> bool:
     return bool(types.is_integer(type_) or types.is_floating(type_))
 
 
-def _one_column(values: Any, name: str, n_examples: int) -> pa.ChunkedArray:
+def one_column(values: Any, name: str, n_examples: int) -> pa.ChunkedArray:
+    """Return a series, array or list of one value for each example as Arrow."""
     frame = nw.from_native(values, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame) and len(frame.columns) == 1:
         frame = frame.get_column(frame.columns[0])

@@ -9,7 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from clearset.sets import IntArray, combined, decode, is_list, is_string, offsets_from_sizes, unknown_name, unnest
+from clearset.sets import (
+    IntArray,
+    combined,
+    decode,
+    is_list,
+    is_string,
+    lazy_frame_error,
+    offsets_from_sizes,
+    unknown_name,
+    unnest,
+)
 
 STRING = pa.large_string()
 
@@ -89,7 +99,7 @@ def _frame(X: Any) -> Any:
         return None  # as narwhals would find out more slowly
     frame = nw.from_native(X, allow_series=True, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError("X is a lazy frame, whose rows are not computed yet. Collect it first: X.collect().")
+        raise lazy_frame_error(X)
     return frame if isinstance(frame, nw.DataFrame | nw.Series) else None
 
 
