@@ -33,6 +33,7 @@ from ._scratch import ScratchArray
 from ._set_data import SetData
 from ._set_stream import SetSource, SetStream
 from ._short_repr import short_repr
+from ._spark_frames import is_spark_frame, lazy_frame_error
 from ._stream import Stream, as_stream
 from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
@@ -79,9 +80,11 @@ __all__ = [
     "is_frame",
     "is_list",
     "is_number",
+    "is_spark_frame",
     "is_string",
     "join_classes",
     "label_column",
+    "lazy_frame_error",
     "library_of",
     "memory_limit",
     "name_columns",

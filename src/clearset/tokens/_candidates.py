@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -143,4 +144,4 @@ def _pieces(n_pairs: Int64) -> Iterator[tuple[int, int]]:
     before = offsets_from_sizes(n_pairs)
     bounds = np.searchsorted(before, np.arange(_MOST_PAIRS, before[-1], _MOST_PAIRS))
     edges = np.unique(np.concatenate([[0], bounds, [len(n_pairs)]])).tolist()
-    return zip(edges[:-1], edges[1:], strict=True)
+    return pairwise(edges)

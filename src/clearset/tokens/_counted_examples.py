@@ -100,13 +100,19 @@ def _observed(labels: Labels) -> Labels:
     return Labels(codes.astype(np.int32), labels.classes[seen])
 
 
+def rare_first(vocabulary: pa.LargeStringArray, counts: Int64, tokenizer: Tokenizer) -> Int64:
+    """Return the places of items in the order of a table's vocabulary."""
+    keys: list[npt.NDArray[Any]] = [alphabetical_ranks(vocabulary), counts, tokenizer.sides(vocabulary)]
+    order: Int64 = np.lexsort(keys)
+    return order
+
+
 def _rare_first(
     vocabulary: pa.LargeStringArray, coded: Coded, tokenizer: Tokenizer
 ) -> tuple[pa.LargeStringArray, Coded]:
     once = unique_sorted(coded, len(vocabulary)) if tokenizer.in_order else coded
     counts = np.bincount(once.codes, minlength=len(vocabulary))
-    keys: list[npt.NDArray[Any]] = [alphabetical_ranks(vocabulary), counts, tokenizer.sides(vocabulary)]
-    order = np.lexsort(keys)
+    order = rare_first(vocabulary, counts, tokenizer)
     order = order[counts[order] > 0]
     new_codes = np.zeros(len(vocabulary), np.int32)
     new_codes[order] = np.arange(len(order), dtype=np.int32)

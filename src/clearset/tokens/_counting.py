@@ -14,7 +14,7 @@ from clearset.sets import Labels, count_threads
 from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
-from clearset.tokens._filters import Filter, apply_filters, least_count
+from clearset.tokens._filters import Filter, apply_filters, least_count_of
 from clearset.tokens._mining import mine
 from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._statistics import Statistics
@@ -44,7 +44,7 @@ def count_tokens(
     """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters."""
     # With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
     # examples of that fold would influence the statistics outside of it, which come last, fold by fold.
-    least = max([1, *(least_count(part, examples.labels.task) for part in filters)])
+    least = least_count_of(filters, examples.labels.task)
     n = len(examples)
     # Outside a fold fewer examples do, for counts are then brought to the size of all.
     outside = np.zeros(0, np.int64) if folds is None else n - np.bincount(folds, minlength=n_folds)
@@ -91,18 +91,18 @@ def full_classes(labels: Labels) -> tuple[npt.NDArray[np.generic], Int32]:
 def prior_of(examples: CountedExamples) -> tuple[npt.NDArray[np.generic] | None, Float64 | float]:
     """Return the classes and their shares, or None and the mean label."""
     classes, codes = (None, None) if examples.labels.classes is None else full_classes(examples.labels)
-    contributions = prior_contributions(examples)
+    contributions = prior_contributions(examples.labels, examples.weights)
     exact = ExactSums.of(Extent.of(contributions))
     n_classes = 1 if classes is None else len(classes)
     return classes, prior_from_sums(exact.join(sums_by_channel(exact.split(contributions), codes, n_classes)), classes)
 
 
-def prior_contributions(examples: CountedExamples) -> Float64:
+def prior_contributions(labels: Labels, weights: Float64 | None) -> Float64:
     """Return what each example adds to the prior: its weight, and of a number also the weighted label."""
-    weights = np.ones(len(examples)) if examples.weights is None else examples.weights
-    if examples.labels.classes is not None:
+    weights = np.ones(len(labels.values)) if weights is None else weights
+    if labels.classes is not None:
         return weights[:, None]
-    return np.stack([weights, weights * examples.labels.values], axis=1)
+    return np.stack([weights, weights * labels.values], axis=1)
 
 
 def prior_from_sums(sums: Float64, classes: npt.NDArray[np.generic] | None) -> Float64 | float:

@@ -272,6 +272,11 @@ def least_count(part: Filter, task: Task) -> int:
     return part.least_count(task) if isinstance(part, _BuiltIn) else 1
 
 
+def least_count_of(filters: tuple[Filter, ...], task: Task) -> int:
+    """Return a count that every token that passes all filters has."""
+    return max([1, *(least_count(part, task) for part in filters)])
+
+
 def filter_to_json(part: Filter) -> dict[str, Any]:
     """Return a filter as JSON values; a user's own is only named, for files hold no code."""
     if isinstance(part, _BuiltIn):

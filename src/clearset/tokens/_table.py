@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset import display
-from clearset.sets import Task, memory_limit
+from clearset.sets import Task, is_spark_frame, memory_limit
 from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
@@ -83,7 +83,7 @@ class TokenTable(KnownTokens):
         *,
         task: str = "auto",
         sample_weight: Any = None,
-        engine: Any = "local",
+        engine: Any = "auto",
         threads: int | None = None,
         column: str | Sequence[str] | None = None,
         max_memory: int | str | None = None,
@@ -95,9 +95,11 @@ class TokenTable(KnownTokens):
 
         Parameters
         ----------
-        X : column of lists or of strings, pair of columns, or list; or path or ``pyarrow.dataset.Dataset``
-            The examples, or where they are: the path of a Parquet file or of a folder of them, or a data set.
-        y : series, array or list; str for examples that are read in batches
+        X : column of lists or of strings, pair of columns, or list; or path, Arrow data set or DataFrame of Spark
+            The examples, or where they are: the path of a Parquet file or of a folder of them, a
+            ``pyarrow.dataset.Dataset``, or a DataFrame of Spark. These hold labels and weights too, which the next
+            arguments name.
+        y : series, array or list, or str
             The labels, or the name of their column.
         tokens : tokenizer, default=Subsets()
             Takes examples apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
@@ -109,10 +111,11 @@ class TokenTable(KnownTokens):
             numbers are a number.
         sample_weight : array-like, optional; str for examples that are read in batches
             The weights of the examples in means; counts ignore them, but for examples of weight 0, which are left out.
-        engine : {"local"}, default="local"
-            Where to count; only this process is available.
+        engine : {"auto", "local"} or SparkSession, default="auto"
+            Where to count: in this process, or on Spark's executors; ``"auto"`` counts where the data are. The table is
+            the same, but Spark's comes without its examples.
         threads : int, optional
-            The number of threads; by default all cores. The table does not depend on it.
+            The number of threads of this process; by default all cores. The table does not depend on it.
         column : str or pair of str, optional
             The column of items of a Parquet file or data set, two of them for `Cross` and `Difference`; by default the
             only columns of lists or strings beside the labels.
@@ -126,10 +129,14 @@ class TokenTable(KnownTokens):
         TokenTable
             The table.
         """
-        if not (isinstance(engine, str) and engine == "local"):
-            raise ValueError(f"engine is {engine!r}; only 'local' is available.")
         tokenizer = as_tokenizer(Subsets() if tokens is None else tokens)
         filters = check_filters(filters)
+        if is_spark_frame(X) or not isinstance(engine, str):
+            from clearset.tokens.spark import build_with_spark
+
+            return build_with_spark(X, y, tokenizer, filters, engine, task=task, sample_weight=sample_weight)
+        if engine not in ("auto", "local"):
+            raise ValueError(f"engine is {engine!r}; choose 'auto', 'local' or a SparkSession.")
         if (columns := streamed_columns(X, y, sample_weight, tokenizer, column, max_memory)) is not None:
             memory = memory_limit(max_memory)
             found = count_streamed(columns, tokenizer, filters, task, available_threads(threads), memory)
