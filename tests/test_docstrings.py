@@ -28,6 +28,7 @@ PACKAGES = (
     "models.documents",
     "models.edits",
     "serve",
+    "spark",
     "tuning",
 )
 # What numpy and other libraries document themselves.

@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clearset import spark as spark
     from clearset.artifact import ArtifactError as ArtifactError
     from clearset.display import plot_quality as plot_quality
     from clearset.engines import several_processes as several_processes
@@ -145,6 +146,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "spark":  # a package whose functions are called by its name
+        return import_module("clearset.spark")
     if name not in _HOMES:
         raise AttributeError(f"module 'clearset' has no attribute {name!r}")
     value = getattr(import_module(f"clearset.{_HOMES[name]}"), name)
@@ -153,4 +156,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_HOMES, "spark"])
