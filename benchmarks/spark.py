@@ -26,13 +26,13 @@ ARRAYS = ("vocabulary", "items", "parents", "levels", "held", "sums", "sizes", "
 
 
 def recipes() -> pa.Table:
-    """Recipes, with their cuisines."""
+    """Load recipes, with their cuisines."""
     data = load_recipes()
     return pa.table({"key": pa.array(range(len(data.y))), "items": pa.array(data.X), "label": pa.array(data.y)})
 
 
 def generated(n: int = 1_000_000, n_items: int = 2_000, size: int = 8) -> pa.Table:
-    """Sets of up to 8 of 2,000 items, the first ones frequent; the label is a number, weights have fractions."""
+    """Make sets of up to 8 of 2,000 items, the first ones frequent; the label is a number, weights have fractions."""
     rng = np.random.default_rng(0)
     frequency = np.cumsum(1 / np.arange(1, n_items + 1) ** 0.7)
     items = np.searchsorted(frequency / frequency[-1], rng.random((n, size)))
@@ -44,7 +44,7 @@ def generated(n: int = 1_000_000, n_items: int = 2_000, size: int = 8) -> pa.Tab
 
 
 def many_pairs(n: int = 1_000_000, n_items: int = 6_000, size: int = 8) -> pa.Table:
-    """Sets of 8 of 6,000 items, all as frequent: more than 10^7 pairs occur, 10^5 of them often enough."""
+    """Make sets of 8 of 6,000 items, all as frequent: more than 10^7 pairs occur, 10^5 of them often enough."""
     rng = np.random.default_rng(1)
     names = pa.array([f"item {item}" for item in range(n_items)])
     items = names.take(pa.array(rng.integers(0, n_items, n * size)))
@@ -167,8 +167,9 @@ def peak_mb(pid: int | str) -> float:
 def driver() -> dict[str, Any]:
     """Measure what the driver needs while a table is built, with executors in processes of their own."""
     with tempfile.TemporaryDirectory() as folder:
-        write = "from benchmarks.spark import *; import sys; pq.write_table(many_pairs(), sys.argv[1], row_group_size=1 << 17)"
-        subprocess.run([sys.executable, "-c", write, f"{folder}/rows.parquet"], check=True)
+        # Made in another process, for what it takes is not the driver's.
+        write = f"from benchmarks.spark import *; pq.write_table(many_pairs(), {folder!r} + '/rows')"
+        subprocess.run([sys.executable, "-c", write], check=True)
         options = {"driver_memory": "1g", "executor_memory": "3g", "driver_maxResultSize": "256m"}
         session = session_of("local-cluster[2,1,4096]", **options)
         df = session.read.parquet(folder)
@@ -214,14 +215,14 @@ def main() -> None:
             rows.append([what, *found.values()])
     pairs, found = in_process("distinct_pairs()"), in_process("driver()")
     text = f"""
-Spark in local mode with 2 and 4 workers (on 2 cores) against this process. Tables: `Subsets(3)`, `MinCount(5)` of recipes,
-`Subsets(2)`, `MinCount(100)` of generated sets; all arrays that a table holds are compared, and all columns of `to_arrow()`,
-to the last bit. Predictions, estimates (largest difference) and explanations are those of a semantic model. Seconds are
-those of a loaded machine; what a job takes to start is most of them for recipes.
+Spark in local mode with 2 and 4 workers (on 2 cores) against this process. Tables: `Subsets(3)`, `MinCount(5)` of
+recipes, `Subsets(2)`, `MinCount(100)` of generated sets; all arrays that a table holds are compared, and all columns of
+`to_arrow()`, to the last bit. Predictions, estimates (largest difference) and explanations are those of a semantic
+model. Seconds are those of a loaded machine; what a job takes to start is most of them for recipes.
 
 **The driver** while a table of 10^6 sets of 8 items is counted by 2 executors in processes of their own, `MinCount(6)`:
-{pairs:,} distinct pairs are candidates, {found["tokens"]:,} tokens are kept; {found["seconds"]} s. Bounds: a heap of 1 GB
-(`spark.driver.memory`), 256 MB of results (`spark.driver.maxResultSize`). Peak resident memory in MB: Python
+{pairs:,} distinct pairs are candidates, {found["tokens"]:,} tokens are kept; {found["seconds"]} s. Bounds: a heap of
+1 GB (`spark.driver.memory`), 256 MB of results (`spark.driver.maxResultSize`). Peak resident memory in MB: Python
 {found["python"]}; Java {found["java"]}. Candidates under the least count stay on the executors.
 """
     header = ["data", "workers", "tokens", "table", "s to build", "predictions", "transform", "explanation"]

@@ -34,6 +34,7 @@ def recipes(n: int, seed: int = 0) -> pa.Table:
 
 
 def main(folder: Path) -> None:
+    """Count, fit, predict and explain."""
     spark = SparkSession.builder.appName("clearset").getOrCreate()
     df = spark.createDataFrame(recipes(3000)).repartition(4)
 

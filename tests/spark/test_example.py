@@ -20,7 +20,7 @@ def test_spark_submit_runs_the_example(spark, tmp_path):
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": path}
     options = ["--master", "local[2]", "--conf", "spark.ui.enabled=false"]
     command = [str(submit), *options, str(ROOT / "examples" / "spark_job.py"), str(tmp_path)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr[-2000:]
     assert "of the cuisines are predicted" in done.stdout
     predictions = pq.read_table(tmp_path / "predictions")
