@@ -9,9 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ._spark_frames import is_spark_frame, lazy_frame_error
+
 
 def count_examples(X: Any) -> int:
     """Return the number of examples; raise an error if there are none, or if `X` is no such thing."""
+    if is_spark_frame(X):
+        raise lazy_frame_error(X)
     if not hasattr(X, "__len__") or isinstance(X, str | bytes | Mapping | AbstractSet):
         raise TypeError(f"X must be a column of lists or strings, a frame, or a list; received {type(X).__name__}.")
     if not len(X):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from clearset.models import FittedJointModel, FrozenModel
+from clearset.models import FrozenModel, Model
 from clearset.spark._frames import check_columns, check_frame, one_row_of_nulls
 from clearset.spark._model_bytes import ModelBytes
 
@@ -136,7 +136,7 @@ def explain(
         A row for each token and each feature of a whole set; those of one set in the order of its tokens.
     """
     check_frame(df)
-    if isinstance(model, FrozenModel | FittedJointModel) or not hasattr(model, "as_model"):
+    if not hasattr(model, "as_model") or not isinstance(model.as_model(), Model):
         raise TypeError(f"A {type(model).__name__} is not explained in rows; give a set model or a semantic model.")
     keys = check_columns(df, [by] if isinstance(by, str) else by)
     read = _columns_read(model, df, columns)
