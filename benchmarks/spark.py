@@ -59,8 +59,8 @@ class Case:
         self.data = {"recipes": recipes, "generated": generated, "many_pairs": many_pairs}[name]()
         self.weight = "weight" if "weight" in self.data.column_names else None
         self.tokens = cs.Subsets(max_size=3 if name == "recipes" else 2)
-        self.filters = [cs.MinCount({"recipes": 5, "generated": 100, "many_pairs": 6}[name])]
-        self.explained = min(len(self.data), 100_000)
+        self.filters = [cs.MinCount({"recipes": 20, "generated": 100, "many_pairs": 6}[name])]
+        self.explained = 20_000
 
     def model(self) -> Any:
         """Fit a few epochs on some of the rows."""
@@ -154,7 +154,7 @@ def _compared(case: Case, df: Any) -> dict[str, Any]:
         "seconds": f"{there:.1f} ({here:.1f} here)",
         "predictions": f"{np.mean(ordered == predictions):.0%} equal; {predict_there:.1f} s ({predict_here:.1f} here)",
         "transform": f"{np.abs(numbers - estimates).max():.0e}",
-        "explanation": f"{len(rows):,} rows, {'equal' if all(same) else 'differ'}",
+        "explanation": f"{len(rows):,} rows of {case.explained:,} sets, {'equal' if all(same) else 'differ'}",
     }
 
 
@@ -215,7 +215,7 @@ def main() -> None:
             rows.append([what, *found.values()])
     pairs, found = in_process("distinct_pairs()"), in_process("driver()")
     text = f"""
-Spark in local mode with 2 and 4 workers (on 2 cores) against this process. Tables: `Subsets(3)`, `MinCount(5)` of
+Spark in local mode with 2 and 4 workers (on 2 cores) against this process. Tables: `Subsets(3)`, `MinCount(20)` of
 recipes, `Subsets(2)`, `MinCount(100)` of generated sets; all arrays that a table holds are compared, and all columns of
 `to_arrow()`, to the last bit. Predictions, estimates (largest difference) and explanations are those of a semantic
 model. Seconds are those of a loaded machine; what a job takes to start is most of them for recipes.
