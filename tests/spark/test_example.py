@@ -18,8 +18,9 @@ def test_spark_submit_runs_the_example(spark, tmp_path):
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": path}
-    options = ["--master", "local[2]", "--conf", "spark.ui.enabled=false"]
-    command = [str(submit), *options, str(ROOT / "examples" / "spark_job.py"), str(tmp_path)]
+    settings = {"ui.enabled": "false", "sql.shuffle.partitions": "2", "sql.adaptive.enabled": "false"}
+    options = [part for name, value in settings.items() for part in ("--conf", f"spark.{name}={value}")]
+    command = [str(submit), "--master", "local[2]", *options, str(ROOT / "examples" / "spark_job.py"), str(tmp_path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr[-2000:]
     assert "of the cuisines are predicted" in done.stdout
