@@ -217,9 +217,8 @@ def main() -> None:
     text = f"""
 PySpark 4.3.0, Java 17: local mode with 2 and 4 workers, on 2 cores, against this process. Tables: `Subsets(3)`,
 `MinCount(20)` of recipes, `Subsets(2)`, `MinCount(100)` of generated sets; all arrays that a table holds are compared,
-and all columns of `to_arrow()`, to the last bit. Predictions, estimates (largest difference) and explanations are those of a semantic
-model. Seconds are those of a machine that others used as well, by up to ten processes a core; what a job takes to start is
-most of them for recipes.
+and all columns of `to_arrow()`, to the last bit. Predictions, estimates (largest difference) and explanations are
+those of a semantic model. Others used the machine at the same time, so that seconds say little.
 
 **The driver** while a table of 10^6 sets of 8 items is counted by 2 executors in processes of their own, `MinCount(6)`:
 {pairs:,} distinct pairs are candidates, {found["tokens"]:,} tokens are kept; {found["seconds"]} s. Bounds: a heap of
