@@ -38,7 +38,9 @@ def generated(n: int = 1_000_000, n_items: int = 2_000, size: int = 8) -> pa.Tab
     items = np.searchsorted(frequency / frequency[-1], rng.random((n, size)))
     worth = rng.normal(size=n_items)
     names = pa.array([f"item {item}" for item in range(n_items)])
-    lists = pa.ListArray.from_arrays(np.arange(0, n * size + 1, size, np.int32), names.take(pa.array(items.ravel())))
+    lists = pa.ListArray.from_arrays(
+        np.arange(0, n * size + 1, size, dtype=np.int32), names.take(pa.array(items.ravel()))
+    )
     label = worth[items].mean(axis=1) + rng.normal(size=n)
     return pa.table({"key": np.arange(n), "items": lists, "label": label, "weight": rng.random(n)})
 
@@ -48,7 +50,7 @@ def many_pairs(n: int = 1_000_000, n_items: int = 6_000, size: int = 8) -> pa.Ta
     rng = np.random.default_rng(1)
     names = pa.array([f"item {item}" for item in range(n_items)])
     items = names.take(pa.array(rng.integers(0, n_items, n * size)))
-    lists = pa.ListArray.from_arrays(np.arange(0, n * size + 1, size, np.int32), items)
+    lists = pa.ListArray.from_arrays(np.arange(0, n * size + 1, size, dtype=np.int32), items)
     return pa.table({"items": lists, "label": rng.random(n) < 0.5})
 
 

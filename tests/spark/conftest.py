@@ -29,6 +29,9 @@ def spark():
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "97")
         .config("spark.driver.memory", "1g")
+        # Little data: compiling and planning anew would take most of the time.
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.adaptive.enabled", "false")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")

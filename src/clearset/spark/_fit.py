@@ -67,7 +67,7 @@ def fit(
         raise TypeError(f"estimator is a {type(estimator).__name__}; give a SetRegressor or a SetClassifier.")
     if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
         raise ValueError(f"processes is {processes!r}; give a whole number from 1 on.")
-    named = [y] if sample_weight is None else [y, sample_weight]
+    named: list[str] = [y] if sample_weight is None else [y, sample_weight]
     if not all(isinstance(name, str) for name in named):
         raise TypeError("y and sample_weight are the names of columns of the DataFrame.")
     columns = check_columns(df, [*_features(estimator, df, named), *named])
@@ -76,7 +76,8 @@ def fit(
         if processes == 1:
             fitted: Estimator = estimator.fit(files, y, sample_weight=sample_weight)
             return fitted
-        return _fit_in_barrier(estimator, df.sparkSession, files, (y, sample_weight), processes)
+        trained: Estimator = _fit_in_barrier(estimator, df.sparkSession, files, (y, sample_weight), processes)
+        return trained
 
 
 def _features(estimator: Any, df: DataFrame, others: list[str]) -> list[str]:
@@ -140,7 +141,7 @@ def _own_address() -> str:
     """Return the address by which other machines reach this one."""
     from pyspark import BarrierTaskContext
 
-    return BarrierTaskContext.get().getTaskInfos()[0].address.split(":")[0]
+    return str(BarrierTaskContext.get().getTaskInfos()[0].address).split(":")[0]
 
 
 def _free_port() -> int:

@@ -55,7 +55,7 @@ class FrequentTokens(NamedTuple):
             levels=np.append(self.levels, self.levels[-1] + len(keys)),
         )
 
-    def index(self, last_only: bool = False) -> TokenIndex:
+    def finder(self, last_only: bool = False) -> TokenIndex:
         """Return what finds these tokens, or only the largest ones, in examples."""
         masks = np.ones(len(self.items), np.uint32)
         if last_only:
@@ -85,7 +85,7 @@ class Candidates:
         self._pairs = Joining(tokens.joining.kind, 2, tokens.joining.boundary)
         grows = len(tokens.levels) > 2
         in_order = tokens.joining.kind == "ngrams"
-        self._index = tokens.index(last_only=True) if grows and not in_order else None
+        self._index = tokens.finder(last_only=True) if grows and not in_order else None
         self._keys = tokens.parents.astype(np.int64) * self._n_codes + tokens.items if grows and in_order else None
 
     def count(self, coded: Coded) -> Iterator[tuple[Int64, Int64]]:

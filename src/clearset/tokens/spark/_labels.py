@@ -43,7 +43,7 @@ class LabelColumns(NamedTuple):
         if self.classes is None:
             return np.zeros(len(table), np.int32)
         labels = self._labels(table)
-        places: Int32 = np.searchsorted(self.classes, labels.classes).astype(np.int32)[labels.values]
+        places: Int32 = np.searchsorted(self.classes, np.asarray(labels.classes)).astype(np.int32)[labels.values]
         return places
 
     def prior_contributions(self, table: pa.Table) -> Float64:
@@ -129,7 +129,7 @@ def _check_rows(frame: DataFrame, label: str, weight: str | None, numeric: bool)
 
 
 def _has_many_values(frame: DataFrame, label: str) -> bool:
-    return frame.select(column(label)).distinct().limit(_MOST_CLASSES + 1).count() > _MOST_CLASSES
+    return bool(frame.select(column(label)).distinct().limit(_MOST_CLASSES + 1).count() > _MOST_CLASSES)
 
 
 def _not_finite(numbers: Column) -> Column:

@@ -96,7 +96,7 @@ def candidate_counts(batches: Batches, tokens: FrequentTokens) -> Iterator[pa.Re
 
 def token_sums(batches: Batches, tokens: FrequentTokens, n_channels: int) -> Iterator[pa.RecordBatch]:
     """Add up what encoded rows add to their tokens; sums of 0 are left out."""
-    index = tokens.index()
+    index = tokens.finder()
     for table in _tables(batches):
         found = Coded(*index.find(_coded(table), cover=False))
         parts = [table[name].to_numpy() for name in table.column_names if name.startswith("part")]
