@@ -42,8 +42,8 @@ def main() -> None:
         seconds = _seconds_until_the_others_end(folder / "double", folder / "killed.npz")
     text = f"""
 `SetRegressor(random_state=0)` on generated sets of 1 to 19 tokens with {D} features in four Parquet files, sorted by
-label, at most {EPOCHS} epochs with early stopping: parameters, losses and predictions of several processes less those of
-one. A process of two was killed in the middle of training: the other ended {seconds:.1f} s later, with an error.
+label, at most {EPOCHS} epochs with early stopping: parameters, losses and predictions of several processes less those
+of one. A process of two was killed in the middle of training: the other ended {seconds:.1f} s later, with an error.
 """
     header = (
         "data",

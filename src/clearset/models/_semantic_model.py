@@ -33,7 +33,7 @@ class SemanticMethods(FittedModel):
         def as_model(self) -> "SemanticModel": ...
 
     def _outputs(self, X: Any) -> FloatArray:
-        if isinstance(X, str) and not os.path.exists(X):  # noqa: PTH110: a long text is no path, but no error either
+        if isinstance(X, str) and not os.path.exists(X):  # noqa: PTH110 (a long text is no path, but no error either)
             raise TypeError(
                 f"X is the string {X[:40]!r}, and there is no such file or folder. Give a list of texts, such as "
                 "[text], a frame, or the path of a Parquet file or of a folder of them."

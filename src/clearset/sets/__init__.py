@@ -19,6 +19,7 @@ from ._labels import (
     has_missing,
     join_classes,
     label_column,
+    one_column,
     read_labels,
     read_weights,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "number",
     "numbers",
     "offsets_from_sizes",
+    "one_column",
     "places_of_codes",
     "read_labels",
     "read_more_sets",

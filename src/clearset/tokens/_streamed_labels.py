@@ -132,7 +132,11 @@ class Totals(NamedTuple):
     @classmethod
     def of(cls, rows: Callable[[int, int], CountedExamples], n_rows: int) -> "Totals":
         """Pass over labels and weights for the prior, then for the extent of what examples add."""
-        exact = ExactSums.of(Extent.joined(Extent.of(prior_contributions(piece)) for piece in _pieces(rows, n_rows)))
+        exact = ExactSums.of(
+            Extent.joined(
+                Extent.of(prior_contributions(piece.labels, piece.weights)) for piece in _pieces(rows, n_rows)
+            )
+        )
         classes: npt.NDArray[Any] | None = None
         sums: Any = 0.0
         for piece in _pieces(rows, n_rows):
@@ -140,7 +144,9 @@ class Totals(NamedTuple):
             if piece.labels.classes is not None:
                 classes, codes = full_classes(piece.labels)
             n_classes = 1 if classes is None else len(classes)
-            sums = sums + sums_by_channel(exact.split(prior_contributions(piece)), codes, n_classes)
+            sums = sums + sums_by_channel(
+                exact.split(prior_contributions(piece.labels, piece.weights)), codes, n_classes
+            )
         totals = cls(rows, n_rows, classes, prior_from_sums(exact.join(sums), classes))
         added = (totals._adding(piece)[1] for piece in _pieces(rows, n_rows))
         extents = [Extent.of(contributions) for contributions in added if contributions is not None]
