@@ -76,7 +76,7 @@ PARAMETERS: list[tuple[str, list[Any], str]] = [
     ("patience", [0, 2.5, None], "whole number at least 1"),
     ("restarts", [0, -1, 1.0, None], "whole number at least 1"),
     ("warm_start", ["yes", None, 0], "True or False"),
-    ("device", ["cuda", "gpu", None], "'auto', 'cpu'"),
+    ("device", ["gpu", "cuda:0", None], "'auto', 'cpu', 'cuda'"),
     ("n_jobs", [0, 1.5, "2", True], "must be None, a positive number"),
     ("verbose", [-1, "loud", None, 0.5], "whole number at least 0"),
 ]

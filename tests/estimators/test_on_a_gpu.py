@@ -6,8 +6,8 @@ import pytest
 import clearset as cs
 from clearset.engines import available_engines
 
-if "cuda" not in available_engines():
-    pytest.skip("there is no NVIDIA GPU, or torch does not see it", allow_module_level=True)
+HAS_GPU = "cuda" in available_engines()
+needs_a_gpu = pytest.mark.skipif(not HAS_GPU, reason="there is no NVIDIA GPU, or torch does not see it")
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,7 @@ def features():
     return [cs.Feature("a", monotonic="increasing"), cs.Feature("b", monotonic="increasing", shape="concave"), "c"]
 
 
+@needs_a_gpu
 @pytest.mark.parametrize("lattices", ["full", "ensemble"])
 def test_fits_predict_verify_and_are_saved_as_any(data, tmp_path, lattices):
     sets, labels = data
@@ -44,9 +45,24 @@ def test_fits_predict_verify_and_are_saved_as_any(data, tmp_path, lattices):
     np.testing.assert_allclose(models[0].predict(sets), ours, rtol=1e-9)
 
 
+@needs_a_gpu
 def test_few_sets_with_classes(data):
     sets, labels = data
     some, classes = sets[:500], np.digitize(labels[:500], [0.2, 0.3])
     options = {"epochs": 10, "random_state": 0, "batch_size": 50}
     model, other = (cs.SetClassifier(device=d, **options).fit(some, classes) for d in ("cuda", "cpu"))
     np.testing.assert_allclose(model.predict_proba(some), other.predict_proba(some), atol=1e-4)
+
+
+@pytest.mark.skipif(HAS_GPU, reason="there is an NVIDIA GPU")
+def test_without_a_gpu_it_is_said_what_is_needed():
+    with pytest.raises(ImportError, match="device='cuda' needs an NVIDIA GPU and torch that sees it"):
+        cs.SetRegressor(device="cuda").fit([[1.0], [2.0]], [0.0, 1.0])
+
+
+@pytest.mark.skipif(HAS_GPU, reason="there is an NVIDIA GPU")
+def test_what_was_trained_on_a_gpu_predicts_without_one():
+    X, y = np.linspace(0, 1, 60)[:, None], np.linspace(0, 1, 60)
+    model = cs.SetRegressor(epochs=3, early_stopping=False, random_state=0).fit(X, y)
+    before = model.predict(X)
+    np.testing.assert_array_equal(model.set_params(device="cuda").predict(X), before)

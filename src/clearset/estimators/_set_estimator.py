@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from clearset.engines import processes
+from clearset.engines import engine, processes
 from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
@@ -170,6 +170,8 @@ class SetEstimator(ModelEstimator, ABC):
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
+        if self.device == "cuda":
+            engine("cuda")  # an error says what it needs, before any work
         start, stream = None, as_stream(X)
         if stream is None:
             check_alone(self, "its data are in memory")

@@ -34,7 +34,7 @@ class Module:
             _check(_driver().cuModuleLoadData(ctypes.byref(self._handle), code))
 
     def __del__(self) -> None:
-        if self._handle:
+        if self._handle and _driver is not None:  # at the end of the program there may be no driver any more
             _driver().cuModuleUnload(self._handle)
 
     def launch(self, name: str, grid: int | tuple[int, int], block: int, *arguments: Any, shared: int = 0) -> None:
