@@ -141,7 +141,7 @@ class _Run:
         self._numbers.append(entries.numbers)
         self._counts.append(entries.counts)
         self._parts.append(entries.parts.ravel())
-        self.samples = entries.numbers[:: max(1, len(entries.numbers) // 1024)]
+        self.samples = entries.numbers[:: max(1, len(entries.numbers) // 1024)].copy()  # a view would keep all of them
         self._place = 0
 
     def __len__(self) -> int:
