@@ -5,12 +5,13 @@ import functools
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
 import torch
+
+from clearset.artifact import write_file
 
 OPTIONS = ("--std=c++17", "--fmad=true")
 
@@ -48,13 +49,10 @@ def _cache_folder() -> Path:
 
 
 def _keep(path: Path, code: bytes) -> None:
-    """Write a file at once, so that others see all of it or none; where nothing can be written, nothing is kept."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(code)
-        Path(file.name).replace(path)
-    except OSError:
+        write_file(path, code)
+    except OSError:  # nothing can be written there, so nothing is kept
         return
 
 

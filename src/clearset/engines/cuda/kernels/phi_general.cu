@@ -66,7 +66,8 @@ __device__ __forceinline__ int64 set_at(const Tokens& tokens, const Batch& batch
   return tokens.order ? tokens.order[batch.first_set + i] : batch.first_set + i;
 }
 
-__device__ __forceinline__ Line plain_line(const Tokens& tokens, const Tables& tables, const REAL* calibration, int d, int64 t) {
+__device__ __forceinline__ Line plain_line(const Tokens& tokens, const Tables& tables, const REAL* calibration, int d,
+                                          int64 t) {
   const int64 at = d * tokens.n_tokens + t;
   return Line(calibration, tables.n_slots, tokens.slots[at], tokens.fractions[at]);
 }

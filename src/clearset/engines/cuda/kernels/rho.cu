@@ -230,8 +230,8 @@ constexpr int MOST_WARPS = 32;
 // What a set leaves on the way: its loss, gradients by outputs and by means, and with `add(table, place, amount)` its part of
 // the gradients by rho's tables, which stand end to end.
 template <class Add>
-__device__ __forceinline__ void learn_from_set(const Rho& rho, const Labels& labels, const Batch& batch, int outputs, int divided,
-                                               int64 i, const REAL* means, REAL* by_outputs, REAL* by_means,
+__device__ __forceinline__ void learn_from_set(const Rho& rho, const Labels& labels, const Batch& batch, int outputs,
+                                               int divided, int64 i, const REAL* means, REAL* by_outputs, REAL* by_means,
                                                double (&sums)[SUMS], const Add& add) {
   const int64 set = labels.order ? labels.order[batch.first_set + i] : batch.first_set + i;
   REAL* results = by_outputs + i * outputs;
@@ -309,8 +309,10 @@ learn_in_columns(Rho rho, Labels labels, Batch* batch, int outputs, int divided,
 
 // Gradients by rho's tables as whole numbers, once their scales are known.
 extern "C" __global__ void __launch_bounds__(128)
-rho_gradients(Rho rho, Batch* batch, int outputs, const REAL* means, const REAL* by_outputs, const double* scales, int64* sums) {
-  for (int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x; i < batch->n_sets * outputs; i += int64(gridDim.x) * blockDim.x) {
+rho_gradients(Rho rho, Batch* batch, int outputs, const REAL* means, const REAL* by_outputs, const double* scales,
+              int64* sums) {
+  const int64 count = batch->n_sets * outputs, step = int64(gridDim.x) * blockDim.x;
+  for (int64 i = int64(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
     const int f = rho.functions == 1 ? 0 : int(i % outputs);
     Reading reading;
     reading.read(rho, means + i * WIDTH, f);

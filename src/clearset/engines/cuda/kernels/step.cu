@@ -56,15 +56,16 @@ extern "C" __global__ void exact_gradients(const Pace* pace, Sizes sizes, int64*
     sum += sums[copy * sizes.end + i];
     sums[copy * sizes.end + i] = 0;
   }
-  const int scale = i < sizes.vertices ? 0 : i < sizes.rho_calibrators ? 1 : i < sizes.rho_vertices ? 5 : i < sizes.rho_output ? 4 : 3;
+  const int of_phi = i < sizes.vertices ? 0 : 1, of_rho = i < sizes.rho_vertices ? 5 : i < sizes.rho_output ? 4 : 3;
+  const int scale = i < sizes.rho_calibrators ? of_phi : of_rho;
   gradient[i] = unscaled(double(sum), pace->scales[scale]);
 }
 
 // Gradients from what blocks have added up, a warp for each: phi's is (rows, blocks, n_slots + vertices), rho's (blocks,
 // parameters). places[slot] is where the quick kernels have a slot.
 extern "C" __global__ void __launch_bounds__(128)
-summed_gradients(Sizes sizes, const double* phi, const double* rho, const int* places, int n_slots, int n_padded, int n_vertices,
-                 int blocks, double* gradient) {
+summed_gradients(Sizes sizes, const double* phi, const double* rho, const int* places, int n_slots, int n_padded,
+                 int n_vertices, int blocks, double* gradient) {
   const int64 i = (int64(blockIdx.x) * blockDim.x + threadIdx.x) / LANES;
   if (i >= sizes.end) return;
   const int lane = threadIdx.x % LANES, phi_size = n_padded + n_vertices;

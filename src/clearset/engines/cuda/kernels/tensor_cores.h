@@ -1,10 +1,9 @@
 // A lattice of size 2 whose value is u'Cv, with u and v the weights of the vertices of each half of the features, on tensor
-// cores. Numbers are split into two of 11 bits, and three products of these are as exact as a
-// product in single precision.
+// cores. Numbers are split into two of 11 bits, and three products of these are as exact as a product in single precision.
 //
-// A tile has 16 tokens. Lane 4 g + t holds the weights of the tokens g and g + 8 at the vertices
-// 8 q + 2 t + b: the last feature of a half says b, the two before t, and those before them q. This is how tensor cores take
-// the first factor of a product in half precision, and how they leave the result.
+// A tile has 16 tokens. Lane 4 g + t holds the weights of the tokens g and g + 8 at the vertices 8 q + 2 t + b: the last
+// feature of a half says b, the two before t, and those before them q. This is how tensor cores take the first factor of a
+// product in half precision, and how they leave the result.
 #pragma once
 
 #include "packed.h"
@@ -73,7 +72,10 @@ __device__ __forceinline__ void load_factor(const float* vertices, uint4* factor
   for (int i = threadIdx.x; i < (N / 8) * steps * LANES; i += blockDim.x) {
     const int lane = i % LANES, k = i / LANES % steps, q = i / LANES / steps;
     const int column = 8 * q + lane / 4, first = 16 * k + 2 * (lane % 4);
-    const auto at = [&](int row) { return row < K ? (turned ? vertices[column * V + row] : vertices[row * V + column]) : 0.0f; };
+    const auto at = [&](int row) {
+      if (row >= K) return 0.0f;
+      return turned ? vertices[column * V + row] : vertices[row * V + column];
+    };
     const Pair near = split(at(first), at(first + 1)), far = split(at(first + 8), at(first + 9));
     factor[i] = {near.high, near.low, far.high, far.low};
   }
