@@ -388,7 +388,7 @@ def test_tables_built_otherwise_are_not_merged() -> None:
         ({"y": pa.DictionaryArray.from_arrays([0, 0], pa.array([["a"]]))}, TypeError, "Give one label"),
         ({"sample_weight": [0, 0]}, ValueError, "All weights are 0"),
         ({"sample_weight": ["a", "b"]}, TypeError, "one number an example"),
-        ({"engine": "spark"}, ValueError, "only 'local'"),
+        ({"engine": "spark"}, ValueError, "'auto', 'local' or a SparkSession"),
         ({"tokens": "subsets"}, TypeError, "tokens is 'subsets'"),
         ({"filters": [5]}, TypeError, r"MinCount\(5\)"),
         ({"filters": [lambda s: s.counts]}, ValueError, "a boolean for each"),
