@@ -237,7 +237,9 @@ def test_columns_of_the_wrong_type() -> None:
 
 
 def test_what_is_no_data() -> None:
-    for X in (None, "text", 5, {"stars": [1.0]}, [[1.0], [1.0, 2.0]], np.zeros(3), np.zeros((2, 2, 2))):
+    with refused(FileNotFoundError, "no file or folder 'text'", "path of a Parquet file"):
+        cs.SetRegressor().fit("text", [1.0, 2.0])
+    for X in (None, 5, {"stars": [1.0]}, [[1.0], [1.0, 2.0]], np.zeros(3), np.zeros((2, 2, 2))):
         with pytest.raises((ValueError, TypeError)):
             cs.SetRegressor().fit(X, [1.0, 2.0])
     with refused(TypeError, "lazy frame", "collect"):

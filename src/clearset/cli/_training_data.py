@@ -22,6 +22,7 @@ from clearset.cli._features_file import Declarations
 from clearset.cli._item_columns import ItemColumns
 from clearset.cli._options import CSV_SEPARATOR, CsvFormat, Task, TrainingOptions
 from clearset.cli._table_files import check_column, is_parquet, list_columns, names_in, plain_column, read_sets
+from clearset.engines import processes
 from clearset.sets import SIZE, Feature, Stream, as_stream, memory_limit, resolve_features
 
 # So many rows of data that are not read at once show what columns hold.
@@ -41,9 +42,9 @@ class TrainingData:
 
 
 def training_stream(options: TrainingOptions, max_memory: str | None) -> Stream | None:
-    """Return the rows of a folder, or of a file where memory is limited, which are read piece by piece; else None."""
+    """Return the rows of a folder, or of a file where memory is limited or several processes read it; else None."""
     path = options.data
-    if not path.is_dir() and max_memory is None:
+    if not path.is_dir() and max_memory is None and processes().count == 1:
         return None
     memory_limit(max_memory)  # or an error, before anything is read
     given = {"--by": options.by, "--column": options.column, "--set-columns": options.set_columns}
@@ -51,11 +52,11 @@ def training_stream(options: TrainingOptions, max_memory: str | None) -> Stream 
     if wrong := [name for name, value in given.items() if value]:
         raise ValueError(
             f"{wrong[0]} is for one file that is read into memory, but '{path}' is "
-            f"{'a folder' if path.is_dir() else 'read piece by piece (--max-memory)'}. Give Parquet files with one row "
+            f"{'a folder' if path.is_dir() else 'read piece by piece (--max-memory, or several processes)'}. Give Parquet files with one row "
             "a set and numbers in lists, or one file without --max-memory."
         )
     if not path.is_dir() and path.exists() and not is_parquet(path):
-        raise ValueError(f"--max-memory is for Parquet files, but '{path}' is none by its name. Leave it out.")
+        raise ValueError(f"--max-memory and several processes are for Parquet files, but '{path}' is none by its name.")
     return as_stream(path)
 
 

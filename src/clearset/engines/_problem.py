@@ -53,10 +53,18 @@ class Share:
 
 
 class Lanes(NamedTuple):
-    """A division of labelled sets by which gradients are added up, the same for any number of threads and processes."""
+    """A division of labelled sets by which gradients are added up, the same for any number of threads and processes.
 
-    of_sets: npt.NDArray[np.uint8]  # the lane of each set
-    number: int  # of lanes, at most `MOST_LANES`
+    Parameters
+    ----------
+    of_sets : ndarray of uint8, shape (n,)
+        The lane of each set.
+    number : int
+        The number of lanes, at most `MOST_LANES`.
+    """
+
+    of_sets: npt.NDArray[np.uint8]
+    number: int
 
 
 @dataclass(frozen=True, eq=False)

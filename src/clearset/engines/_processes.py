@@ -48,7 +48,13 @@ _current: ContextVar[Processes] = ContextVar("processes", default=OneProcess()) 
 
 
 def processes() -> Processes:
-    """Return the processes that this one works with: those of `several_processes`, or itself alone."""
+    """Return the processes that this one works with.
+
+    Returns
+    -------
+    Processes
+        Those of `several_processes`, or this one alone.
+    """
     return _current.get()
 
 
@@ -68,12 +74,13 @@ def several_processes() -> Iterator[Processes]:
 
     Examples
     --------
-    A script ``train.py``, to be run by ``torchrun --nproc-per-node 4 train.py``::
+    A script ``train.py``, to be run by ``torchrun --nproc-per-node 4 train.py``:
 
-        with cs.several_processes() as processes:
-            model = cs.SetRegressor(["stars"], random_state=0).fit("reviews/", "sales")
-        if processes.rank == 0:
-            model.save("model.clearset")
+    >>> import clearset as cs
+    >>> with cs.several_processes() as processes:  # doctest: +SKIP
+    ...     model = cs.SetRegressor(["stars"], random_state=0).fit("reviews/", "sales")
+    >>> if processes.rank == 0:  # doctest: +SKIP
+    ...     model.save("model.clearset")
     """
     try:
         from clearset.engines.torch import TorchProcesses
@@ -88,5 +95,11 @@ def several_processes() -> Iterator[Processes]:
 
 
 def started_by_torchrun() -> bool:
-    """Return whether this process is one of several that ``torchrun`` has started."""
+    """Tell whether this process is one of several that ``torchrun`` has started.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
     return "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
