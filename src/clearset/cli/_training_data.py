@@ -50,10 +50,10 @@ def training_stream(options: TrainingOptions, max_memory: str | None) -> Stream 
     given = {"--by": options.by, "--column": options.column, "--set-columns": options.set_columns}
     given |= {f"--{each.name}": getattr(options, each.name) for each in fields(CsvFormat)}
     if wrong := [name for name, value in given.items() if value]:
+        how = "a folder" if path.is_dir() else "read piece by piece (--max-memory, or several processes)"
         raise ValueError(
-            f"{wrong[0]} is for one file that is read into memory, but '{path}' is "
-            f"{'a folder' if path.is_dir() else 'read piece by piece (--max-memory, or several processes)'}. Give Parquet files with one row "
-            "a set and numbers in lists, or one file without --max-memory."
+            f"{wrong[0]} is for one file that is read into memory, but '{path}' is {how}. Give Parquet files with one "
+            "row a set and numbers in lists, or one file without --max-memory."
         )
     if not path.is_dir() and path.exists() and not is_parquet(path):
         raise ValueError(f"--max-memory and several processes are for Parquet files, but '{path}' is none by its name.")
