@@ -193,7 +193,11 @@ def test_a_block_runs_alone(block: Block, tmp_path: Path) -> None:
         assert {path.name for path in machine.folder.iterdir()} == set(re.split(", | and ", makes[1]))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+# The job for Spark is run by tests/spark, with Spark.
+EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.name != "spark_job.py"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs_alone(path: Path, tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     shutil.copytree(path.parent, machine.folder / "examples")

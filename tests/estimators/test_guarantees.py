@@ -132,7 +132,7 @@ def test_no_output_goes_the_wrong_way(name: str, seed: int) -> None:
 def test_no_output_goes_the_wrong_way_after_training_in_single_precision(
     monkeypatch: pytest.MonkeyPatch, seed: int, constraints: str
 ) -> None:
-    monkeypatch.setattr("clearset.training._fit_sets.DOUBLE_PRECISION_VALUES", 0)
+    monkeypatch.setattr("clearset.training._prepared.DOUBLE_PRECISION_VALUES", 0)
     model = train(seed, missing=0.1, width=3, lattice_size=3, lattices="ensemble", constraints=constraints)
     falls = largest_fall(model, seed, missing=0.1)
     assert max(falls.values()) <= 1e-6, falls

@@ -47,7 +47,7 @@ def test_one_seed_one_model_whatever_the_threads(
     reviews: Any, options: dict[str, Any], single: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if single:
-        monkeypatch.setattr("clearset.training._fit_sets.DOUBLE_PRECISION_VALUES", 0)
+        monkeypatch.setattr("clearset.training._prepared.DOUBLE_PRECISION_VALUES", 0)
     options = {"features": FEATURES, "epochs": 3} | options
     expected = fit(reviews.frame, reviews.sales, **options).predict(reviews.frame)
     for n_jobs in (1, 2, 3):

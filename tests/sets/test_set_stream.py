@@ -88,7 +88,8 @@ def test_some_of_the_rows(table, tmp_path):
     features = FEATURES[:3]
     sets = streamed(table, features, tmp_path, rows=(5, 33))
     whole = read_sets(table.slice(5, 28), features)
-    assert len(sets) == 28
+    assert sets.n_read == 28
+    assert sets.first == 5
     assert_same_sets(list(sets.pieces()), whole, features)
     np.testing.assert_array_equal(sets.sizes, whole.sizes)
 
@@ -103,11 +104,19 @@ def test_keypoints_and_categories_are_those_of_the_table(table, tmp_path, sample
     assert found.categories[1] == expected.categories[1] == ("corner", "mall", "market")
 
 
+def gathered(shares):
+    """Return what a process gathers of several: in place of the others, their calls are made one after the other."""
+    sent = [[] for _ in shares]
+    for share, own in zip(shares, sent, strict=True):
+        share.gathered(lambda array, own=own: [own.append(array) or array])
+    calls = iter(zip(*sent, strict=True))
+    return shares[0].gathered(lambda _: list(next(calls)))
+
+
 def test_observed_shares_make_up_the_whole(table, tmp_path):
     sets = [streamed(table, FEATURES, tmp_path, rows=share) for share in ((0, 20), (20, 21), (21, N))]
-    merged = Observed(FEATURES)
-    for share in (sets[1], sets[2], sets[0]):
-        merged.merge(Observed.of(share, FEATURES, first=share.rows[0]))
+    shares = [Observed.of(share, FEATURES) for share in (sets[1], sets[2], sets[0])]
+    merged = gathered(shares)
     whole = Observed.of(read_sets(table, FEATURES), FEATURES)
     assert merged.categories == whole.categories
     for name, sample in whole.samples.items():

@@ -50,17 +50,25 @@ def test_any_order_and_pieces_give_the_same_sample(way):
     assert_same(sampled(values, weights, order, cuts), sampled(values, weights))
 
 
+def gathered(samples):
+    """Return what a process gathers of several: in place of the others, their calls are made one after the other."""
+    sent = [[] for _ in samples]
+    for sample, own in zip(samples, sent, strict=True):
+        sample.gathered(lambda array, own=own: [own.append(array) or array])
+    calls = iter(zip(*sent, strict=True))
+    return samples[0].gathered(lambda _: list(next(calls)))
+
+
 @pytest.mark.usefixtures("few")
 @given(ways())
 @settings(max_examples=100, deadline=None)
 def test_merged_samples_are_the_sample_of_the_whole(way):
     values, weights, order, cuts = way
-    keys, merged = set_keys(0, len(values)), ValueSample()
+    keys, parts = set_keys(0, len(values)), []
     for part in map(np.sort, np.split(order, cuts)):
-        one = ValueSample()
-        one.add(keys[part], mixed(keys[part]), values[part], None if weights is None else weights[part])
-        merged.merge(one)
-    assert_same(merged, sampled(values, weights))
+        parts.append(ValueSample())
+        parts[-1].add(keys[part], mixed(keys[part]), values[part], None if weights is None else weights[part])
+    assert_same(gathered(parts), sampled(values, weights))
 
 
 @pytest.mark.usefixtures("few")
@@ -128,8 +136,5 @@ def test_nothing():
     sample.add(set_keys(0, 0), set_keys(0, 0), np.empty(0), None)
     assert sample.count == 0
     other = sampled(np.array([1.0, 2.0]))
-    other.merge(ValueSample())
-    np.testing.assert_array_equal(other.values()[0], [1.0, 2.0])
-    empty = ValueSample()
-    empty.merge(ValueSample())
-    assert empty.values()[0].shape == (0,)
+    np.testing.assert_array_equal(gathered([other, ValueSample()]).values()[0], [1.0, 2.0])
+    assert gathered([ValueSample(), ValueSample()]).values()[0].shape == (0,)
