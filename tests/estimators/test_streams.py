@@ -319,3 +319,14 @@ def test_labels_and_features_that_are_dictionaries(tmp_path):
     assert streamed.features_ == whole.features_ == (cs.Feature("stars"), cs.Feature("shop", kind="categorical"))
     np.testing.assert_array_equal(streamed.classes_, ["0", "1", "2"])
     assert bits(streamed) == bits(whole)
+
+
+def test_predictions_stand_as_the_data_set_lists_its_files(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        pq.write_table(pa.table({"x": rng.normal(size=60), "y": rng.normal(size=60)}), tmp_path / f"{name}.parquet")
+    listed = ds.dataset([str(tmp_path / "b.parquet"), str(tmp_path / "a.parquet")])
+    model = cs.SetRegressor(["x"], epochs=2, random_state=0).fit(listed, "y")
+    np.testing.assert_array_equal(model.predict(listed), model.predict(listed.to_table()))
+    with pytest.raises(ValueError, match="y is given apart from the data set"):
+        model.fit(listed, listed.to_table()["y"].to_numpy())

@@ -144,8 +144,8 @@ def test_what_is_no_data(tmp_path):
 
 
 def test_one_wrong_file_of_a_folder_is_named(folder):
-    (folder / "d.csv").write_text("x,label\n1,2\n")
-    with pytest.raises(ValueError, match=r"Cannot read .*d\.csv"):
+    (folder / "d.parquet").write_text("x,label\n1,2\n")
+    with pytest.raises(ValueError, match=r"Cannot read .*d\.parquet"):
         as_stream(folder)
 
 
@@ -169,8 +169,28 @@ def test_a_filtered_data_set_is_refused(folder):
         as_stream(ds.dataset(folder).filter(ds.field("label") > 3))
 
 
-def test_columns_that_only_some_files_have_are_missing_in_others(tmp_path):
-    pq.write_table(pa.table({"x": [1.0], "z": [2.0]}), tmp_path / "a.parquet")
-    pq.write_table(pa.table({"x": [3.0]}), tmp_path / "b.parquet")
-    table = read(as_stream(tmp_path), "x", "z")
-    assert table.to_pylist() == [{"x": 1.0, "z": 2.0}, {"x": 3.0, "z": None}]
+def test_files_may_differ_in_types_that_go_together(tmp_path):
+    pq.write_table(pa.table({"x": pa.array([1, 2], pa.int8()), "y": pa.nulls(2)}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": [1000.5], "y": ["b"]}), tmp_path / "b.parquet")
+    (tmp_path / "README.txt").write_text("no Parquet")
+    stream = as_stream(tmp_path)
+    assert stream.column("x").to_pylist() == [1.0, 2.0, 1000.5]
+    assert stream.column("y").to_pylist() == [None, None, "b"]
+
+
+def test_a_file_that_lacks_a_column_is_named(tmp_path):
+    pq.write_table(pa.table({"x": [1], "y": [2]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": [3]}), tmp_path / "b.parquet")
+    stream = as_stream(tmp_path)
+    assert stream.column("x").to_pylist() == [1, 3]
+    with pytest.raises(ValueError, match=r"b\.parquet' has no column 'y', which other files have"):
+        stream.column("y")
+
+
+def test_a_data_set_may_be_read_as_it_is_listed(tmp_path):
+    for name in "ab":
+        pq.write_table(pa.table({"x": [name]}), tmp_path / f"{name}.parquet")
+    listed = ds.dataset([str(tmp_path / "b.parquet"), str(tmp_path / "a.parquet")])
+    by_path, as_listed = as_stream(listed), as_stream(listed, by_path=False)
+    assert (by_path.column("x").to_pylist(), by_path.as_listed) == (["a", "b"], False)
+    assert (as_listed.column("x").to_pylist(), as_listed.as_listed) == (["b", "a"], True)

@@ -32,7 +32,7 @@ def in_batches(path: Path, max_memory: str | None) -> bool:
 class ReportedStream(Stream):
     """A stream that tells how many rows were read, and changes its tables on the way."""
 
-    report: Callable[[int], None]
+    report: Callable[[int], None] = lambda _rows: None
     change: Callable[[pa.Table], pa.Table] = lambda table: table
 
     def tables(
@@ -58,7 +58,8 @@ def reported(
         raise ValueError(f"'{path}' has no rows.")
     with Progress(console=Console(stderr=True, quiet=quiet), transient=True) as progress:
         bar = progress.add_task(what, total=passes * stream.n_rows)
-        yield ReportedStream(stream.dataset, stream.units, lambda rows: progress.advance(bar, rows), change)
+        report = {"report": lambda rows: progress.advance(bar, rows), "change": change}
+        yield ReportedStream(stream.schema, stream.units, stream.as_listed, stream.lacking, **report)
 
 
 def batches_for(

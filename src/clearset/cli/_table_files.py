@@ -55,11 +55,11 @@ def columns_of_fit(table: pa.Table, model: Model) -> pa.Table:
 
 def read_table(path: Path, form: CsvFormat, texts: Sequence[str] = ()) -> pa.Table:
     """Return the table of a CSV or Parquet file, by its extension; of CSV, the columns `texts` are read as text."""
-    if path.suffix.lower() != ".tsv":
-        check_format(path)
     if not path.is_file():
         what = "it is a folder, which this command does not read" if path.is_dir() else "there is no such file"
         raise FileNotFoundError(f"Cannot read '{path}': {what}. Give a CSV or Parquet file.")
+    if path.suffix.lower() != ".tsv":
+        check_format(path)
     if is_parquet(path):
         check_no_format(form, path)
     try:

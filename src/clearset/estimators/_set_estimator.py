@@ -259,7 +259,7 @@ class SetEstimator(ModelEstimator, ABC):
         stream = as_stream(X)
         sets: SetSource
         if stream is not None:
-            sets = sets_of(stream, features, self.max_memory)
+            sets = sets_of(stream, features, self.max_memory, least=0)
         else:
             check_alone(self, "its validation data are in memory")
             sets = read_sets(self._input(X), features)

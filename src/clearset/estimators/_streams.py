@@ -33,6 +33,11 @@ def labels_of(stream: Stream | None, values: Any, argument: str) -> Any:
         One value for each row.
     """
     if not isinstance(values, str):
+        if stream is not None and values is not None and not stream.as_listed:
+            raise ValueError(
+                f"{argument} is given apart from the data set, whose files are read in the order of their paths, not "
+                "as they are listed. Name the column that holds it, or list the files by path."
+            )
         return values
     if stream is None:
         raise TypeError(
@@ -93,12 +98,14 @@ def read_training_stream(
     return sets_of(stream, resolved, estimator.max_memory), resolved, declared
 
 
-def sets_of(stream: Stream, features: Sequence[Feature], max_memory: int | str | None) -> SetStream:
+def sets_of(
+    stream: Stream, features: Sequence[Feature], max_memory: int | str | None, *, least: int = LEAST_SETS
+) -> SetStream:
     """Return the sets of a stream, of which each of several processes reads its share."""
     group, n = processes(), stream.n_rows
     if group.count > MOST_LANES:
         raise ValueError(f"There are {group.count} processes; a fit takes {MOST_LANES} at most. Start fewer of them.")
-    if n < LEAST_SETS and group.count > 1:
+    if n < least and group.count > 1:
         raise ValueError(
             f"There are {n:,} sets for {group.count} processes; at least {LEAST_SETS:,} are needed. Use one."
         )

@@ -86,7 +86,7 @@ class FittedModel(GivesOutputs):
         return None if X is None else self._input(X)
 
     def _outputs(self, X: Any) -> FloatArray:
-        if (stream := as_stream(X)) is None:
+        if (stream := as_stream(X, by_path=False)) is None:
             return self.as_model().read(self._input(X)).outputs()
         model = self.as_model()
         pieces = [model.read(table).outputs() for table in stream.tables(model.columns_of(stream))]

@@ -1,8 +1,8 @@
 """Rows that need not fit into memory: Parquet files, folders of them, and Arrow data sets."""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,13 +44,10 @@ class Stream:
     [2]
     """
 
-    dataset: ds.Dataset
+    schema: pa.Schema  # names and types of the columns
     units: tuple[_Unit, ...]
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Names and types of the columns."""
-        return self.dataset.schema
+    as_listed: bool = True  # whether rows come in the order of the data set that was given
+    lacking: Mapping[str, str] = field(default_factory=dict)  # columns that some file does not have, and which
 
     @property
     def n_rows(self) -> int:
@@ -68,6 +65,11 @@ class Stream:
         for name in names:
             if name not in self.schema.names:
                 raise ValueError(unknown_name("Column", name, tuple(self.schema.names)))
+            if name in self.lacking:
+                raise ValueError(
+                    f"'{self.lacking[name]}' has no column {name!r}, which other files have. Add it there, move the "
+                    "file away, or name the columns to read."
+                )
 
     def tables(
         self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None
@@ -128,13 +130,15 @@ class Stream:
         )
 
 
-def as_stream(X: object) -> Stream | None:
+def as_stream(X: object, *, by_path: bool = True) -> Stream | None:
     """Return the stream of a Parquet file, a folder of Parquet files or an Arrow data set; None for anything else.
 
     Parameters
     ----------
     X : object
         A path of a file or folder (a string or path-like), a ``pyarrow.dataset.Dataset``, or anything else.
+    by_path : bool, default=True
+        Whether the files of a data set are read in the order of their paths, or as they are listed.
 
     Returns
     -------
@@ -157,18 +161,49 @@ def as_stream(X: object) -> Stream | None:
             "The data set has a filter, which would have to be applied in every pass over it. Write the filtered rows "
             "to a folder first: pyarrow.dataset.write_dataset(dataset, folder, format='parquet')."
         )
-    if not X.schema.names:
-        raise ValueError("The data set has no columns.")
     names = X.schema.names
+    if not names:
+        raise ValueError("The data set has no columns.")
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"The data set has more than one column named {twice!r}. Rename them.")
+    fragments = list(X.get_fragments())
+    schema, lacking = _unified(X, fragments)
     units, first = [], 0
-    for fragment in sorted(X.get_fragments(), key=_path):
+    ordered = sorted(fragments, key=_path) if by_path else fragments
+    for fragment in ordered:
         for part, n_rows in _parts(fragment):
             units.append(_Unit(part, first, n_rows))
             first += n_rows
-    return Stream(X, tuple(units))
+    as_listed = [_path(fragment) for fragment in ordered] == [_path(fragment) for fragment in fragments]
+    return Stream(schema, tuple(units), as_listed, lacking)
+
+
+def _unified(dataset: ds.Dataset, fragments: list[ds.Fragment]) -> tuple[pa.Schema, dict[str, str]]:
+    """Return the columns of all files, in types that hold the values of each, and those that some file lacks."""
+    if not all(isinstance(fragment, ds.ParquetFileFragment) for fragment in fragments) or len(fragments) < 2:
+        return dataset.schema, {}
+    schemas = [_physical_schema(fragment) for fragment in fragments]
+    if all(schema.equals(schemas[0]) for schema in schemas):
+        return dataset.schema, {}
+    try:
+        together = pa.unify_schemas([dataset.schema, *schemas], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ValueError(f"The files have columns of one name and types that do not go together: {error}.") from error
+    in_files = {name for schema in schemas for name in schema.names}
+    lacking = {
+        name: _path(fragment)
+        for fragment, schema in zip(fragments, schemas, strict=True)
+        for name in in_files - set(schema.names)
+    }
+    return together.remove_metadata(), lacking
+
+
+def _physical_schema(fragment: ds.Fragment) -> pa.Schema:
+    try:
+        return fragment.physical_schema
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"Cannot read '{fragment.path}' as Parquet. Move it out of the folder: {error}") from error
 
 
 def _parts(fragment: ds.Fragment) -> list[tuple[ds.Fragment, int]]:
@@ -189,10 +224,20 @@ def _open(path: Path) -> ds.Dataset:
         raise FileNotFoundError(
             f"There is no file or folder '{path}'. Give a frame, or the path of a Parquet file or a folder of them."
         )
+    source: Any = path
+    if path.is_dir():
+        # Other files may lie beside them; files whose names do not tell are taken for Parquet.
+        files = sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path)))
+        source = [str(file) for file in files if file.suffix.lower() in (".parquet", ".pq")] or list(map(str, files))
+        if not source:
+            raise FileNotFoundError(f"The folder '{path}' holds no Parquet files.")
     try:
-        found = ds.dataset(path, format="parquet", partitioning="hive" if path.is_dir() else None)
-    except pa.ArrowException as error:
+        if path.is_dir():
+            return ds.dataset(source, format="parquet", partitioning="hive", partition_base_dir=str(path))
+        return ds.dataset(source, format="parquet")
+    except (pa.ArrowException, OSError) as error:
         raise ValueError(f"Cannot read '{path}' as Parquet: {error}") from error
-    if path.is_dir() and not found.files:
-        raise FileNotFoundError(f"The folder '{path}' holds no Parquet files.")
-    return found
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from clearset.engines import MOST_LANES
 from clearset.estimators import SetClassifier, SetRegressor, as_estimator
 from clearset.sets import SIZE, Feature
 from clearset.spark._frames import check_columns, check_frame
@@ -67,6 +68,12 @@ def fit(
         raise TypeError(f"estimator is a {type(estimator).__name__}; give a SetRegressor or a SetClassifier.")
     if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
         raise ValueError(f"processes is {processes!r}; give a whole number from 1 on.")
+    slots = df.sparkSession.sparkContext.defaultParallelism
+    if processes > max(min(slots, MOST_LANES), 1):
+        raise ValueError(
+            f"processes is {processes}, but Spark has {slots} slots, and a fit takes {MOST_LANES} processes at most. "
+            "Ask for fewer."
+        )
     named: list[str] = [y] if sample_weight is None else [y, sample_weight]
     if not all(isinstance(name, str) for name in named):
         raise TypeError("y and sample_weight are the names of columns of the DataFrame.")
@@ -100,7 +107,8 @@ def _scratch(session: SparkSession, folder: str | os.PathLike[str] | None) -> It
     if folder is not None and not Path(folder).is_dir():
         raise ValueError(f"folder is {str(folder)!r}, which is no folder. Make it, on all machines.")
     made = Path(tempfile.mkdtemp(prefix="clearset-", dir=folder)).resolve()
-    made.chmod(0o777)  # executors may run as another user
+    if not master.startswith("local"):
+        made.chmod(0o777)  # executors may run as another user
     try:
         yield made / "rows"
     finally:

@@ -134,6 +134,10 @@ class TokenTable(KnownTokens):
         if is_spark_frame(X) or not isinstance(engine, str):
             from clearset.tokens.spark import build_with_spark
 
+            if column is not None or max_memory is not None:
+                raise ValueError(
+                    "column and max_memory are for files. Of a DataFrame, select items, labels and weights."
+                )
             return build_with_spark(X, y, tokenizer, filters, engine, task=task, sample_weight=sample_weight)
         if engine not in ("auto", "local"):
             raise ValueError(f"engine is {engine!r}; choose 'auto', 'local' or a SparkSession.")
