@@ -129,7 +129,8 @@ def test_sigkill(tmp_path: Path) -> None:
 def test_only_files_that_nobody_writes_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     left, alive, foreign = tmp_path / f".t.parquet.{'a' * 32}", tmp_path / f".t.parquet.{'b' * 32}", tmp_path / ".t.a"
-    for file in (left, alive, foreign):
+    of_examples = tmp_path / f".t.parquet.{'c' * 16}.examples.{'d' * 32}"  # of a table that was never complete
+    for file in (left, of_examples, alive, foreign):
         file.write_bytes(b"half")
     with alive.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

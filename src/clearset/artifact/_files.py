@@ -188,8 +188,8 @@ def _temporary_file(target: Path) -> Iterator[BinaryIO]:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove temporary files that no living process has locked."""
-    for path in target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 32}"):
+    """Remove temporary files of the target, and of files named after it, that no living process has locked."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}*.{'[0-9a-f]' * 32}"):
         with suppress(OSError), path.open("rb") as file:
             if _lock(file):
                 path.unlink()
