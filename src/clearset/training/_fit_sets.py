@@ -97,7 +97,7 @@ def fit_set_function(
 
 def _lanes(task: SetTask, data: LabelledSets, binning: Binning, layout: Layout, batch_size: int) -> int:
     """Return by how many lanes gradients are added up: each has more work than adding its gradient; 0 for few sets."""
-    if len(data) < LEAST_SETS_OF_LANES:
+    if len(data) < LEAST_SETS_OF_LANES and processes().count == 1:
         return 0
     width, keypoints = task.options.width, task.options.rho_keypoints
     of_rho = width * keypoints + 2**width + keypoints
