@@ -70,6 +70,18 @@ def test_double_precision(tmp_path, n_processes, classes):
         np.testing.assert_allclose(together[name], alone[name], rtol=1e-9, atol=1e-9)
 
 
+def test_few_sets_are_left_of_those_that_were_read(tmp_path):
+    """A third of the sets have weight 0, so that one process would add up the gradients of the others at once."""
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    write_sets(folder, 1_560)
+    parameters = {"random_state": 0, "epochs": 2}
+    alone = fitted(1, folder, tmp_path / "alone.npz", **parameters)
+    together = fitted(2, folder, tmp_path / "together.npz", **parameters)
+    for name in alone:
+        np.testing.assert_allclose(together[name], alone[name], rtol=1e-9, atol=1e-9)
+
+
 def test_packed_sets_in_single_precision(tmp_path):
     folder = tmp_path / "sets"
     folder.mkdir()
