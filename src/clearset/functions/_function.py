@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.functions._layout import Layout
-from clearset.functions._support import Support
+from clearset.runtime import Support
 
 
 @dataclass(frozen=True, eq=False)

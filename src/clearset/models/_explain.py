@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.models._arrays import FloatArray
-from clearset.models._contributions import Contributions, contributions, worth_of_means
 from clearset.models._explanation import Explanation
 from clearset.models._explanation_columns import CALIBRATED, lists, numbers
 from clearset.models._scored_sets import ScoredSets
+from clearset.runtime import Contributions, contributions, worth_of_means
 
 # Points of rho's curve between two keypoints of its calibrators.
 _FINENESS = 10

@@ -19,6 +19,7 @@ from clearset.models._arrays import FloatArray
 from clearset.models._calibrator_curve import CalibratorCurve, calibrator_curves
 from clearset.models._dependence import PartialDependence, dependence_of, name_and_sets
 from clearset.models._explanation import Explanation
+from clearset.models._exported import Exported
 from clearset.models._importance import Importance, importance_by_contribution, importance_by_permutation
 from clearset.models._predicting import GivesOutputs
 from clearset.models._verify import certify
@@ -71,7 +72,7 @@ def of_model(path: str, doc: str) -> Any:
     return property(lambda self: part(self.as_model()), doc=doc)
 
 
-class FittedModel(GivesOutputs):
+class FittedModel(Exported, GivesOutputs):
     """What every fitted model offers: looking inside, checking, saving and drawing."""
 
     @abstractmethod

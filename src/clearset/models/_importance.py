@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from clearset import display
 from clearset.models._arrays import FloatArray, IntArray
-from clearset.models._contributions import contributions, feature_contributions, worth_of_means
 from clearset.models._explanation_columns import in_library
 from clearset.models._scored_sets import ScoredSets
+from clearset.runtime import Worth, contributions, worth_of_means
 
 if TYPE_CHECKING:
     from clearset.models._model import Model, Reading
@@ -103,7 +103,7 @@ def importance_by_contribution(
     sizes, n_sets, of_tokens = dict.fromkeys(names, 0.0), 0, []
     for sets in reading.scored(label):
         worth = worth_of_means(sets)
-        for name, parts in feature_contributions(sets, worth).items():
+        for name, parts in _feature_contributions(sets, worth).items():
             sizes[name] += float(np.abs(parts).sum())
         if model.semantic:
             of_tokens.append(np.abs(contributions(sets, worth).tokens[sets.present]))
@@ -114,6 +114,21 @@ def importance_by_contribution(
     tokens = reading.ranked_tokens(np.concatenate(of_tokens) / n_sets) if of_tokens else None
     unit = _UNITS.get(model.link.name, "probability")
     return Importance(_ranked(table, "contribution"), tokens, unit, n_sets, frames)
+
+
+def _feature_contributions(sets: ScoredSets, worth: Worth) -> dict[str, FloatArray]:
+    """Return what each feature adds to the predictions, ``(B,)``, of tokens and of whole sets alike.
+
+    It is what the feature adds to the scores, compared with what they would be if it were as it is on average. Features
+    act together, so that these need not add up.
+    """
+    factors, found = worth.to_prediction * sets.weights, {}
+    for place, feature in enumerate(sets.binning.features):
+        change = sets.total(sets.as_they_are - sets.usual_scores(place))
+        # A set without tokens has none whose features could add anything.
+        there = True if sets.per_set[place] else sets.counts > 0
+        found[feature.name] = (change * worth.to_log_odds).sum(axis=(1, 2)) * factors * there
+    return found
 
 
 def importance_by_permutation(

@@ -169,6 +169,10 @@ class Model(FittedModel, PredictsLabels, Estimates):
         """Write the model as an artifact."""
 
     @abstractmethod
+    def write_runtime(self, path: str | os.PathLike[str]) -> None:
+        """Write the model for `clearset.runtime`."""
+
+    @abstractmethod
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
         """Read sets, their labels and names, as documents show them."""
 

@@ -48,6 +48,7 @@ class ScoredSets(ABC):
     ) -> None:
         self.positions = positions
         self.model, self.binning, self.link, self.support = model, model.binning, model.link, model.support
+        self.names = [feature.name for feature in model.binning.features]
         self.function, self.per_set = model.refined_function, per_set
         self.told_apart = per_set if told_apart is None else told_apart
         self.offsets, self.counts = self.positions.offsets, counts
@@ -143,10 +144,9 @@ class ScoredSets(ABC):
         # Where a feature counts tokens, it falls by one for all that are left, whichever token goes: two scores for
         # each token are enough.
         sizes, scores, counter = self.sizes, self.as_they_are, self.model.counter
-        names = [feature.name for feature in self.binning.features]
-        if counter in names:
+        if counter in self.names:
             slots, fractions = self.binning.place(counter, (sizes - 1).astype(np.float64), np.float64)
-            scores = self.scores(names.index(counter), slots[self.set_of], fractions[self.set_of])
+            scores = self.scores(self.names.index(counter), slots[self.set_of], fractions[self.set_of])
         several = np.flatnonzero(sizes[self.set_of] > 1)
         sets = self.set_of[several]
         means = (self.total(scores)[sets] - scores[several]) / (sizes[sets] - 1).reshape(-1, 1, 1)
@@ -212,7 +212,7 @@ class ScoredSets(ABC):
         table = pa.concat_tables(tables)
         order = [("set", "ascending"), ("token", "ascending"), ("feature", "ascending")]
         table = table.take(pc.sort_indices(table, order))
-        names = pa.array([feature.name for feature in features], pa.string()).take(table["feature"])
+        names = pa.array(self.names, pa.string()).take(table["feature"])
         return table.set_column(2, "feature", names).combine_chunks()
 
     def _extremes(

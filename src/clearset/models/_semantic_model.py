@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from clearset import export
 from clearset.functions import SetFunction
 from clearset.models._arrays import FloatArray
 from clearset.models._dependence import DRAWN, drawn_slots
@@ -166,6 +167,9 @@ class SemanticModel(SemanticMethods, Model):
         if self.link.n_outputs == 1:
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
+
+    def write_runtime(self, path: str | os.PathLike[str]) -> None:
+        export.write_item_runtime(path, self.reader, self.binning, self.refined_function, self.link)
 
     def columns_of(self, stream: Stream) -> list[str]:
         return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))

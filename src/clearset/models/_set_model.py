@@ -1,5 +1,6 @@
 """Fitted models over sets whose tokens have features."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
+from clearset import export
 from clearset.engines import engine, engine_on
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._dependence import DRAWN, drawn_slots
@@ -111,6 +113,9 @@ class SetModel(Model):
         if most_tokens is not None and sets.n_tokens > most_tokens:
             raise TokenLimitError(f"The sets have more than {most_tokens:,} tokens together. Read them in parts.")
         return SetReading(self, sets)
+
+    def write_runtime(self, path: str | os.PathLike[str]) -> None:
+        export.write_value_runtime(path, self.binning, self.function, self.link, sets_of_one=self.sets_of_one)
 
     def columns_of(self, stream: Stream) -> list[str]:
         forbidden = forbidden_features(self.edits)

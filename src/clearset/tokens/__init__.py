@@ -29,7 +29,7 @@ from ._token_binning import fit_token_binning
 from ._token_reader import Occurrences, TokenPlacer, TokenReader
 from ._token_rows import TokenRows
 from ._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer
-from ._vocabulary import flat, offsets_of_kept, places_in
+from ._vocabulary import as_bytes, flat, offsets_of_kept, places_in
 
 __all__ = [
     "NAMES",
@@ -65,6 +65,7 @@ __all__ = [
     "TokenStatistics",
     "TokenTable",
     "Tokenizer",
+    "as_bytes",
     "as_tokenizer",
     "check_details",
     "check_filters",

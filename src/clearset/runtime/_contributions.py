@@ -14,15 +14,17 @@ base. It is said in three steps, none of which leaves a rest:
 Rho and the curve rise, so nothing that speaks for a prediction can come out as lowering it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import expit, log_expit
+import numpy.typing as npt
 
-from clearset.models._arrays import FloatArray, IntArray
-from clearset.models._scored_sets import ScoredSets
+from clearset.runtime._support import Support
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 # A mean score nearer to its base than this has the slope of the curve there, not that of a line from the base.
 _TOUCHING = 1e-11
@@ -30,6 +32,54 @@ _TOUCHING = 1e-11
 _STEP = 1e-6
 # Less than this share of an output is nothing: where rho is flat, rounding must not decide on a sign.
 _ROUNDING = 1e-15
+
+
+class ScoredTokenSets(Protocol):
+    """B sets of T tokens whose scores are known; a set without tokens has one that is not `present`."""
+
+    names: list[str]  # of the features
+    told_apart: Sequence[bool]  # the features whose own contributions are named
+    support: Support
+    link: Any  # has the `name` of the link, and `nothing`: the outputs without a known token, or None
+    counts: IntArray  # (B,): tokens that are known
+    columns: IntArray  # (B,): the output that is explained
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """``(T,)``: whether a token is there."""
+
+    @property
+    def set_of(self) -> IntArray:
+        """``(T,)``: the set of each token."""
+
+    @property
+    def as_they_are(self) -> FloatArray:
+        """``(T, C, K)``: the scores."""
+
+    @property
+    def means(self) -> FloatArray:
+        """``(B, C, K)``: their means."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """``(B,)``: what the score of one token counts in the mean score of its set."""
+
+    @property
+    def prediction(self) -> FloatArray:
+        """``(B,)``: the predictions."""
+
+    @property
+    def base(self) -> FloatArray:
+        """``(B,)``: the base rate."""
+
+    def total(self, values: FloatArray) -> FloatArray:
+        """Add up what the tokens of each set have."""
+
+    def outputs(self, means: FloatArray) -> FloatArray:
+        """Apply rho to ``(N, C, K)`` mean scores: ``(N, C)``."""
+
+    def usual_scores(self, place: int) -> FloatArray:
+        """Score all tokens, ``(T, C, K)``, the feature at a place as it is on average."""
 
 
 class Contributions(NamedTuple):
@@ -51,7 +101,7 @@ class Worth(NamedTuple):
     to_prediction: FloatArray  # (B,): what one of those is worth in the unit of predictions
 
 
-def contributions(sets: ScoredSets, worth: Worth) -> Contributions:
+def contributions(sets: ScoredTokenSets, worth: Worth) -> Contributions:
     """Return what each token and each feature of whole sets adds to the predictions.
 
     A feature of the whole set is part of every token's score. What it adds to these is their difference from what they
@@ -61,7 +111,7 @@ def contributions(sets: ScoredSets, worth: Worth) -> Contributions:
     for place in np.flatnonzero(sets.told_apart).tolist():
         change = sets.as_they_are - sets.usual_scores(place)
         own = own - change
-        added[sets.binning.features[place].name] = sets.total(change) * sets.weights[:, None, None]
+        added[sets.names[place]] = sets.total(change) * sets.weights[:, None, None]
     counted = own * worth.to_log_odds[sets.set_of]
     of_tokens = counted.sum(axis=(1, 2)) * (worth.to_prediction * sets.weights)[sets.set_of]
     of_sets = {}
@@ -78,27 +128,12 @@ def contributions(sets: ScoredSets, worth: Worth) -> Contributions:
     return Contributions(scores, np.where(sets.present, of_tokens, of_tokens + rest[sets.set_of]), of_sets)
 
 
-def feature_contributions(sets: ScoredSets, worth: Worth) -> dict[str, FloatArray]:
-    """Return what each feature adds to the predictions, ``(B,)``, of tokens and of whole sets alike.
-
-    It is what the feature adds to the scores, compared with what they would be if it were as it is on average. Features
-    act together, so that these need not add up.
-    """
-    factors, found = worth.to_prediction * sets.weights, {}
-    for place, feature in enumerate(sets.binning.features):
-        change = sets.total(sets.as_they_are - sets.usual_scores(place))
-        # A set without tokens has none whose features could add anything.
-        there = True if sets.per_set[place] else sets.counts > 0
-        found[feature.name] = (change * worth.to_log_odds).sum(axis=(1, 2)) * factors * there
-    return found
-
-
 def _shown(scores: FloatArray, counted: FloatArray) -> FloatArray:
     """Return scores ``(n, C, K)`` as they are shown: one output's as they are, of several classes what they count."""
     return scores[:, 0] if scores.shape[1] == 1 else counted.sum(axis=(1, 2))[:, None]
 
 
-def worth_of_means(sets: ScoredSets) -> Worth:
+def worth_of_means(sets: ScoredTokenSets) -> Worth:
     """Return what one unit of each mean score is worth on the way from the base to each set."""
     means = sets.support.shrunk(sets.means, sets.counts)
     starts, ends = sets.outputs(sets.support.base[None]), sets.outputs(means)
@@ -108,8 +143,8 @@ def worth_of_means(sets: ScoredSets) -> Worth:
     if name in ("softmax", "shares"):
         if name == "shares":
             # A share is a sigmoid; its logarithm takes the place of the output.
-            slopes = slopes * _secants(log_expit, starts, ends, lambda output: expit(-output))[..., None]
-            starts, ends = log_expit(starts), log_expit(ends)
+            slopes = slopes * _secants(_log_expit, starts, ends, lambda output: _expit(-output))[..., None]
+            starts, ends = _log_expit(starts), _log_expit(ends)
         factors = -_parts_of_others(starts, ends, sets.columns)
         start, end = (_against_others(each, sets.columns) for each in (np.repeat(starts, len(ends), axis=0), ends))
     else:
@@ -120,7 +155,7 @@ def worth_of_means(sets: ScoredSets) -> Worth:
     elif name in ("identity", "margin"):
         to_prediction = np.ones(len(means))
     else:
-        to_prediction = _secants(expit, start, end, lambda odds: expit(odds) * expit(-odds))
+        to_prediction = _secants(_expit, start, end, lambda odds: _expit(odds) * _expit(-odds))
     told = sets.counts > 0 if sets.link.nothing is not None else np.ones(len(means), dtype=bool)
     return Worth(slopes * factors[..., None], np.where(told, to_prediction, 0.0))
 
@@ -161,6 +196,14 @@ def slopes_of_rho(outputs: Callable[[FloatArray], FloatArray], base: FloatArray,
         tangents = (outputs(means + step) - outputs(means - step)) / (2 * _STEP)
         slopes[..., k] = np.where(touching[..., k], tangents, slopes[..., k])
     return slopes
+
+
+def _expit(output: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(_log_expit(output)))
+
+
+def _log_expit(output: FloatArray) -> FloatArray:
+    return np.asarray(-np.logaddexp(0.0, -output))
 
 
 def _secants(

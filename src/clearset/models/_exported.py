@@ -1,0 +1,41 @@
+"""Models as files for other places: what scores the same without clearset, or with little of it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clearset.models._model import Model
+
+
+class Exported:
+    """What every fitted model can be written as."""
+
+    def as_model(self) -> Model:
+        """Return the model as plain data."""
+        raise NotImplementedError
+
+    def to_runtime(self, path: str | os.PathLike[str]) -> None:
+        """Write the model for `clearset.runtime`, which scores and explains with numpy alone.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to, such as ``model.runtime``; an existing file is replaced only once the new one is complete.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import clearset as cs
+        >>> from clearset import runtime
+        >>> texts = ["great light", "great value", "broken screen", "bad battery"] * 10
+        >>> model = cs.SemanticRegressor(tokens=cs.NGrams(1), random_state=0).fit(texts, [5, 4, 1, 2] * 10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.to_runtime(Path(folder) / "stars.runtime")
+        ...     scorer = runtime.load(Path(folder) / "stars.runtime")
+        >>> bool(abs(scorer.predict(["great battery"]) - model.predict(["great battery"])) < 1e-9)
+        True
+        """
+        self.as_model().write_runtime(path)

@@ -1,0 +1,54 @@
+"""Reading a runtime model."""
+
+from importlib.util import find_spec
+from os import PathLike
+
+from clearset.runtime._file import RuntimeFileError, read_runtime_file
+from clearset.runtime._item_sets import ItemScorer
+from clearset.runtime._scorer import Scorer
+from clearset.runtime._value_sets import ValueScorer
+
+_KINDS: dict[str, type[Scorer]] = {"items": ItemScorer, "values": ValueScorer}
+
+
+def load(path: str | PathLike[str]) -> Scorer:
+    """Read a model that `to_runtime` wrote; no code is run from it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Scorer
+        What predicts and explains.
+
+    Raises
+    ------
+    RuntimeFileError
+        If the file is no runtime model, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> from clearset import runtime
+    >>> products = {"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]}
+    >>> model = cs.SetRegressor([cs.Feature("stars", monotonic="increasing")], random_state=0)
+    >>> _ = model.fit(pa.table(products), [120.0, 20.0, 180.0, 60.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.to_runtime(Path(folder) / "sales.runtime")
+    ...     scorer = runtime.load(Path(folder) / "sales.runtime")
+    >>> scorer.predict(products).shape
+    (4,)
+    """
+    if find_spec("clearset._native") is None:
+        raise ImportError("clearset.runtime needs the native module. Install clearset; a copy of the sources lacks it.")
+    description, arrays = read_runtime_file(path)
+    try:
+        return _KINDS[description["kind"]](description, arrays)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise RuntimeFileError(f"{str(path)!r} is no runtime model of this version ({error}).") from None
