@@ -10,6 +10,7 @@ import typer
 from clearset.cli._demo import demo
 from clearset.cli._edit import edit
 from clearset.cli._explain import explain
+from clearset.cli._export import export
 from clearset.cli._fit import fit
 from clearset.cli._importance import importance
 from clearset.cli._options import spelled_out
@@ -22,7 +23,7 @@ from clearset.cli._tune import tune
 from clearset.cli._verify import verify
 
 app = typer.Typer(help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, fit, predict, explain, importance, report, serve, verify, edit, tune, reproduce):
+for command in (demo, fit, predict, explain, importance, report, serve, verify, export, edit, tune, reproduce):
     app.command()(spelled_out(command))
 app.add_typer(tables, name="table")
 

@@ -1,0 +1,40 @@
+"""``clearset export``: a saved model as a file for other places."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clearset.cli._options import Model
+
+
+class Format(StrEnum):
+    """What a model can be written as; a file of that kind ends in its name."""
+
+    runtime = "runtime"
+
+
+def export(
+    model: Model,
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file; its ending names the format.")],
+    format: Annotated[Format | None, typer.Option(help="By default what OUTPUT ends in.")] = None,  # noqa: A002
+) -> None:
+    """Write a model for another place, which scores the same without this package or with little of it."""
+    from clearset.artifact import check_target
+    from clearset.cli._model_data import load_model
+
+    chosen = format or _by_ending(output)
+    check_target(output, model)
+    fitted = load_model(model)
+    if chosen is Format.runtime:
+        fitted.to_runtime(output)
+    print(f"The model is in {output}.")
+
+
+def _by_ending(output: Path) -> Format:
+    ending = output.suffix.lower().removeprefix(".")
+    if ending not in list(Format):
+        allowed = ", ".join(f".{each}" for each in Format)
+        raise ValueError(f"'{output}' does not tell the format. End its name with one of {allowed}, or give --format.")
+    return Format(ending)

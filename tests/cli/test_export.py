@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+import clearset as cs
+from clearset import runtime
+from clearset.cli import main
+
+
+@pytest.mark.parametrize(("name", "options"), [("sales.runtime", []), ("sales", ["--format", "runtime"])])
+def test_runtime(folder: Path, tmp_path: Path, name: str, options: list[str], capsys) -> None:
+    assert main(["export", str(folder / "regressor"), str(tmp_path / name), *options]) == 0
+    assert name in capsys.readouterr().out
+    sets = pyarrow.parquet.read_table(folder / "sets.parquet")
+    expected = cs.load(folder / "regressor").predict(sets)
+    np.testing.assert_allclose(runtime.load(tmp_path / name).predict(sets.to_pydict()), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("sales.txt", "End its name with one of .runtime"), ("regressor", "does not tell")]
+)
+def test_endings_that_tell_no_format(folder: Path, tmp_path: Path, name: str, message: str, capsys) -> None:
+    assert main(["export", str(folder / "regressor"), str(tmp_path / name)]) == 1
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_model_is_not_overwritten(folder: Path, capsys) -> None:
+    before = (folder / "regressor").read_bytes()
+    assert main(["export", str(folder / "regressor"), str(folder / "regressor"), "--format", "runtime"]) == 1
+    assert (folder / "regressor").read_bytes() == before
+
+
+def test_joint_models(tmp_path: Path, capsys) -> None:
+    frame = pyarrow.table({"words": [["a"], ["b"]] * 30, "price": [1.0, 2.0] * 30})
+    engine = cs.SemanticFeatureEngine(tokens=cs.Items(), epochs=1)
+    cs.JointModel({"words": engine}, cs.SetRegressor(["price"], epochs=1)).fit(frame, [0.0, 1.0] * 30).save(
+        tmp_path / "joint.clearset"
+    )
+    assert main(["export", str(tmp_path / "joint.clearset"), str(tmp_path / "joint.runtime")]) == 1
+    assert "JointModel" in capsys.readouterr().err
