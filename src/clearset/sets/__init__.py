@@ -6,6 +6,7 @@ from ._categories import Category, places_of_codes, sorted_categories
 from ._columns_as_arrow import holds_lists, is_frame, library_of, name_columns
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
+from ._fingerprint import DataColumn, Fingerprint, digest, fingerprint_of, in_one_form
 from ._from_long import from_long
 from ._json_numbers import entries, number, numbers
 from ._keypoints import choose_keypoints
@@ -45,7 +46,9 @@ __all__ = [
     "Binning",
     "Category",
     "CrossedPositions",
+    "DataColumn",
     "Feature",
+    "Fingerprint",
     "IntArray",
     "Labels",
     "Observed",
@@ -73,11 +76,14 @@ __all__ = [
     "count_examples",
     "count_threads",
     "decode",
+    "digest",
     "entries",
+    "fingerprint_of",
     "from_long",
     "gather",
     "has_missing",
     "holds_lists",
+    "in_one_form",
     "is_frame",
     "is_list",
     "is_number",

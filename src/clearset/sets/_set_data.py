@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ._categories import Category
 from ._features import SIZE
+from ._fingerprint import DataColumn, Fingerprint, SetHashes, fingerprint_of
 from ._offsets import FloatArray, IntArray, gather
 from ._unknown_names import unknown_name
 
@@ -192,6 +193,17 @@ class SetData:
             stop = min(max(stop, start + 1), len(self))
             yield self[start:stop]
             start = stop
+
+    def fingerprint(self) -> Fingerprint:
+        """Return a hash of the sets, which is the same from wherever they were read."""
+        hashes, first = SetHashes(len(self)), 0
+        for piece in self.pieces():
+            hashes.add(first, piece)
+            first += len(piece)
+        kinds = {True: "categorical", False: "numeric"}
+        named = [(name, "token") for name in self.feature_names] + [(name, "set") for name in self.set_feature_names]
+        columns = [DataColumn(name, kinds[name in self.categories], of) for name, of in named]
+        return fingerprint_of([hashes.digests()], len(self), self.n_tokens, columns)
 
     def _between(self, start: int, stop: int) -> "SetData":
         offsets = self.offsets[start : stop + 1]

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from ._arrow_columns import is_list
 from ._features import SIZE, Feature
+from ._fingerprint import DataColumn, Fingerprint, SetHashes, fingerprint_of
 from ._offsets import IntArray
 from ._read_sets import read_sets
 from ._set_data import SetData
@@ -38,6 +40,9 @@ class SetSource(Protocol):
 
     def is_of_sets(self, name: str) -> bool:
         """Return whether a feature has one value for each set (else one for each token)."""
+
+    def fingerprint(self) -> Fingerprint:
+        """Return a hash of the sets, which is the same from wherever they were read."""
 
 
 class SetStream:
@@ -85,6 +90,7 @@ class SetStream:
         self._lists = [name for name in self._columns if is_list(stream.schema.field(name).type)]
         self._seen: tuple[IntArray, IntArray] | None = None  # sizes, and sizes known, once a pass has found them
         self._all: tuple[IntArray, IntArray] | None = None  # the same of all processes
+        self._digests: npt.NDArray[np.uint8] | None = None  # of the content, once a pass has found them
 
     def __len__(self) -> int:
         return self.stream.n_rows
@@ -97,6 +103,7 @@ class SetStream:
     def pieces(self) -> Iterator[SetData]:
         """Yield the sets, some at a time, in their order."""
         first, sizes, known = self.rows[0], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        hashes = SetHashes(len(self)) if self._digests is None else None
         for table in self.stream.tables(self._columns, self._bytes_at_once, rows=self.rows):
             try:
                 piece = read_sets(table, self.features)
@@ -106,10 +113,14 @@ class SetStream:
             sizes.append(piece.sizes)
             if not self._lists:
                 known.append(piece.sizes_known(self._columns))
+            if hashes is not None:
+                hashes.add(first, piece)
             yield piece
             first += len(table)
         together = np.concatenate(sizes)
         self._seen = together, together if self._lists else np.concatenate(known)
+        if hashes is not None:
+            self._digests = hashes.digests()
 
     @property
     def sizes(self) -> IntArray:
@@ -123,6 +134,14 @@ class SetStream:
     def is_of_sets(self, name: str) -> bool:
         """Return whether a feature has one value for each set (else one for each token)."""
         return name == SIZE or bool(self._lists and name not in self._lists)
+
+    def fingerprint(self) -> Fingerprint:
+        """Return a hash of the sets of all processes; found in the first pass."""
+        sizes, _ = self._look_through()
+        own = np.empty(0, np.uint8) if self._digests is None else self._digests
+        kinds = {feature.name: feature.kind for feature in self.features}
+        columns = [DataColumn(name, kinds[name], "set" if self.is_of_sets(name) else "token") for name in self._columns]
+        return fingerprint_of(self._gather(own), len(self), int(sizes.sum()), columns)
 
     def _look_through(self) -> tuple[IntArray, IntArray]:
         if self._all is None:

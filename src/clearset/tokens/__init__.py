@@ -17,6 +17,7 @@ from ._filters import (
     filter_from_json,
     filter_to_json,
 )
+from ._fingerprint import fingerprint_examples
 from ._item_columns import read_column
 from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
@@ -74,6 +75,7 @@ __all__ = [
     "cross_fit",
     "filter_from_json",
     "filter_to_json",
+    "fingerprint_examples",
     "fit_token_binning",
     "flat",
     "item_columns",
