@@ -7,6 +7,7 @@ void bind_arrow_lists(nanobind::module_& module);
 void bind_binning(nanobind::module_& module);
 void bind_crossed(nanobind::module_& module);
 void bind_dispatch(nanobind::module_& module);
+void bind_losses(nanobind::module_& module);
 void bind_packing(nanobind::module_& module);
 void bind_phi(nanobind::module_& module);
 void bind_predict(nanobind::module_& module);

@@ -11,6 +11,7 @@ NB_MODULE(_native, module) {
   bind_arrow_lists(module);
   bind_binning(module);
   bind_crossed(module);
+  bind_losses(module);
   bind_packing(module);
   bind_phi(module);
   bind_predict(module);

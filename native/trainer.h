@@ -43,6 +43,14 @@ struct Pace {
 // Sets of a step are cut into at most so many slices; more threads have nothing to do.
 constexpr int kMostSlices = 16;
 
+// The steps of an epoch: where each ends in the order of sets, or where each of its lanes does. A lane is a slice that is
+// the same whoever works on it; without lanes, sets are cut into slices of about the same size.
+struct Steps {
+  std::vector<int64_t> ends;    // (steps) or (steps, lanes)
+  std::vector<int64_t> totals;  // (steps): sets of all processes, of which these may be a share
+  int64_t lanes;                // 0 without lanes
+};
+
 // Labelled sets. A set has `outputs` outputs: of as many functions, or of one function for as many classes.
 template <class T>
 struct Labelled {
@@ -91,14 +99,6 @@ class Trainer {
     for (TableShape& shape : shapes_) shape.project(parameters_.values.data());
     parameters_.average = parameters_.values;
   }
-
-  // The steps of an epoch: where each ends in the order of sets, or where each of its lanes does. A lane is a slice that is
-  // the same whoever works on it; without lanes, sets are cut into slices of about the same size.
-  struct Steps {
-    std::vector<int64_t> ends;    // (steps) or (steps, lanes)
-    std::vector<int64_t> totals;  // (steps): sets of all processes, of which these may be a share
-    int64_t lanes;                // 0 without lanes
-  };
 
   // Goes through the training sets in an order and returns the mean loss on the way. `draws` are for Light Touch, kSamples
   // of them for each step. `exchange` puts together the lanes of all processes, `look` is called after every step.
