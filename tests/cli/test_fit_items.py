@@ -71,6 +71,58 @@ def test_the_command_does_what_the_python_api_does(food: Path, data: str) -> Non
     np.testing.assert_array_equal(again.predict_proba(LISTS), model.predict_proba(LISTS))
 
 
+@pytest.fixture
+def parts(food: Path, tmp_path: Path) -> Path:
+    """Make a folder of the recipes in two files, as texts with separators as well."""
+    joined = [" | ".join(row) for row in LISTS]
+    table = pa.parquet.read_table(food / "food.parquet").append_column("joined", pa.array(joined))
+    weighted = table.append_column("weight", pa.array(np.arange(N) % 3 + 1.0))
+    (tmp_path / "parts").mkdir()
+    for number in range(2):
+        part = weighted.slice(N // 2 * number, N // 2)
+        pa.parquet.write_table(part, tmp_path / "parts" / f"{number}.parquet", row_group_size=100)
+    pa.parquet.write_table(weighted, tmp_path / "whole.parquet")
+    return tmp_path / "parts"
+
+
+@pytest.mark.parametrize(
+    ("column", "label", "options"),
+    [
+        ("items", "cuisine", ["--weight", "weight"]),
+        ("items", "points", ["--tokens", "subsets:2", "--max-memory", "64MB"]),
+        ("joined", "spicy", ["--separator", "|", "--no-refine"]),
+        ("text", "cuisine", ["--tokens", "ngrams:2", "--validation", "{}"]),
+    ],
+)
+def test_a_folder_gives_the_model_of_its_rows(parts: Path, column: str, label: str, options: list[str]) -> None:
+    found = []
+    for data in ("parts", "whole.parquet"):
+        given = [option.format(parts.parent / data) for option in options]
+        if data == "whole.parquet" and "--max-memory" in given:
+            given = given[:-2]
+        assert fit(parts.parent, data, "--label", label, "--quiet", *given, column=column) == 0
+        model = cs.load(parts.parent / "model")
+        found.append(b"".join(np.asarray(table).tobytes() for table in model.function.tables.values()))
+        assert model.feature_names_in_.tolist() == [column]
+    assert found[0] == found[1]
+
+
+def test_one_process_of_torchrun_predicts(
+    parts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fit(parts.parent, "parts", "--label", "points", "--quiet", "--tokens", "items") == 0
+    capsys.readouterr()
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    lines = []
+    for rank in "01":
+        monkeypatch.setenv("RANK", rank)
+        assert main(["predict", str(parts.parent / "model"), str(parts), "--quiet"]) == 0
+        lines.append(capsys.readouterr().out.splitlines())
+    assert len(lines[0]) == N + 1
+    assert not lines[1]
+
+
 def test_summary(food: Path, capsys: pytest.CaptureFixture[str]) -> None:
     validation = ["--validation", str(food / "food.csv")]
     assert fit(food, "food.parquet", "--label", "cuisine", "--refine", *validation) == 0

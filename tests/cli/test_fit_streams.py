@@ -101,7 +101,8 @@ def test_values_that_are_the_same_at_first_are_features(parts: Path, monkeypatch
     [
         (["--by", "product"], "--by is for one file that is read into memory, but '{}' is a folder"),
         (["--set-columns", "price"], "--set-columns is for one file"),
-        (["--column", "words"], "--column is for one file that is read into memory, but '{}' is a folder"),
+        (["--column", "words"], "Column 'words' is unknown. There are: 'product'"),
+        (["--column", "product", "--by", "product"], "--by is for one file that is read into memory"),
         (["--delimiter", ";"], "--delimiter is for one file"),
         (["--max-memory", "much"], "max_memory is 'much'; give a number of bytes or a text such as '2GB'"),
         (["--label", "sale"], "'{}' has no column 'sale'. Did you mean 'sales'?"),

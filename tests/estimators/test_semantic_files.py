@@ -71,6 +71,37 @@ def test_validation_data_in_files(table: pa.Table, folder: Path) -> None:
     assert found.predict(X).tobytes() == expected.predict(X).tobytes()
 
 
+def test_scores(table: pa.Table, folder: Path) -> None:
+    X, y, weight = table.select(["items"]), table["y"].to_numpy(), table["weight"].to_numpy()
+    estimator = cs.SemanticRegressor(**OPTIONS).fit(X, y)
+    for model in (estimator, estimator.as_model()):
+        assert model.score(folder, "y") == pytest.approx(model.score(X, y), rel=1e-12)
+        assert model.score(folder, "y", "weight") == pytest.approx(model.score(X, y, weight), rel=1e-12)
+        with pytest.raises(ValueError, match="Did you mean 'y'"):
+            model.score(folder, "yy")
+        with pytest.raises(TypeError, match="y is 'y', the name of a column, which is for data in files"):
+            model.score(X, "y")
+    data = ds.dataset([folder / "b.parquet", folder / "a.parquet"])
+    assert estimator.score(data, "y") == pytest.approx(estimator.score(X, y), rel=1e-12)
+    classes = cs.SemanticClassifier(**OPTIONS).fit(X, table["class"])
+    assert classes.score(ds.dataset(table.drop(["y"])), "class") == classes.score(X, table["class"].to_numpy())
+
+
+def test_what_needs_sets_in_memory_says_so(table: pa.Table, folder: Path, tmp_path: Path) -> None:
+    model = cs.SemanticRegressor(**OPTIONS).fit(table.select(["items"]), table["y"])
+    calls = [
+        lambda X: model.explain(X),
+        lambda X: model.importance(X),
+        lambda X: model.phi(X),
+        lambda X: model.as_model().explain(X),
+        lambda X: model.report(tmp_path / "report.html", X),
+    ]
+    for call in calls:
+        for X in (folder, str(folder), ds.dataset(folder)):
+            with pytest.raises(TypeError, match=r"score read files, but this needs sets in memory. Read some of"):
+                call(X)
+
+
 def test_refused(table: pa.Table, folder: Path) -> None:
     long = ds.dataset(pa.table({"text": ["many words " * 800] * 1000, "y": np.arange(1000.0)}))
     with pytest.raises(ValueError, match=r"these 1,000 examples needs about 0\.1 GB, and max_memory allows 0\.1"):

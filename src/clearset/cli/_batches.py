@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from clearset.cli._changed_stream import ChangedStream
 from clearset.cli._model_data import columns_for
 from clearset.cli._options import TableOptions
 from clearset.cli._table_files import check_column, check_no_format, is_parquet, list_columns
@@ -28,26 +29,10 @@ def in_batches(path: Path, max_memory: str | None) -> bool:
     return max_memory is not None or 4 * path.stat().st_size > memory_limit(None)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ReportedStream(Stream):
-    """A stream that tells how many rows were read, and changes its tables on the way."""
-
-    report: Callable[[int], None] = lambda _rows: None
-    change: Callable[[pa.Table], pa.Table] = lambda table: table
-
-    def tables(
-        self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None
-    ) -> Iterator[pa.Table]:
-        """Read as every stream does."""
-        for table in super().tables(columns, bytes_at_once, rows=rows):
-            yield self.change(table)
-            self.report(len(table))
-
-
 @contextmanager
 def reported(
     path: Path, what: str, quiet: bool, passes: int = 1, change: Callable[[pa.Table], pa.Table] = lambda table: table
-) -> Iterator[ReportedStream]:
+) -> Iterator[ChangedStream]:
     """Open data whose reading moves a progress bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress
@@ -59,7 +44,7 @@ def reported(
     with Progress(console=Console(stderr=True, quiet=quiet), transient=True) as progress:
         bar = progress.add_task(what, total=passes * stream.n_rows)
         report = {"report": lambda rows: progress.advance(bar, rows), "change": change}
-        yield ReportedStream(stream.schema, stream.units, stream.as_listed, stream.lacking, **report)
+        yield ChangedStream(stream.schema, stream.units, stream.as_listed, stream.lacking, **report)
 
 
 def batches_for(

@@ -36,7 +36,8 @@ def fit(
         console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
         training.announce(console)
         model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
-        model.fit(training.X, y, sample_weight=weights, validation_data=held_out)
+        label, weight = training.columns or (y, weights)
+        model.fit(training.X, label, sample_weight=weight, validation_data=held_out)
     if processes.rank > 0:
         return
     model.save(options.output)

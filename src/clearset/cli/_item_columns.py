@@ -1,6 +1,7 @@
 """Columns of items: how options name them, and how their texts become lists."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import clearset as cs
+from clearset.cli._changed_stream import ChangedStream
 from clearset.cli._options import CSV_SEPARATOR, TOKENS_HELP
 from clearset.cli._table_files import check_column, is_parquet
-from clearset.sets import combined, decode, is_string, unnest
+from clearset.sets import Stream, combined, decode, is_string, unnest
 from clearset.tokens import read_column
 
 
@@ -42,6 +44,20 @@ class ItemColumns:
                 for name, column in columns.items()
             }
         )
+
+    def of_stream(self, stream: Stream, path: Path, others: Sequence[str]) -> Stream:
+        """Return the rows of Parquet files with these columns and some others; texts become lists as by `take`."""
+        chosen = stream.select([*self.names, *others])
+        if self.separator is None:
+            return chosen
+
+        def change(table: pa.Table) -> pa.Table:
+            for name in set(self.names) & set(table.column_names):
+                items = replace(self, names=[name]).take(table, path)
+                table = table.set_column(table.column_names.index(name), name, items[name])
+            return table
+
+        return ChangedStream(**vars(chosen), change=change)
 
 
 def tokenizer_of(text: str, columns: list[str]) -> Any:

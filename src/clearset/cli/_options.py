@@ -127,6 +127,7 @@ class TrainingOptions(CsvFormat):
     batch_size: Annotated[int | None, typer.Option(help="Sets in a step.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.")] = None
     jobs: Annotated[int | None, typer.Option(help="Number of threads.")] = None
+    device: Annotated[str | None, typer.Option(help="Where to train: cpu, or cuda for an NVIDIA GPU.")] = None
     quiet: Quiet = False
     column: Annotated[list[str] | None, _of_strings(help=COLUMN_HELP)] = None
     tokens: Annotated[str | None, _of_strings(help=f"{TOKENS_HELP} By default chosen.")] = None

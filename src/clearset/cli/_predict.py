@@ -1,5 +1,6 @@
 """``clearset predict``: the predictions of a saved model for a table."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +36,11 @@ def predict(
     from clearset.cli._model_data import read_for
     from clearset.cli._sets_read import tell_sets
     from clearset.cli._table_files import check_format, write_table, writing
+    from clearset.engines import started_by_torchrun
     from clearset.models import FittedJointModel
+
+    if started_by_torchrun() and os.environ.get("RANK", "0") != "0":
+        return  # predictions are made by one process
 
     if output is not None:
         check_format(output)

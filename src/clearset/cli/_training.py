@@ -31,6 +31,7 @@ class Training:
     X: pa.Table | Stream
     y: Any
     weights: Any  # or None
+    columns: tuple[str, str | None] | None  # of labels and weights, where the fit reads them from files itself
     held_out: tuple[Any, Any] | None  # the (X, y) of the table to validate on, if one is named
     title: list[str]  # lines that describe the task, the data, and what each column is used for
     warnings: list[str]  # lines on what looks wrong with the columns
@@ -75,6 +76,7 @@ def read_training(options: TrainingOptions, max_memory: str | None = None) -> Tr
         "batch_size": options.batch_size,
         "random_state": options.seed,
         "n_jobs": options.jobs,
+        "device": options.device,
         "max_memory": max_memory,
         "verbose": 0 if options.quiet else None,
         "tokens": tokenizer,
@@ -86,6 +88,9 @@ def read_training(options: TrainingOptions, max_memory: str | None = None) -> Tr
     check_keys(declared.model, known, f"'{features}': model")
     named = {**declared.model, **{name: value for name, value in typed.items() if value is not None}}
     size = f"{len(y):,} {'examples' if items else 'sets'}"
+    columns = (options.label, options.weight) if items is not None and isinstance(X, Stream) else None
+    if columns is not None and task is Task.classification:
+        y = np.unique(y, return_inverse=True)[1].astype(np.int32)  # names would take memory that the fit needs
     if items is None and not isinstance(X, Stream):
         size += f", {count_tokens(X):,} tokens"
     return Training(
@@ -94,6 +99,7 @@ def read_training(options: TrainingOptions, max_memory: str | None = None) -> Tr
         X=X,
         y=y,
         weights=data.weights,
+        columns=columns,
         held_out=held_out,
         title=[f"{task.capitalize()} of '{options.label}'{reason}: {size}.", *data.uses.lines()],
         warnings=data.warnings,

@@ -47,13 +47,13 @@ def training_stream(options: TrainingOptions, max_memory: str | None) -> Stream 
     if not path.is_dir() and max_memory is None and processes().count == 1:
         return None
     memory_limit(max_memory)  # or an error, before anything is read
-    given = {"--by": options.by, "--column": options.column, "--set-columns": options.set_columns}
+    given = {"--by": options.by, "--set-columns": options.set_columns}
     given |= {f"--{each.name}": getattr(options, each.name) for each in fields(CsvFormat)}
     if wrong := [name for name, value in given.items() if value]:
         how = "a folder" if path.is_dir() else "read piece by piece (--max-memory, or several processes)"
         raise ValueError(
             f"{wrong[0]} is for one file that is read into memory, but '{path}' is {how}. Give Parquet files with one "
-            "row a set and numbers in lists, or one file without --max-memory."
+            "row a set and its tokens in lists, or one file without --max-memory."
         )
     if not path.is_dir() and path.exists() and not is_parquet(path):
         raise ValueError(f"--max-memory and several processes are for Parquet files, but '{path}' is none by its name.")
@@ -70,6 +70,8 @@ def read_training_data(
         if name:
             check_column(table, name, path)
     whole = stream is None or len(table) == len(stream)
+    if stream is not None and items is not None:
+        stream = items.of_stream(stream, path, [label] if weight is None else [label, weight])
     rest = table.drop_columns([name for name in (label, weight, options.by) if name])
     ignore = names_in(options.ignore)
     for name in ignore:
@@ -82,7 +84,7 @@ def read_training_data(
     else:
         uses, X = uses_of_items(items.names, rest.column_names), items.take(table, path)
     features: Sequence[Feature | str] | None = declared.features
-    if stream is not None and features is None:
+    if stream is not None and items is None and features is None:
         features = resolve_features(X, None)
     named = table if stream is None else pa.table({name: stream.column(name) for name in (label, weight) if name})
     others = {"key": options.by, "label": label, "weight": weight}
@@ -100,7 +102,12 @@ def read_held_out(
     path: Path, options: TrainingOptions, items: ItemColumns | None, data: TrainingData
 ) -> tuple[pa.Table | Stream, Any]:
     """Return the sets of the table to validate on, with the columns of those to train on, and their labels."""
-    in_pieces = items is None and (path.is_dir() or (isinstance(data.X, Stream) and is_parquet(path)))
+    in_pieces = path.is_dir() or (isinstance(data.X, Stream) and is_parquet(path))
+    if in_pieces and items is not None and (held := as_stream(path)) is not None:
+        first = _first_rows(held, path)
+        check_column(first, options.label, path)
+        items.take(first, path)
+        return items.of_stream(held, path, [options.label]), options.label
     named = [name for name in data.uses.features if name != SIZE]
     columns = named if isinstance(data.X, Stream) else data.X.column_names
     if in_pieces and (held := as_stream(path)) is not None:

@@ -19,6 +19,7 @@ from clearset.sets import (
     is_frame,
     name_columns,
     read_sets,
+    refuse_files,
     resolve_features,
 )
 
@@ -101,6 +102,7 @@ def checked_sets(estimator: Any, X: Any, *, reset: bool) -> Any:
     """
     if isinstance(X, SetData):
         return X
+    refuse_files(X)
     if is_frame(X):
         # scikit-learn's convention of column names in the same order is for estimators that take every column.
         # A SetData that was fitted on had names of its own, which are looked up by name as declared ones are.

@@ -7,14 +7,18 @@ from dataclasses import replace
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearset import display
+from clearset.engines import engine
 from clearset.estimators._parameter_rules import Either, Flag, Number, OneOf, Rule, Threads, Whole, check_parameters
 from clearset.functions import Link, SetFunction
-from clearset.models import Classifies, FittedModel, Record, certify
-from clearset.sets import Binning, Trust
+from clearset.models import Classifies, FittedModel, Predicts, Record, certify
+from clearset.sets import Binning, Trust, named_labels
+
+# Where an estimator may train and predict.
+DEVICES = ("auto", "cpu", "cuda")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -202,8 +206,52 @@ class EstimatorOfClasses(ClassifierMixin, Classifies):  # type: ignore[misc]
 
     loss: str
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predicted classes.
+
+        Parameters
+        ----------
+        X : frame, SetData, array-like, path or Arrow data set
+            The sets, as for `fit`.
+        y : array-like of shape (n,) or str
+            Their labels; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each set, or the name of their column.
+
+        Returns
+        -------
+        float
+            The score; 1 is the best.
+        """
+        score: float = super().score(X, *named_labels(X, y, sample_weight))
+        return score
+
     def _loss_name(self) -> str:
         return super()._loss_name() if "model_" in vars(self) else self.loss
+
+
+class EstimatorOfNumbers(RegressorMixin, Predicts):  # type: ignore[misc]
+    """An estimator that predicts numbers."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² of the predicted numbers.
+
+        Parameters
+        ----------
+        X : frame, SetData, array-like, path or Arrow data set
+            The sets, as for `fit`.
+        y : array-like of shape (n,) or str
+            Their labels; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each set, or the name of their column.
+
+        Returns
+        -------
+        float
+            The score; 1 is the best.
+        """
+        score: float = super().score(X, *named_labels(X, y, sample_weight))
+        return score
 
 
 def of_model(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
@@ -215,6 +263,18 @@ def of_model(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[A
         return answer
 
     return handed_over
+
+
+def check_device(device: str) -> None:
+    """Raise the error that says what a device needs, if it is not there.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda"}
+        The device.
+    """
+    if device == "cuda":
+        engine("cuda")
 
 
 def check_pair(validation_data: Any) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from clearset.estimators._class_weight import class_factors, weigh_same_classes, weighed
 from clearset.estimators._fit_warnings import warn_of_no_tokens, warn_of_training
 from clearset.estimators._input import forget_columns
-from clearset.estimators._model_estimator import ModelEstimator, check_pair
+from clearset.estimators._model_estimator import DEVICES, ModelEstimator, check_device, check_pair
 from clearset.estimators._parameter_rules import (
     Auto,
     Either,
@@ -90,6 +90,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     early_stopping : bool
         Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one.
         Otherwise nothing is chosen on validation data.
+    device : {"auto", "cpu", "cuda"}
+        Where to train and predict: ``"cuda"`` is an NVIDIA GPU, which needs torch; the others mean the CPU. Tokens are
+        counted and found on the CPU either way.
     max_memory : int, str or None
         How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
     verbose : int
@@ -124,6 +127,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         "refine": Auto(Either(Flag(), Whole(0, 100)), _CHOSEN),
         "shrinkage": Number(or_low=True),
         "validation_fraction": Auto(Number(0.0, 1.0), "chosen by the number of examples"),
+        "device": OneOf(DEVICES),
         "max_memory": Memory(),
     }
 
@@ -151,6 +155,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     early_stopping: bool = True
     patience: int = 15
     random_state: Any = None
+    device: str = "auto"
     n_jobs: int | None = None
     max_memory: int | str | None = None
     verbose: int = 0
@@ -208,6 +213,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     ) -> Fit:
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
+        check_device(self.device)
         check_alone(self, "its tokens are counted by one")
         rng = make_rng(self.random_state)
         X, y, sample_weight, groups = in_memory(parameters, X, y, sample_weight, groups)
@@ -327,6 +333,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         """
         model = self.as_model()
         check_parameters(self.get_params(deep=False), self._rules)
+        check_device(self.device)
         rng, link = make_rng(self.random_state), model.link
         rows, _ = self._read(X, y, sample_weight, link)
         wanted = self.get_params(deep=False).get("class_weight")

@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from sklearn.base import RegressorMixin
-
 from clearset.estimators._inherited_docs import inherited_docs
-from clearset.estimators._model_estimator import EstimatorOfClasses
+from clearset.estimators._model_estimator import EstimatorOfClasses, EstimatorOfNumbers
 from clearset.estimators._parameter_rules import WeightsOfClasses
 from clearset.estimators._semantic_estimator import SemanticEstimator
-from clearset.models import Predicts
 
 
 @inherited_docs
@@ -43,7 +40,7 @@ class SemanticClassifier(EstimatorOfClasses, SemanticEstimator):
 
 
 @inherited_docs
-class SemanticRegressor(RegressorMixin, Predicts, SemanticEstimator):  # type: ignore[misc]
+class SemanticRegressor(EstimatorOfNumbers, SemanticEstimator):
     """Predict a number from sets of strings, from texts, or from pairs of sets.
 
     What is left to be chosen is chosen as by `SemanticClassifier`.

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from clearset.engines import engine, processes
+from clearset.engines import processes
 from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
-from clearset.estimators._model_estimator import ModelEstimator, check_pair
+from clearset.estimators._model_estimator import DEVICES, ModelEstimator, check_device, check_pair
 from clearset.estimators._parameter_rules import Flag, Memory, Number, OneOf, Rule, Whole, check_parameters, make_rng
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._streams import check_alone, labels_of, read_training_stream, sets_of, shared_random_state
+from clearset.estimators._streams import check_alone, read_training_stream, sets_of, shared_random_state
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Record, SetModel
 from clearset.sets import (
@@ -24,6 +24,7 @@ from clearset.sets import (
     as_stream,
     check_weights,
     count_threads,
+    labels_of,
     memory_limit,
     read_sets,
     resolve_features,
@@ -103,7 +104,7 @@ class SetEstimator(ModelEstimator, ABC):
         "validation_fraction": Number(0.0, 1.0),
         "restarts": Whole(1),
         "warm_start": Flag(),
-        "device": OneOf(("auto", "cpu", "cuda")),
+        "device": OneOf(DEVICES),
         "max_memory": Memory(),
     }
 
@@ -170,8 +171,7 @@ class SetEstimator(ModelEstimator, ABC):
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
-        if self.device == "cuda":
-            engine("cuda")  # an error says what it needs, before any work
+        check_device(self.device)
         start, stream = None, as_stream(X)
         if stream is None:
             check_alone(self, "its data are in memory")

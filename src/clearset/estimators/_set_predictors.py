@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._input import check_classes, check_counts, check_labels
-from clearset.estimators._model_estimator import EstimatorOfClasses
+from clearset.estimators._model_estimator import EstimatorOfClasses, EstimatorOfNumbers
 from clearset.estimators._parameter_rules import Number, OneOf, WeightsOfClasses
 from clearset.estimators._set_estimator import SetEstimator
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Link
-from clearset.models import Predicts
 from clearset.sets import check_numbers, class_places
 
 
@@ -62,7 +60,7 @@ class SetClassifier(EstimatorOfClasses, SetEstimator):
 
 @inherited_docs
 @dataclass(eq=False, repr=False, kw_only=True)
-class SetRegressor(RegressorMixin, Predicts, SetEstimator):  # type: ignore[misc]
+class SetRegressor(EstimatorOfNumbers, SetEstimator):
     """Predict a number from a set of tokens: f(x) = rho(mean over the tokens of phi(token)).
 
     phi calibrates the features of a token and combines them in lattices. rho is increasing. A feature that is declared

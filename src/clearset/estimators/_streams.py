@@ -4,55 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from clearset.engines import MOST_LANES, processes
 from clearset.estimators._input import forget_columns, read_trusts
-from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, is_list, memory_limit, resolve_features
+from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, memory_limit, resolve_features
 
 # Of fewer sets several processes would not gain anything.
 LEAST_SETS = 1500
-
-
-def labels_of(stream: Stream | None, values: Any, argument: str) -> Any:
-    """Return labels or weights: of a stream they are named by a column, else they are given.
-
-    Parameters
-    ----------
-    stream : Stream or None
-        The rows, where data are a stream.
-    values : str or array-like
-        The name of a column, or one value for each row.
-    argument : str
-        What the user calls them.
-
-    Returns
-    -------
-    array-like
-        One value for each row.
-    """
-    if not isinstance(values, str):
-        if stream is not None and values is not None and not stream.as_listed:
-            raise ValueError(
-                f"{argument} is given apart from the data set, whose files are read in the order of their paths, not "
-                "as they are listed. Name the column that holds it, or list the files by path."
-            )
-        return values
-    if stream is None:
-        raise TypeError(
-            f"{argument} is {values!r}, the name of a column, which is for data in files. Give an array with one value "
-            "for each set."
-        )
-    column = stream.column(values)
-    if is_list(column.type):
-        raise ValueError(f"Column {values!r} holds lists; a label or weight is one value for each set.")
-    if column.null_count:
-        raise ValueError(f"Column {values!r} has {column.null_count:,} missing values. Remove these rows.")
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    numbers: npt.NDArray[Any] = column.to_numpy()
-    return numbers.astype(str) if numbers.dtype.kind == "O" else numbers
 
 
 def read_training_stream(

@@ -26,7 +26,7 @@ from clearset.models._verify import certify
 from clearset.models.documents import report_document
 from clearset.models.edits import Editor
 from clearset.models.edits._log import forbidden_features
-from clearset.sets import Binning, Feature, Trust, as_stream, library_of
+from clearset.sets import Binning, Feature, Trust, as_stream, library_of, refuse_files
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
@@ -80,7 +80,8 @@ class FittedModel(Exported, GivesOutputs):
         """Return the fitted model as plain data, without scikit-learn; raise an error where there is none yet."""
 
     def _input(self, X: Any) -> Any:
-        """Return sets as the model reads them."""
+        """Return sets as the model reads them; raise an error for files, of which only predictions are made."""
+        refuse_files(X)
         return X
 
     def _input_if_any(self, X: Any) -> Any:

@@ -20,7 +20,7 @@ from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.models._scored_sets import ScoredSets
 from clearset.models.documents import ShownExamples
 from clearset.models.edits import LoggedEdit
-from clearset.sets import Binning, Feature, Positions, Stream, Trust, check_weights, count_threads
+from clearset.sets import Binning, Feature, Positions, Stream, Trust, check_weights, count_threads, named_labels
 
 
 class _OfEstimator:
@@ -232,19 +232,20 @@ class Model(FittedModel, PredictsLabels, Estimates):
 
         Parameters
         ----------
-        X : frame, SetData or array-like
+        X : frame, SetData, array-like, path or Arrow data set
             Sets, as for `fit`.
-        y : array-like of shape (n,)
-            Their labels.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each set.
+        y : array-like of shape (n,) or str
+            Their labels; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each set, or the name of their column.
 
         Returns
         -------
         float
             The score; 1 is the best.
         """
-        outputs = self.read(X).outputs()
+        y, sample_weight = named_labels(X, y, sample_weight)
+        outputs = self._outputs(X)
         return self.score_of(outputs, self.read_labels(y, len(outputs)), sample_weight)
 
     def score_of(self, outputs: FloatArray, labels: npt.NDArray[Any], sample_weight: Any = None) -> float:

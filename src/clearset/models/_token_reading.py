@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset import display
-from clearset.engines import engine
+from clearset.engines import engine, engine_on
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
@@ -45,7 +45,8 @@ class TokenReading(Reading):
 
     def outputs(self) -> FloatArray:
         model = self.model
-        outputs = engine().outputs(model.refined_function, self.positions, model.threads)
+        applies = engine_on(model.parameters.get("device", "cpu"))
+        outputs = applies.outputs(model.refined_function, self.positions, model.threads)
         return model.link.with_nothing(outputs, self.found.counts == 0)
 
     def scores(self) -> tuple[FloatArray, IntArray]:

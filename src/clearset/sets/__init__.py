@@ -25,6 +25,7 @@ from ._labels import (
     read_weights,
 )
 from ._memory import memory_limit
+from ._named_labels import labels_of, named_labels
 from ._observed import Observed
 from ._offsets import IntArray, gather, offsets_from_sizes, runs
 from ._packed import PackedSets, SetPacker
@@ -36,7 +37,7 @@ from ._set_data import SetData
 from ._set_stream import SetSource, SetStream
 from ._short_repr import short_repr
 from ._spark_frames import is_spark_frame, lazy_frame_error
-from ._stream import Stream, as_stream
+from ._stream import Stream, as_stream, refuse_files
 from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
 from ._unknown_names import unknown_name
@@ -91,10 +92,12 @@ __all__ = [
     "is_string",
     "join_classes",
     "label_column",
+    "labels_of",
     "lazy_frame_error",
     "library_of",
     "memory_limit",
     "name_columns",
+    "named_labels",
     "number",
     "numbers",
     "offsets_from_sizes",
@@ -104,6 +107,7 @@ __all__ = [
     "read_more_sets",
     "read_sets",
     "read_weights",
+    "refuse_files",
     "resolve_features",
     "runs",
     "short_repr",

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -70,6 +70,11 @@ class Stream:
                     f"'{self.lacking[name]}' has no column {name!r}, which other files have. Add it there, move the "
                     "file away, or name the columns to read."
                 )
+
+    def select(self, names: Sequence[str]) -> Self:
+        """Return the same rows with some of the columns."""
+        self.check_columns(names)
+        return replace(self, schema=pa.schema([self.schema.field(name) for name in dict.fromkeys(names)]))
 
     def tables(
         self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None
@@ -177,6 +182,23 @@ def as_stream(X: object, *, by_path: bool = True) -> Stream | None:
             first += n_rows
     as_listed = [_path(fragment) for fragment in ordered] == [_path(fragment) for fragment in fragments]
     return Stream(schema, tuple(units), as_listed, lacking)
+
+
+def refuse_files(X: object) -> None:
+    """Raise an error if data are in files, where they have to be in memory.
+
+    Parameters
+    ----------
+    X : object
+        The data.
+    """
+    is_path = isinstance(X, os.PathLike) or (isinstance(X, str) and os.path.exists(X))  # noqa: PTH110 (may be a text)
+    if is_path or isinstance(X, ds.Dataset):
+        what = f"the path '{os.fspath(X)}'" if isinstance(X, str | os.PathLike) else "an Arrow data set"
+        raise TypeError(
+            f"X is {what}. fit, predict, predict_proba, transform and score read files, but this needs sets in memory. "
+            "Read some of the rows first, such as pyarrow.dataset.dataset(path, format='parquet').head(1000)."
+        )
 
 
 def _unified(dataset: ds.Dataset, fragments: list[ds.Fragment]) -> tuple[pa.Schema, dict[str, str]]:
