@@ -1,7 +1,6 @@
 """Interpretable learning on sets: as accurate as deep networks, provably monotone, readable token by token."""
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,10 +53,7 @@ if TYPE_CHECKING:
     from clearset.tuning import Tuning as Tuning
     from clearset.tuning import tune as tune
 
-try:
-    __version__ = version("clearset")
-except PackageNotFoundError:  # run from source, not installed
-    __version__ = "0+source"
+__version__: str
 
 # Where names are from: they are fetched when they are first used, so that the command line answers --help at once.
 _HOMES = {
@@ -145,7 +141,18 @@ __all__ = [
 ]
 
 
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # which takes longer than all else here
+
+    try:
+        return version("clearset")
+    except PackageNotFoundError:  # run from source, not installed
+        return "0+source"
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _installed_version()
     if name == "spark":  # a package whose functions are called by its name
         return import_module("clearset.spark")
     if name not in _HOMES:

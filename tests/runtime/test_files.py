@@ -71,6 +71,7 @@ HOSTILE = {
     "texts outside": lambda told, arrays: arrays.update(text_offsets=arrays["text_offsets"] + 10**9),
     "spelled outside": lambda told, arrays: arrays.update(spelled=arrays["spelled"] + 10**6),
     "missing slot": lambda told, arrays: told["features"][-1].update(missing=10**6),
+    "classes of another model": lambda told, arrays: told["link"].update(classes=["thai", "greek", "more"]),
     "rho too narrow": lambda told, arrays: arrays.update({"rho.output": arrays["rho.output"][:, :2]}),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -18,7 +19,13 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def write_value_runtime(
-    path: str | PathLike[str], binning: Binning, function: SetFunction, link: Link, *, sets_of_one: bool
+    path: str | PathLike[str],
+    binning: Binning,
+    function: SetFunction,
+    link: Link,
+    *,
+    sets_of_one: bool,
+    unused: Sequence[str] = (),
 ) -> None:
     """Write a model over sets of numbers and categories.
 
@@ -34,12 +41,18 @@ def write_value_runtime(
         From outputs to predictions.
     sets_of_one : bool
         Whether every set has one token, so that features are explained, not tokens.
+    unused : sequence of str, default=()
+        Features that sets need not have, because the model does not use them.
     """
     check_target(path)
     arrays = _function_arrays(binning, function, link)
     layout = {"sizes": list(function.layout.sizes), "subsets": [list(subset) for subset in function.layout.subsets]}
     features = _described(binning, {SIZE: "size"})
-    described = _description("values", features, function, link) | {"layout": layout, "sets_of_one": sets_of_one}
+    described = _description("values", features, function, link) | {
+        "layout": layout,
+        "sets_of_one": sets_of_one,
+        "unused": list(unused),
+    }
     write_file(path, pack_runtime_file(described, arrays))
 
 
@@ -99,10 +112,16 @@ def write_item_runtime(
 
 def _description(kind: str, features: list[dict[str, Any]], function: SetFunction, link: Link) -> dict[str, Any]:
     support = function.support
+    classes = None if link.classes is None else np.asarray(link.classes).tolist()
+    if classes is not None and not isinstance(classes[0], str | int | float):
+        raise TypeError(
+            f"The classes are of type {type(classes[0]).__name__}, which the file cannot hold. Fit on strings or whole "
+            "numbers, such as labels.astype(str)."
+        )
     return {
         "kind": kind,
         "features": features,
-        "link": {"name": link.name, "classes": None if link.classes is None else np.asarray(link.classes).tolist()},
+        "link": {"name": link.name, "classes": classes},
         "support": {
             "tokens": 1 if support is None else int(support.tokens),
             "alone": None if support is None else support.alone,
@@ -155,12 +174,9 @@ def _tokenizer(reader: TokenReader) -> dict[str, Any]:
             f"The model reads numbers of items ({', '.join(map(repr, reader.details))}), which a runtime file cannot "
             "carry. Fit without details, or keep the model as save() writes it."
         )
-    columns: list[str] = []
+    sides: list[str | int] = []
     if isinstance(tokenizer, Cross | Difference):
-        columns = [
-            side if isinstance(side, str) else name
-            for side, name in ((tokenizer.left, "left"), (tokenizer.right, "right"))
-        ]
+        sides = [tokenizer.left, tokenizer.right]
         kind = "cross" if isinstance(tokenizer, Cross) else "difference"
     elif isinstance(tokenizer, NGrams) and tokenizer.split is None:
         kind = "ngrams"
@@ -171,4 +187,4 @@ def _tokenizer(reader: TokenReader) -> dict[str, Any]:
             f"The model takes examples apart with {tokenizer!r}, a function of yours; a runtime file holds no code. "
             "Fit on lists of items, and apply the function before the model."
         )
-    return {"kind": kind, "columns": columns, "in_order": tokenizer.in_order}
+    return {"kind": kind, "sides": sides, "in_order": tokenizer.in_order}

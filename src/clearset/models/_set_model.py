@@ -115,7 +115,9 @@ class SetModel(Model):
         return SetReading(self, sets)
 
     def write_runtime(self, path: str | os.PathLike[str]) -> None:
-        export.write_value_runtime(path, self.binning, self.function, self.link, sets_of_one=self.sets_of_one)
+        unused = forbidden_features(self.edits)
+        parts = (self.binning, self.function, self.link)
+        export.write_value_runtime(path, *parts, sets_of_one=self.sets_of_one, unused=unused)
 
     def columns_of(self, stream: Stream) -> list[str]:
         forbidden = forbidden_features(self.edits)

@@ -110,7 +110,7 @@ class ItemScorer(Scorer):
     def _found(self, sets: Any) -> tuple[npt.NDArray[np.int32], IntArray, IntArray]:
         """Return the tokens of every set, where they begin, and how many items each set has."""
         arrays, told = self._arrays, self._told["tokenizer"]
-        lists = as_items(sets, told["kind"], told["columns"])
+        lists = as_items(sets, told["kind"], told["sides"])
         if told["in_order"]:
             text = [word.encode() for items in lists for word in items]
             ends = np.cumsum([0, *map(len, text)], dtype=np.int64)
@@ -119,7 +119,10 @@ class ItemScorer(Scorer):
                 np.frombuffer(b"".join(text), np.uint8).copy(), ends, rows, True
             )
         else:
-            codes, offsets, n_items = self._vocabulary.encode_lists(lists)
+            encoded = self._vocabulary.encode_lists(lists)
+            if encoded is None:
+                raise ValueError("An item is no text: half of a surrogate pair stands in it alone.")
+            codes, offsets, n_items = encoded
         if not len(arrays["tree.items"]):
             return np.zeros(0, np.int32), np.zeros(len(lists) + 1, np.int64), n_items
         tree = [arrays[f"tree.{name}"] for name in ("items", "children", "masks", "first")]

@@ -145,6 +145,8 @@ class Scorer(ABC):
         # Classes have functions of their own, or share one.
         if n_functions not in (n, 1):
             raise RuntimeFileError(f"There are {n_functions} functions for {n} outputs.")
+        if self.link.classes is not None and self.link.classes.shape != ((2,) if n == 1 else (n,)):
+            raise RuntimeFileError(f"There are {self.link.classes.size} classes for {n} outputs.")
         wanted: dict[str, tuple[int, ...]] = {
             "base": (n, width),
             "rho.calibrators": (n_functions * width, n_keypoints),

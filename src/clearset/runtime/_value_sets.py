@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -31,7 +32,12 @@ class ValueScorer(Scorer):
             for each in self._features
         ]
         n_means, slots = self.n_outputs * self.width, arrays["calibration"].shape[1]
-        wanted = {"calibration": (n_means, slots), "usual": (len(self._features), n_means)}
+        n_vertices = sum(math.prod(layout["sizes"][d] for d in subset) for subset in layout["subsets"])
+        wanted = {
+            "calibration": (n_means, slots),
+            "vertices": (n_means, n_vertices),
+            "usual": (len(self._features), n_means),
+        }
         for name, shape in wanted.items():
             if arrays[name].shape != shape or arrays[name].dtype != np.float64:
                 raise RuntimeFileError(f"Array {name!r} has shape {arrays[name].shape}, not {shape}.")
@@ -96,54 +102,83 @@ class ValueScorer(Scorer):
         if not isinstance(sets, Mapping):
             raise TypeError(
                 f"The sets are a {type(sets).__name__}; give a dict with a list of lists for each feature of tokens, "
-                f"and a list for each feature of sets. The features are {self.names}."
+                f"and a list for each feature of sets, such as frame.to_dict('list'). The features are {self.names}."
             )
         read: dict[str, tuple[list[Any], list[int] | None]] = {}
-        for name in self._wanted():
+        for name in self._wanted(sets):
             if name not in sets:
                 raise ValueError(f"Feature {name!r} is missing; received {list(sets)}.")
-            read[name] = _flat(sets[name])
+            read[name] = _flat(name, sets[name])
         lengths = {name: len(flat if sizes is None else sizes) for name, (flat, sizes) in read.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"The features have different numbers of sets: {lengths}.")
         n_sets = next(iter(lengths.values()), 0)
         several = {name: sizes for name, (_, sizes) in read.items() if sizes is not None}
         sizes = next(iter(several.values()), [1] * n_sets)
+        if not several and not self._told["sets_of_one"]:
+            sizes = [0] * n_sets
+            if any(value is not None for values, _ in read.values() for value in values):
+                raise ValueError(
+                    "The model was fitted on sets of several tokens, but no feature holds lists, so that every number "
+                    "would be a set of its own. Give a list of lists, one for each set."
+                )
         for name, others in several.items():
             if others != sizes:
                 raise ValueError(f"Feature {name!r} has other numbers of tokens than {next(iter(several))!r}.")
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         columns, per_set = [], []
         for place, name in enumerate(self.names):
+            of_set = name not in several
             if self._features[place]["of"] == "size":
                 columns.append(np.array(sizes, np.float64))
-                per_set.append(True)
-                continue
-            flat, lists = read[name]
-            columns.append(self._numbers(place, flat))
-            per_set.append(lists is None and bool(several))
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            elif name in read:
+                columns.append(self._numbers(place, read[name][0]))
+            else:
+                columns.append(np.full(n_sets, np.nan))
+            per_set.append(of_set)
         return columns, offsets, per_set
 
-    def _wanted(self) -> list[str]:
-        return [each["name"] for each in self._features if each["of"] != "size"]
+    def _wanted(self, sets: Mapping[str, Any]) -> list[str]:
+        unused = [name for name in self._told["unused"] if name not in sets]
+        return [each["name"] for each in self._features if each["of"] != "size" and each["name"] not in unused]
 
     def _numbers(self, place: int, flat: list[Any]) -> FloatArray:
-        codes = self._categories[place]
+        """Return numbers as they are, and categories as codes."""
+        name, codes = self.names[place], self._categories[place]
+        kinds = set(map(type, flat))
+        strings = any(issubclass(kind, str | bytes) for kind in kinds)
+        if codes is None:
+            try:
+                values = None if strings else np.array(flat, np.float64)
+            except (TypeError, ValueError):
+                values = None
+            if values is None or values.ndim > 1:
+                raise TypeError(f"Feature {name!r} is to hold numbers; received {str(flat)[:60]}.")
+            if np.isinf(values).any():
+                raise ValueError(f"Feature {name!r} holds inf, but only finite numbers and None are allowed.")
+            return values
+        # An unknown category has the code after the last one, whose slot is that of "missing".
         try:
-            if codes is None:
-                return np.array(flat, np.float64)
-            # An unknown category has the code after the last one, whose slot is that of "missing".
-            known = [np.nan if value is None or value != value else codes.get(value, len(codes)) for value in flat]
-            return np.array(known, np.float64)
+            present = [each is not None and each == each for each in flat]
+            found = [
+                codes.get(each, len(codes)) if there else np.nan for each, there in zip(flat, present, strict=True)
+            ]
         except (TypeError, ValueError):
-            what = "numbers" if codes is None else "strings or numbers"
-            raise TypeError(f"Feature {self.names[place]!r} is to hold {what}; received {flat[:5]!r}.") from None
+            raise TypeError(f"Feature {name!r} is to hold strings or numbers; received {str(flat)[:60]}.") from None
+        if codes and any(present) and strings != isinstance(known := next(iter(codes)), str):
+            other = flat[present.index(True)]
+            raise TypeError(f"Feature {name!r} has categories like {known!r}; received {str(other)[:60]!r}.")
+        return np.array(found, np.float64)
 
 
-def _flat(column: Any) -> tuple[list[Any], list[int] | None]:
+def _flat(name: str, column: Any) -> tuple[list[Any], list[int] | None]:
     """Return all values, and of lists of lists the number of values of each."""
+    if isinstance(column, str) or not isinstance(column, Iterable):
+        raise TypeError(f"Feature {name!r} is {column!r}; give a list with an entry for each set.")
     values = list(column)
     if any(isinstance(value, list | tuple | np.ndarray) for value in values):
+        if odd := [value for value in values if not isinstance(value, list | tuple | np.ndarray | None)]:
+            raise TypeError(f"Feature {name!r} holds lists, but {odd[0]!r} among them; give a list for every set.")
         lists = [[] if value is None else list(value) for value in values]
         return list(chain.from_iterable(lists)), [len(each) for each in lists]
     return values, None

@@ -7,16 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from unicodedata import category
 
+import numpy as np
+
 _WORD_ASCII = re.compile(r"[a-z0-9]+")
 
 
-def as_items(sets: Any, kind: str, columns: Sequence[str]) -> list[list[str]]:
+def as_items(sets: Any, kind: str, sides: Sequence[str | int]) -> list[list[str]]:
     """Return the items of every example in the form that the vocabulary holds; `kind` is the tokenizer's."""
+    # The sides are the two columns that a tokenizer of pairs reads, by name or position.
     if kind in ("cross", "difference"):
-        left, right = (_lists(side) for side in _sides(sets, columns))
+        left, right = (_lists(side) for side in _sides(sets, sides))
         if len(left) != len(right):
-            raise ValueError(f"There are {len(left)} sets of {columns[0]!r}, but {len(right)} of {columns[1]!r}.")
-        return [_joined(kind, columns, *sides) for sides in zip(left, right, strict=True)]
+            raise ValueError(f"There are {len(left)} sets of {sides[0]!r}, but {len(right)} of {sides[1]!r}.")
+        return [_joined(kind, sides, *pair) for pair in zip(left, right, strict=True)]
     sets = _the_column(sets)
     if kind == "ngrams":
         return [words(text) if isinstance(text, str) else _strings(text) for text in sets]
@@ -33,31 +36,39 @@ def words(text: str) -> list[str]:
     return [word for word in spaced.split(" ") if word]
 
 
-def _sides(sets: Any, columns: Sequence[str]) -> tuple[Any, Any]:
+def _sides(sets: Any, sides: Sequence[str | int]) -> list[Any]:
+    """Return two columns, by name or position, of a dict, or both halves of pairs."""
     if isinstance(sets, Mapping):
-        missing = [name for name in columns if name not in sets]
-        if missing and len(sets) == 2:
-            left, right = sets.values()
-            return left, right
-        if missing:
-            raise ValueError(f"There is no column {missing[0]!r} among {list(sets)}.")
-        return sets[columns[0]], sets[columns[1]]
-    pairs = list(sets)
-    if any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
-        raise ValueError("Give one pair of lists an example, such as (['apple'], ['pear', 'plum']).")
-    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        named = list(sets)
+        for side in sides:
+            if side not in named if isinstance(side, str) else side >= len(named):
+                raise ValueError(f"There is no column {side!r} among {named}.")
+        return [sets[side if isinstance(side, str) else named[side]] for side in sides]
+    places = [side for side in sides if isinstance(side, int)]
+    if len(places) < len(sides):
+        raise TypeError(f"The model reads the columns {list(sides)}; give a dict with a list of sets for each of them.")
+    rows = list(sets)
+    for row in rows:
+        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) <= max(places):
+            raise ValueError(
+                f"An example is a pair, such as (['apple'], ['pear', 'plum']); received {str(row)[:60]!r}."
+            )
+    return [[row[place] for row in rows] for place in places]
 
 
-def _joined(kind: str, columns: Sequence[str], left: list[str], right: list[str]) -> list[str]:
+def _joined(kind: str, sides: Sequence[str | int], left: list[str], right: list[str]) -> list[str]:
     if kind == "difference":
         others = set(right)
         return [item for item in left if item not in others]
-    return [*(f"{columns[0]}={item}" for item in left), *(f"{columns[1]}={item}" for item in right)]
+    tags = [side if isinstance(side, str) else name for side, name in zip(sides, ("left", "right"), strict=True)]
+    return [*(f"{tags[0]}={item}" for item in left), *(f"{tags[1]}={item}" for item in right)]
 
 
 def _the_column(sets: Any) -> Any:
     if isinstance(sets, str):
         raise TypeError(f"The sets are one string, {sets[:40]!r}; give a list of sets.")
+    if not isinstance(sets, Iterable):
+        raise TypeError(f"The sets are {sets!r}; give a list of lists of strings.")
     if isinstance(sets, Mapping):
         if len(sets) != 1:
             raise ValueError(f"The model reads one column; received {list(sets)}.")
@@ -70,13 +81,18 @@ def _lists(sets: Iterable[Any]) -> list[list[str]]:
 
 
 def _strings(items: Any) -> list[str]:
-    """Return the items of one set; a string is a set of one, and None is an empty set."""
+    """Return the items of one set, without missing ones; a string is a set of one, and None is an empty set."""
     if items is None:
         return []
     if isinstance(items, str):
-        return [items]
-    found = list(items)
-    for item in found:
-        if not isinstance(item, str):
-            raise TypeError(f"An item is a string; received {item!r} in {found[:5]!r}. Convert items with str().")
-    return found
+        return [str(items)]
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise TypeError(f"A set is a list of strings; received {str(items)[:60]}.")
+    found = [item for item in items if item is not None]
+    kinds = set(map(type, found))
+    if kinds <= {str}:
+        return found
+    other = next((item for item in found if not isinstance(item, str)), None)
+    if other is not None:
+        raise TypeError(f"An item is a string; received {str(other)[:60]} of type {type(other).__name__}. Use str().")
+    return [str(item) for item in found]  # strings of NumPy
