@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clearset.estimators import SetClassifier as SetClassifier
     from clearset.estimators import SetRegressor as SetRegressor
     from clearset.estimators import as_estimator as as_estimator
+    from clearset.files import read_key as read_key
     from clearset.functions import Certificate as Certificate
     from clearset.functions import Check as Check
     from clearset.models import CalibratorCurve as CalibratorCurve
@@ -71,6 +72,7 @@ _HOMES = {
             "as_estimator",
         ),
         "engines": ("several_processes",),
+        "files": ("read_key",),
         "functions": ("Certificate", "Check"),
         "models": (
             "CalibratorCurve",
@@ -136,6 +138,7 @@ __all__ = [
     "churn",
     "from_long",
     "load",
+    "read_key",
     "several_processes",
     "tune",
 ]

@@ -26,6 +26,13 @@ def damaged(path: str, what: str) -> ArtifactError:
     )
 
 
+def unsigned(path: str, error: Exception) -> ArtifactError:
+    """Return the error for a file that is not signed as it should be."""
+    return ArtifactError(
+        f"Cannot read '{path}': {error} Use the key that it was signed with, or take a fresh copy from where you trust."
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Artifact:
     """The content of an artifact.

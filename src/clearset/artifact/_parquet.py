@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from clearset.artifact._format import ArtifactError, damaged
-from clearset.artifact._json import json_object
+from clearset.artifact._format import ArtifactError, damaged, unsigned
 from clearset.artifact._parquet_footer import read_declared
+from clearset.files import BLANK, Key, SignatureError, check_key, json_object, sign, verify
 
 PARQUET = b"PAR1"
 
@@ -22,6 +22,11 @@ PARQUET = b"PAR1"
 _CHECKSUM = b"clearset_sha256"
 _PLACE = _CHECKSUM + b"\x18\x40"
 _ZEROS = b"0" * 64
+
+# A signature stands there as well, and is that of the file with zeros and blanks in both places; the checksum is that
+# of the file with its signature.
+_SIGNATURE = b"clearset_signature"
+_SIGNATURE_PLACE = _SIGNATURE + b"\x18\x88\x01"
 
 # The version that is written; the first one, which is read as well, had no checksum.
 _VERSION = 2
@@ -57,18 +62,24 @@ class ParquetFormat:
     writer: str
     key: bytes
 
-    def pack(self, rows: pa.Table, document: Mapping[str, Any]) -> bytes:
-        """Return what the file of a table holds."""
+    def pack(self, rows: pa.Table, document: Mapping[str, Any], key: Key | None = None) -> bytes:
+        """Return what the file of a table holds, signed if there is a key."""
         described = json.dumps({"version": _VERSION, **document}, allow_nan=False)
         rows = rows.replace_schema_metadata({**(rows.schema.metadata or {}), self.key: described})
-        content = _written(rows)
+        further = {} if key is None else {_SIGNATURE: BLANK}
+        content = _written(rows, further)
         if missing := _missing_bytes(content):
-            content = _written(rows, missing)
+            content = _written(rows, {**further, _PADDING: b" " * missing})
+        if key is not None:
+            before, after = _around(content, _SIGNATURE_PLACE, len(BLANK))
+            content = b"".join([before, sign(key, content), after])
         before, after = _around_checksum(content)
         return b"".join([before, _sum(before, after), after])
 
-    def unpack(self, content: bytes, name: str) -> tuple[pa.Table, dict[str, Any]]:
+    def unpack(self, content: bytes, name: str, key: Key | None = None) -> tuple[pa.Table, dict[str, Any]]:
         """Return the table and the description of a file; raise an ArtifactError unless it is whole and unchanged."""
+        if key is not None:
+            _check_signature(content, name, key)
         if not content.startswith(PARQUET):
             raise self._foreign(name, "it is no Parquet file" if content else "it is empty")
         has_checksum = _PLACE in content
@@ -138,11 +149,11 @@ def read_rows(content: bytes, name: str) -> pa.Table:
         raise damaged(name, f"its Parquet structure is broken ({error})") from error
 
 
-def _written(rows: pa.Table, padding: int = 0) -> bytes:
+def _written(rows: pa.Table, further: Mapping[bytes, bytes]) -> bytes:
     buffer = io.BytesIO()
     with pa.parquet.ParquetWriter(buffer, rows.schema, compression="zstd") as writer:
         writer.write_table(rows)
-        writer.add_key_value_metadata({_CHECKSUM: _ZEROS, **({_PADDING: b" " * padding} if padding else {})})
+        writer.add_key_value_metadata({_CHECKSUM: _ZEROS, **further})
     return buffer.getvalue()
 
 
@@ -165,9 +176,28 @@ def _check_declared(content: bytes) -> None:
         )
 
 
+def _check_signature(content: bytes, name: str, key: Key) -> None:
+    """Raise an ArtifactError unless a file was signed with a key; nothing of it is parsed."""
+    check_key(key)
+    try:
+        if _SIGNATURE_PLACE not in content or _PLACE not in content:
+            raise SignatureError("it is not signed, but a key was given.")
+        before, after = _around_checksum(content)
+        blank = b"".join([before, _ZEROS, after])
+        before, after = _around(blank, _SIGNATURE_PLACE, len(BLANK))
+        verify(key, content[len(before) : len(before) + len(BLANK)], before, BLANK, after)
+    except SignatureError as error:
+        raise unsigned(name, error) from None
+
+
 def _around_checksum(content: bytes) -> tuple[memoryview, memoryview]:
-    start = content.rindex(_PLACE) + len(_PLACE)
-    return memoryview(content)[:start], memoryview(content)[start + len(_ZEROS) :]
+    return _around(content, _PLACE, len(_ZEROS))
+
+
+def _around(content: bytes, place: bytes, length: int) -> tuple[memoryview, memoryview]:
+    """Return what stands before and after so many bytes that follow the last of some others."""
+    start = content.rindex(place) + len(place)
+    return memoryview(content)[:start], memoryview(content)[start + length :]
 
 
 def _sum(before: memoryview, after: memoryview) -> bytes:

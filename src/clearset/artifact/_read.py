@@ -1,10 +1,7 @@
 """Reading an artifact: everything is checked before it is used, and nothing is executed."""
 
 import hashlib
-import io
 import os
-import zipfile
-from collections import Counter
 from typing import Any
 
 from safetensors import SafetensorError
@@ -21,29 +18,23 @@ from clearset.artifact._format import (
     Artifact,
     ArtifactError,
     damaged,
+    unsigned,
 )
-from clearset.artifact._json import json_object
+from clearset.files import Key, SignatureError, check_key, json_object, read_members, verify_zip
 
 _HOW_TO_READ = "Give a file written by save()."
 _ZIP = b"PK"
 
-# How a zip ends: with the size of its list of members, among others. What comes before in larger zips is not written
-# here, and would overrule it.
-_END = b"PK\x05\x06"
-_END_BYTES, _LIST_BYTES = 22, slice(12, 16)
-_LARGE_END, _LARGE_END_BYTES = b"PK\x06\x07", 20
-# A model has a handful of members, a joint model one for each column that has an engine.
-_MOST_MEMBERS = 1000
-_MOST_LIST_BYTES = _MOST_MEMBERS * 200
 
-
-def read_artifact(path: str | os.PathLike[str]) -> Artifact:
+def read_artifact(path: str | os.PathLike[str], key: Key | None = None) -> Artifact:
     """Read an artifact.
 
     Parameters
     ----------
     path : path-like
         A file that `write_artifact` wrote.
+    key : bytes, Ed25519PublicKey or Ed25519PrivateKey, optional
+        The key that it must be signed with; without one a signature is not looked at.
 
     Returns
     -------
@@ -53,7 +44,7 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     Raises
     ------
     ArtifactError
-        If the file is not a whole, unchanged artifact of a version this package knows.
+        If the file is not a whole, unchanged artifact of a version this package knows, or not signed with the key.
     OSError
         If there is no such file, or it cannot be opened.
 
@@ -70,7 +61,15 @@ def read_artifact(path: str | os.PathLike[str]) -> Artifact:
     ...         print(str(error).replace(str(path), "notes.txt"))
     'notes.txt' is not a clearset artifact: it is no zip file. Give a file written by save().
     """
-    return unpack_artifact(read_file(path, _ZIP, _HOW_TO_READ), str(path))
+    if key is not None:
+        check_key(key)
+    content = read_file(path, _ZIP, _HOW_TO_READ)
+    if key is not None:
+        try:
+            verify_zip(key, content)
+        except SignatureError as error:
+            raise unsigned(str(path), error) from None
+    return unpack_artifact(content, str(path))
 
 
 def unpack_artifact(content: bytes, path: str) -> Artifact:
@@ -121,49 +120,10 @@ def _members(path: str, content: bytes) -> dict[str, bytes]:
         elif content.startswith(b"\x80"):
             what = "it looks like a pickle, which is never loaded"
         raise _foreign(path, what)
-    _check_end(path, content)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = archive.infolist()
-            _check_entries(path, entries, len(content))
-            return {entry.filename: archive.read(entry) for entry in entries}
-    except ArtifactError:
-        raise
-    # zipfile answers damaged headers with errors of many kinds (BadZipFile, NotImplementedError,
-    # RuntimeError, EOFError, struct.error, UnicodeDecodeError, ...): all say the same here.
-    except Exception as error:
-        raise damaged(path, f"its zip structure is broken ({error})") from error
-
-
-def _check_end(path: str, content: bytes) -> None:
-    """See that the list of members is short, before it is read."""
-    end, before = content[-_END_BYTES:], content[-_END_BYTES - _LARGE_END_BYTES : -_END_BYTES]
-    if not end.startswith(_END) or len(end) < _END_BYTES or before.startswith(_LARGE_END):
-        raise damaged(path, "its zip structure is broken (it does not end as artifacts do)")
-    if int.from_bytes(end[_LIST_BYTES], "little") > _MOST_LIST_BYTES:
-        raise damaged(path, f"it has more members than the {_MOST_MEMBERS:,} that are allowed")
-
-
-def _check_entries(path: str, entries: list[zipfile.ZipInfo], size: int) -> None:
-    if len(entries) > _MOST_MEMBERS:
-        raise damaged(path, f"it has {len(entries):,} members, at most {_MOST_MEMBERS:,} are allowed")
-    if sum(entry.file_size for entry in entries) > size:
-        raise damaged(path, "its members are larger than the file")
-    names = Counter(entry.filename for entry in entries)
-    # In a file that was cut off, zipfile would find an artifact that is a member of it, and take that for the whole.
-    if entries and min(entry.header_offset for entry in entries) > 0:
-        raise damaged(path, "it does not begin with its first member")
-    for entry in entries:
-        name = entry.filename
-        if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name:
-            raise damaged(path, f"member name {name!r} points outside the file")
-        if names[name] > 1:
-            raise damaged(path, f"member {name!r} is there more than once")
-        if entry.compress_type != zipfile.ZIP_STORED:
-            raise damaged(path, f"member {name!r} is compressed, artifacts are stored plain")
-        # A stored member fits in the file; a header that says otherwise must not make us reserve memory.
-        if entry.file_size > size or entry.compress_size != entry.file_size:
-            raise damaged(path, f"member {name!r} has an impossible size")
+        return read_members(content)
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
 
 
 def _manifest(path: str, members: dict[str, bytes]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from safetensors.numpy import save
 
 from clearset.artifact._files import check_target, write_file
 from clearset.artifact._format import ARRAYS, DOCUMENT, FORMAT, MANIFEST, VERSION, Artifact, ArtifactError
+from clearset.files import Key, check_signing_key, sign_zip
 
 # The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -23,7 +24,7 @@ _DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 _PLAIN_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 
 
-def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
+def write_artifact(path: str | os.PathLike[str], artifact: Artifact, key: Key | None = None) -> None:
     """Write an artifact; a failure leaves an existing file at `path` as it was.
 
     Parameters
@@ -33,6 +34,8 @@ def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
     artifact : Artifact
         The content. Its document holds JSON values with string keys, no nan and no infinity; tuples are read back as
         lists. Arrays are of float64, float32, int64, int32, uint8 or bool.
+    key : bytes or Ed25519PrivateKey, optional
+        The key to sign the file with.
 
     Raises
     ------
@@ -53,7 +56,10 @@ def write_artifact(path: str | os.PathLike[str], artifact: Artifact) -> None:
     ('example', {'width': 1}, [-1.0, 1.0])
     """
     check_target(path)
-    write_file(path, pack_artifact(artifact))
+    if key is not None:
+        check_signing_key(key)
+    content = pack_artifact(artifact)
+    write_file(path, content if key is None else sign_zip(key, content))
 
 
 def pack_artifact(artifact: Artifact) -> bytes:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import Model, TableOptions
+from clearset.cli._options import KeyFile, Model, TableOptions
 
 
 def edit(
@@ -34,17 +34,20 @@ def edit(
         Path | None, typer.Option(help="CSV or Parquet, of the form the model was trained on, to compare on.")
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column of DATA with the labels.")] = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Change a model by hand, in the order of the options below; print its edits and what they change."""
     from clearset.artifact import check_target
     from clearset.cli._edit_texts import edits_of
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model, read_shown
 
     if data is None and (label or options.given):
         raise ValueError("--label, --by and the like say how to read the data, but no --data was given.")
+    key = key_in(key_file, to_sign=output is not None)
     if output is not None:
         check_target(output, model, data)
-    fitted = load_model(model)
+    fitted = load_model(model, key)
     shown = read_shown(fitted, data, options, label)
     texts = {"drop": drop_token, "pin": pin_token, "flatten": flatten, "cap": cap, "forbid": forbid}
     editor = fitted.edit()
@@ -57,5 +60,5 @@ def edit(
     if shown.X is not None:
         print(editor.compare(shown.X, shown.y))
     if output is not None:
-        editor.model.save(output)
+        editor.model.save(output, key=key)
         print(f"Saved to {output}.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clearset.cli._options import DataOrFolder, Ids, MaxMemory, Model, Quiet, TableOptions
+from clearset.cli._options import DataOrFolder, Ids, KeyFile, MaxMemory, Model, Quiet, TableOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,7 @@ def explain(
     raised: Annotated[bool, typer.Option("--raised", help="With --reasons, those that raised it most.")] = False,
     ids: Ids = None,
     max_memory: MaxMemory = None,
+    key_file: KeyFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Explain predictions: what every token of every set adds to the base rate."""
@@ -50,6 +51,7 @@ def explain(
         write_explanation,
     )
     from clearset.cli._id_columns import called_by, with_ids
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model, read_for
     from clearset.cli._sets_read import tell_sets
     from clearset.cli._table_files import write_table, writing
@@ -60,7 +62,7 @@ def explain(
     direction = "raised" if raised else "lowered"
     if output is not None:
         check_target(output, model, data)
-    fitted = load_model(model)
+    fitted = load_model(model, key_in(key_file))
     wanted = None if label is None else class_named(fitted, label)
     copied = [name for name in ids or () if name != options.by]
 

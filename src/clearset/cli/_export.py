@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import Model
+from clearset.cli._options import KeyFile, Model
 
 
 class Format(StrEnum):
@@ -19,16 +19,19 @@ def export(
     model: Model,
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file; its ending names the format.")],
     format: Annotated[Format | None, typer.Option(help="By default what OUTPUT ends in.")] = None,  # noqa: A002
+    key_file: KeyFile = None,
 ) -> None:
     """Write a model for another place, which scores the same without this package or with little of it."""
     from clearset.artifact import check_target
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model
 
     chosen = format or _by_ending(output)
     check_target(output, model)
-    fitted = load_model(model)
+    key = key_in(key_file, to_sign=True)
+    fitted = load_model(model, key)
     if chosen is Format.runtime:
-        fitted.to_runtime(output)
+        fitted.to_runtime(output, key=key)
     print(f"The model is in {output}.")
 
 

@@ -24,9 +24,11 @@ def fit(
     from rich.console import Console
 
     from clearset.cli._fit_summary import summary
+    from clearset.cli._keys import key_in
     from clearset.cli._training import read_training
     from clearset.engines import OneProcess, several_processes, started_by_torchrun
 
+    key = key_in(options.key_file, to_sign=True)
     with several_processes() if started_by_torchrun() else nullcontext(OneProcess()) as processes:
         if processes.rank > 0:  # one of them speaks and writes for all
             options = replace(options, quiet=True)
@@ -40,7 +42,7 @@ def fit(
         model.fit(training.X, label, sample_weight=weight, validation_data=held_out)
     if processes.rank > 0:
         return
-    model.save(options.output)
+    model.save(options.output, key=key)
     if model.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
     for line in summary(model, y, weights, held_out):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import Data, Model, TableOptions
+from clearset.cli._options import Data, KeyFile, Model, TableOptions
 
 
 def importance(
@@ -25,10 +25,12 @@ def importance(
         str | None, typer.Option(help="With --permutation, the column of labels: the score lost is told.")
     ] = None,
     top: Annotated[int, typer.Option(help="Features and tokens that are listed.", min=1)] = 20,
+    key_file: KeyFile = None,
 ) -> None:
     """Rank features and tokens by how much they matter for predictions."""
     from clearset.artifact import check_target
     from clearset.cli._explanations import class_named, importance_lines
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model, read_for
     from clearset.cli._table_files import plain_column
 
@@ -38,7 +40,7 @@ def importance(
         check_target(output, model, data)
         if output.suffix.lower() not in (".png", ".svg", ".pdf"):
             raise ValueError(f"'{output}' is no picture by its name. Use .png, .svg or .pdf.")
-    fitted = load_model(model)
+    fitted = load_model(model, key_in(key_file))
     wanted = None if label is None else class_named(fitted, label)
     table, X = read_for(fitted, data, options, [] if target is None else [target])
     labels = None if target is None else plain_column(table, target, data)

@@ -10,12 +10,13 @@ import clearset as cs
 from clearset.cli._item_columns import ItemColumns
 from clearset.cli._options import TableOptions
 from clearset.cli._table_files import check_column, columns_of_fit, list_columns, names_in, plain_column, read_sets
+from clearset.files import Key
 from clearset.models import FittedJointModel, Model, SemanticModel, columns_of
 
 
-def load_model(path: Path) -> Model:
-    """Load a model of one set function; a joint model is refused."""
-    model = cs.load(path)
+def load_model(path: Path, key: Key | None = None) -> Model:
+    """Load a model of one set function, which must be signed if there is a key; a joint model is refused."""
+    model = cs.load(path, key=key)
     if isinstance(model, FittedJointModel):
         raise ValueError(f"'{path}' holds a JointModel, which only 'predict' and 'verify' take. Use it in Python.")
     return model

@@ -34,6 +34,13 @@ Ids = Annotated[
 MaxMemory = Annotated[
     str | None, typer.Option(help="Read Parquet in batches that take no more memory, such as 2GB; folders always are.")
 ]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="CLEARSET_KEY_FILE",
+        help="File with the key of signed files: what is read must be signed with it, what is saved is.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No messages but errors.")]
 
 
@@ -128,6 +135,7 @@ class TrainingOptions(CsvFormat):
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.")] = None
     jobs: Annotated[int | None, typer.Option(help="Number of threads.")] = None
     device: Annotated[str | None, typer.Option(help="Where to train: cpu, or cuda for an NVIDIA GPU.")] = None
+    key_file: KeyFile = None
     quiet: Quiet = False
     column: Annotated[list[str] | None, _of_strings(help=COLUMN_HELP)] = None
     tokens: Annotated[str | None, _of_strings(help=f"{TOKENS_HELP} By default chosen.")] = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._options import DataOrFolder, Ids, MaxMemory, Model, Quiet, TableOptions
+from clearset.cli._options import DataOrFolder, Ids, KeyFile, MaxMemory, Model, Quiet, TableOptions
 
 if TYPE_CHECKING:
     from clearset.functions import Link
@@ -24,6 +24,7 @@ def predict(
     ] = None,
     ids: Ids = None,
     max_memory: MaxMemory = None,
+    key_file: KeyFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict the label of every set of a table."""
@@ -33,6 +34,7 @@ def predict(
     import clearset as cs
     from clearset.artifact import check_target
     from clearset.cli._batches import batches_for, in_batches, reported
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import read_for
     from clearset.cli._sets_read import tell_sets
     from clearset.cli._table_files import check_format, write_table, writing
@@ -45,7 +47,7 @@ def predict(
     if output is not None:
         check_format(output)
         check_target(output, model, data)
-    loaded = cs.load(model)
+    loaded = cs.load(model, key=key_in(key_file))
     fitted = loaded.follow_on if isinstance(loaded, FittedJointModel) else loaded
     if not fitted.predicts:
         raise ValueError(f"'{model}' holds a {fitted.estimator}, which does not predict. Use it in Python.")

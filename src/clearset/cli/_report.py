@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import Model, TableOptions
+from clearset.cli._options import KeyFile, Model, TableOptions
 
 
 def report(
@@ -20,9 +20,11 @@ def report(
     title: Annotated[
         str | None, typer.Option(help="What stands above the report; by default the kind of model.")
     ] = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Write a model as one HTML file that evaluates it in the browser."""
     from clearset.artifact import check_target
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model, read_shown
 
     if data is None and (label or options.given):
@@ -30,7 +32,7 @@ def report(
     if output.suffix.lower() not in (".html", ".htm", ""):
         raise ValueError(f"'{output}' would hold HTML. End its name with .html.")
     check_target(output, model, data)
-    fitted = load_model(model)
+    fitted = load_model(model, key_in(key_file))
     shown = read_shown(fitted, data, options, label)
     fitted.report(output, shown.X, shown.y, names=shown.names, title=title)
     print(f"The report is in {output}.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import Model, TableOptions
+from clearset.cli._options import KeyFile, Model, TableOptions
 
 _KEY_VARIABLE = "CLEARSET_API_KEY"
 
@@ -21,7 +21,7 @@ def serve(
         Path | None, typer.Option(help="A saved model that was in use before: shows what changed on the data.")
     ] = None,
     edits_to: Annotated[
-        Path | None, typer.Option(help="File that the page may save edited models to; by default it saves none.")
+        Path | None, typer.Option(help="File that the page may save edited models to; unsigned; by default none.")
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column of the data with the labels.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
@@ -34,9 +34,11 @@ def serve(
         Path | None,
         typer.Option(help=f"File with the key that requests must bring; or the environment variable {_KEY_VARIABLE}."),
     ] = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     from clearset.artifact import check_target
+    from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model, read_shown
     from clearset.serve import LOOPBACK, Access, check_alike, create_app, is_loopback, listening, run
 
@@ -51,8 +53,9 @@ def serve(
             f"With --host {host} other machines can ask, so that a key is needed. Write one to a file and name it by "
             f"--api-key-file, or set {_KEY_VARIABLE}."
         )
-    fitted = load_model(model)
-    other = None if compare is None else load_model(compare)
+    key = key_in(key_file)
+    fitted = load_model(model, key)
+    other = None if compare is None else load_model(compare, key)
     if other is not None:
         check_alike(other, fitted, f"'{compare}'", f"'{model}'")
     shown = read_shown(fitted, data, options, label)

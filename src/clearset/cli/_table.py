@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clearset.cli._keys import key_in
 from clearset.cli._options import (
     COLUMN_HELP,
     CSV_SEPARATOR,
@@ -15,6 +16,7 @@ from clearset.cli._options import (
     MIN_COUNT_HELP,
     TOKENS_HELP,
     CsvFormat,
+    KeyFile,
     MaxMemory,
     Quiet,
     Separator,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from clearset.cli._item_columns import ItemColumns
+    from clearset.files import Key
     from clearset.tokens import TokenTable
 
 tables = typer.Typer(help="Build, update, merge and show token tables.")
@@ -66,6 +69,7 @@ def build(
     separator: Separator = None,
     examples: Examples = True,
     max_memory: MaxMemory = None,
+    key_file: KeyFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Count the tokens of a table of examples."""
@@ -75,18 +79,19 @@ def build(
     from clearset.cli._item_columns import ItemColumns, filters_of, tokenizer_of
 
     check_target(output)
+    key = key_in(key_file, to_sign=True)
     _check_not_data(output, data)
     tokenizer = tokenizer_of(tokens, column)
     filters = filters_of(min_count, max_interval)
     items = ItemColumns(column, tokenizer, separator)
     if in_batches(data, max_memory):
         table = _build_in_batches(data, form, items, label, weight, filters, task, max_memory, quiet)
-        _save(table, output, False, quiet)
+        _save(table, output, False, key, quiet)
         return
     X, y, weights = _read(data, form, items, label, weight)
     with _busy("Counting tokens", quiet):
         table = cs.TokenTable.build(X, y, tokenizer, filters, task=task.value, sample_weight=weights)
-    _save(table, output, examples, quiet)
+    _save(table, output, examples, key, quiet)
 
 
 def _build_in_batches(
@@ -140,6 +145,7 @@ def update(
     ] = None,
     weight: Weight = None,
     separator: Separator = None,
+    key_file: KeyFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Add further examples to a table, as if all had come at once."""
@@ -148,18 +154,20 @@ def update(
     from clearset.cli._item_columns import ItemColumns
 
     check_target(output or table)
+    key = key_in(key_file, to_sign=True)
     _check_not_data(output or table, data)
-    old = cs.TokenTable.load(table)
+    old = cs.TokenTable.load(table, key=key)
     X, y, weights = _read(data, form, ItemColumns(column, old.tokenizer, separator), label, weight)
     with _busy("Counting tokens", quiet):
         new = old.update(X, y, weights)
-    _save(new, output or table, True, quiet)
+    _save(new, output or table, True, key, quiet)
 
 
 @tables.command()
 def merge(
     parts: Annotated[list[Path], typer.Argument(metavar="TABLES...", help="Tables that were built alike.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the table.")],
+    key_file: KeyFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Put tables together, as if their examples had come at once."""
@@ -167,10 +175,11 @@ def merge(
     from clearset.artifact import check_target
 
     check_target(output)
+    key = key_in(key_file, to_sign=True)
     with _busy("Merging tables", quiet):
-        first, *others = [cs.TokenTable.load(path) for path in parts]
+        first, *others = [cs.TokenTable.load(path, key=key) for path in parts]
         merged = sum(others, start=first)
-    _save(merged, output, True, quiet)
+    _save(merged, output, True, key, quiet)
 
 
 @tables.command()
@@ -181,12 +190,13 @@ def show(
     top: Annotated[int, typer.Option(help="How many tokens to show.", min=1)] = 20,
     by: Annotated[str, typer.Option(help="count, weight, size, mean or variance: the greatest first.")] = "count",
     separator: Annotated[str, typer.Option(help="What separates items in --token.")] = CSV_SEPARATOR,
+    key_file: KeyFile = None,
 ) -> None:
     """Show tokens, their counts and mean labels."""
     import clearset as cs
     from clearset.cli._token_lines import token_lines
 
-    known = cs.TokenTable.load(table)
+    known = cs.TokenTable.load(table, key=key_in(key_file))
     if token is not None and search is not None:
         raise ValueError("Give --token or --search, not both.")
     if token is not None:
@@ -228,8 +238,8 @@ def _busy(what: str, quiet: bool) -> Iterator[None]:
         yield
 
 
-def _save(table: "TokenTable", output: Path, examples: bool, quiet: bool) -> None:
-    table.save(output, examples)
+def _save(table: "TokenTable", output: Path, examples: bool, key: "Key | None", quiet: bool) -> None:
+    table.save(output, examples, key=key)
     if not quiet:
         print(f"{table}\nSaved to {output}. Next: clearset table show {output}")
 

@@ -41,6 +41,7 @@ def tune(
     from rich.console import Console
 
     import clearset as cs
+    from clearset.cli._keys import key_in
     from clearset.cli._training import read_training
     from clearset.tuning import default_space
 
@@ -49,6 +50,7 @@ def tune(
     for path in (options.data, options.validation):
         if path is not None and path.is_dir():
             raise ValueError(f"tune reads data into memory, but '{path}' is a folder. Give a CSV or Parquet file.")
+    key = key_in(options.key_file, to_sign=True)
     training = read_training(options)
     space = default_space(training.model, training.X, training.y)
     space = {name: domain for name, domain in space.items() if name not in training.named}
@@ -74,7 +76,7 @@ def tune(
             random_state=options.seed,
             verbose=0 if options.quiet else 1,
         )
-    tuning.best_estimator_.save(options.output)
+    tuning.best_estimator_.save(options.output, key=key)
     if tuning.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
     if plot is not None:

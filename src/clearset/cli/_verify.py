@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clearset.cli._options import By, CsvFormat, Model, SetColumns
+from clearset.cli._options import By, CsvFormat, KeyFile, Model, SetColumns
 
 
 def verify(
@@ -16,15 +16,17 @@ def verify(
     ] = None,
     by: By = None,
     set_columns: SetColumns = "",
+    key_file: KeyFile = None,
 ) -> None:
     """Print the certificate of a model; exit status 1 if it does not hold."""
     import clearset as cs
+    from clearset.cli._keys import key_in
     from clearset.cli._table_files import columns_of_fit, names_in, read_sets
     from clearset.models import SetModel
 
     if data is None and (by or set_columns or form.given):
         raise ValueError("--by and the like say how to read DATA, but no DATA was given.")
-    fitted = cs.load(model)
+    fitted = cs.load(model, key=key_in(key_file))
     if data is None:
         certificate = fitted.verify()
     elif isinstance(fitted, SetModel):

@@ -29,6 +29,7 @@ from clearset.estimators._parameter_rules import (
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._set_predictors import SetClassifier, SetRegressor
+from clearset.files import Key
 from clearset.models import FittedJointModel, columns_of, estimates_table, names_of, only_if, read_frame
 from clearset.sets import Feature, check_weights
 
@@ -225,20 +226,22 @@ class JointModel(ShownEstimator):
         follow_on = {"estimator": type(self.follow_on).__name__, "parameters": self.follow_on.get_params(deep=False)}
         return {**self.get_params(deep=False), "engines": engines, "follow_on": follow_on}
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
         ----------
         path : path-like
             Where to; an existing file is replaced only once the new one is complete.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign the file with; see `clearset.load`.
         """
         model = self.as_model()
         self._check_parts()
         for part in (self, self.follow_on, *self.engines.values()):
             check_parameters(part.get_params(deep=False), part._rules)
         # Parameters may have been changed since the fit.
-        replace(model, parameters=self._declared()).write(path)
+        replace(model, parameters=self._declared()).save(path, key=key)
 
     @property
     def joint_gain_(self) -> float:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearset import display
 from clearset.engines import engine
 from clearset.estimators._parameter_rules import Either, Flag, Number, OneOf, Rule, Threads, Whole, check_parameters
+from clearset.files import Key
 from clearset.functions import Link, SetFunction
 from clearset.models import Classifies, FittedModel, Predicts, Record, certify
 from clearset.sets import Binning, Trust, named_labels
@@ -144,17 +145,19 @@ class ModelEstimator(FittedModel, ShownEstimator):
             self.model_ = replace(self.model_, parameters=self.get_params(deep=False))
         return self.model_
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
         ----------
         path : path-like
             Where to; an existing file is replaced only once the new one is complete.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign the file with; see `clearset.load`.
         """
         model = self.as_model()
         check_parameters(model.parameters, self._rules)
-        model.write(path)
+        model.write(path, key)
 
     def _keep(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.artifact import check_target, write_file
+from clearset.files import Key, check_signing_key
 from clearset.functions import Link, SetFunction
 from clearset.runtime import pack_runtime_file
 from clearset.sets import SIZE, Binning
@@ -23,6 +24,7 @@ def write_value_runtime(
     binning: Binning,
     function: SetFunction,
     link: Link,
+    key: Key | None,
     *,
     sets_of_one: bool,
     unused: Sequence[str] = (),
@@ -39,12 +41,16 @@ def write_value_runtime(
         The set function.
     link : Link
         From outputs to predictions.
+    key : bytes, Ed25519PrivateKey or None
+        The key to sign the file with, if there is one.
     sets_of_one : bool
         Whether every set has one token, so that features are explained, not tokens.
     unused : sequence of str, default=()
         Features that sets need not have, because the model does not use them.
     """
     check_target(path)
+    if key is not None:
+        check_signing_key(key)
     arrays = _function_arrays(binning, function, link)
     layout = {"sizes": list(function.layout.sizes), "subsets": [list(subset) for subset in function.layout.subsets]}
     features = _described(binning, {SIZE: "size"})
@@ -53,11 +59,11 @@ def write_value_runtime(
         "sets_of_one": sets_of_one,
         "unused": list(unused),
     }
-    write_file(path, pack_runtime_file(described, arrays))
+    write_file(path, pack_runtime_file(described, arrays, key))
 
 
 def write_item_runtime(
-    path: str | PathLike[str], reader: TokenReader, binning: Binning, function: SetFunction, link: Link
+    path: str | PathLike[str], reader: TokenReader, binning: Binning, function: SetFunction, link: Link, key: Key | None
 ) -> None:
     """Write a model over sets of strings or texts.
 
@@ -73,8 +79,12 @@ def write_item_runtime(
         The set function, with corrections of tokens.
     link : Link
         From outputs to predictions.
+    key : bytes, Ed25519PrivateKey or None
+        The key to sign the file with, if there is one.
     """
     check_target(path)
+    if key is not None:
+        check_signing_key(key)
     described_tokenizer, table = _tokenizer(reader), reader.table
     tokens = np.arange(len(table))
     placed = reader.placer(binning).place(reader.alone(tokens))
@@ -107,7 +117,7 @@ def write_item_runtime(
         "cover": reader.cover,
         "corrected": corrections is not None,
     }
-    write_file(path, pack_runtime_file(described, arrays))
+    write_file(path, pack_runtime_file(described, arrays, key))
 
 
 def _description(kind: str, features: list[dict[str, Any]], function: SetFunction, link: Link) -> dict[str, Any]:

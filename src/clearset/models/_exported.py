@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from clearset.files import Key
+
 if TYPE_CHECKING:
     from clearset.models._model import Model
 
@@ -16,13 +18,15 @@ class Exported:
         """Return the model as plain data."""
         raise NotImplementedError
 
-    def to_runtime(self, path: str | os.PathLike[str]) -> None:
+    def to_runtime(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model for `clearset.runtime`, which scores and explains with numpy alone.
 
         Parameters
         ----------
         path : path-like
             Where to, such as ``model.runtime``; an existing file is replaced only once the new one is complete.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign the file with; see `clearset.runtime.load`.
 
         Examples
         --------
@@ -38,4 +42,4 @@ class Exported:
         >>> bool(abs(scorer.predict(["great battery"]) - model.predict(["great battery"])) < 1e-9)
         True
         """
-        self.as_model().write_runtime(path)
+        self.as_model().write_runtime(path, key)

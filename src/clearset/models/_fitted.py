@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from clearset import display
 from clearset.artifact import check_target
+from clearset.files import Key
 from clearset.functions import Certificate, Link, SetFunction
 from clearset.models._arrays import FloatArray
 from clearset.models._calibrator_curve import CalibratorCurve, calibrator_curves
@@ -286,15 +287,17 @@ class FittedModel(Exported, GivesOutputs):
         """
         return Editor(self.as_model())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
         ----------
         path : path-like
             Where to; an existing file is replaced only once the new one is complete.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign the file with; see `clearset.load`.
         """
-        self.as_model().write(path)
+        self.as_model().write(path, key)
 
     # These functions take the model as their first argument.
     plot_history = display.plot_history

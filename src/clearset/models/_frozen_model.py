@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from clearset.engines import engine
+from clearset.files import Key
 from clearset.functions import Link, Rho, Support
 from clearset.models import _frozen_storage
 from clearset.models._arrays import FloatArray
@@ -123,18 +124,20 @@ class FrozenModel(PredictsLabels, Estimates):
     def _link(self) -> Link:
         return self.link
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to a Parquet file: the columns of the token table, and the scores beside them.
 
         Parameters
         ----------
         path : path-like
             Where to, such as ``model.parquet``; an existing file is replaced only once the new one is complete.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign the file with; see `clearset.load`.
         """
-        _frozen_storage.save(self, path)
+        _frozen_storage.save(self, path, key)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], tokens: Any = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], tokens: Any = None, *, key: Key | None = None) -> Self:
         """Read what `save` wrote.
 
         Parameters
@@ -143,13 +146,15 @@ class FrozenModel(PredictsLabels, Estimates):
             The file.
         tokens : object, optional
             One's own tokenizer, if the model was fitted with one: files hold no code.
+        key : bytes, Ed25519PublicKey or Ed25519PrivateKey, optional
+            The key that the file must be signed with; without one a signature is not looked at.
 
         Returns
         -------
         FrozenModel
             The model as it was saved.
         """
-        return cls(**_frozen_storage.load(path, tokens))
+        return cls(**_frozen_storage.load(path, tokens, key))
 
 
 def freeze(model: SemanticModel) -> FrozenModel:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from clearset.artifact import PARQUET, ParquetFormat, check_target, read_file, write_file
+from clearset.files import Key, check_signing_key
 from clearset.functions import Rho
 from clearset.models._semantic_storage import with_usual_nothing
 from clearset.models._set_storage import plain, read_link, read_support, support_to_json
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 _FORMAT = ParquetFormat("frozen model", "FrozenModel.save", b"clearset_frozen_model")
 
 
-def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
+def save(model: FrozenModel, path: str | os.PathLike[str], key: Key | None) -> None:
     """Write a model to `path`, wholly or not at all."""
     check_target(path)
+    if key is not None:
+        check_signing_key(key)
     buffer = io.BytesIO()
     model.table.write_parquet(buffer)
     rows = pa.parquet.read_table(pa.BufferReader(buffer.getvalue()))
@@ -41,14 +44,14 @@ def save(model: FrozenModel, path: str | os.PathLike[str]) -> None:
     }
     scores = pa.FixedSizeListArray.from_arrays(pa.array(model.scores.ravel()), model.missing.size)
     rows = rows.append_column("score", scores)
-    write_file(path, _FORMAT.pack(rows, document))
+    write_file(path, _FORMAT.pack(rows, document, key))
 
 
-def load(path: str | os.PathLike[str], tokens: Any) -> dict[str, Any]:
+def load(path: str | os.PathLike[str], tokens: Any, key: Key | None) -> dict[str, Any]:
     """Read the parts of a model."""
     name = str(path)
     content = read_file(path, PARQUET, "Give a file that FrozenModel.save wrote.")
-    rows, document = _FORMAT.unpack(content, name)
+    rows, document = _FORMAT.unpack(content, name, key)
     table = TokenTable.read_parquet(content, tokens)
     with _FORMAT.making(name):
         return _parts(table, rows, document)

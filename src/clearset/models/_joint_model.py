@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from clearset.files import Key
 from clearset.functions import Certificate, Link
 from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation, joined
@@ -129,17 +130,17 @@ class FittedJointModel(PredictsLabels):
         ]
         return Certificate((*checks, *self.follow_on.verify().checks))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
         ----------
         path : path-like
             Where to; an existing file is replaced only once the new one is complete.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign the file with; see `clearset.load`.
         """
-        write_joint_model(self, path)
-
-    write = save
+        write_joint_model(self, path, key)
 
 
 def estimates_table(

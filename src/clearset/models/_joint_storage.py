@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearset.artifact import Artifact, pack_artifact, unpack_artifact, write_artifact
+from clearset.files import Key
 from clearset.models._joint_explanation import Column, columns_of
 from clearset.models._semantic_storage import (
     SEMANTIC_KIND,
@@ -26,7 +27,7 @@ JOINT_KIND = "joint model"
 _FOLLOW_ON = "follow_on.clearset"
 
 
-def write_joint_model(model: FittedJointModel, path: str | PathLike[str]) -> None:
+def write_joint_model(model: FittedJointModel, path: str | PathLike[str], key: Key | None = None) -> None:
     """Write a model as an artifact."""
     members = {_engine(place): semantic_artifact(engine) for place, engine in enumerate(model.engines.values())}
     members[_FOLLOW_ON] = set_artifact(model.follow_on)
@@ -37,7 +38,7 @@ def write_joint_model(model: FittedJointModel, path: str | PathLike[str]) -> Non
         "parameters": _parameters_to_json(model.parameters),
     }
     packed = {name: pack_artifact(part) for name, part in members.items()}
-    write_artifact(path, Artifact(JOINT_KIND, document, {}, packed))
+    write_artifact(path, Artifact(JOINT_KIND, document, {}, packed), key)
 
 
 def _engine(place: int) -> str:

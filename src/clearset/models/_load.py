@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from clearset.artifact import Artifact, ArtifactError, read_artifact
+from clearset.files import Key
 from clearset.models._joint_model import FittedJointModel
 from clearset.models._joint_storage import JOINT_KIND, by_column, check_joint_parts, joint_artifacts, joint_model_parts
 from clearset.models._semantic_model import SemanticModel
@@ -23,7 +24,7 @@ _UNMAKEABLE = (
 
 
 def load(
-    path: str | PathLike[str], tokens: Any = None, filters: Any = None
+    path: str | PathLike[str], tokens: Any = None, filters: Any = None, *, key: Key | None = None
 ) -> SetModel | SemanticModel | FittedJointModel:
     """Read a model that `save` wrote; no code from the file is run, and neither torch nor scikit-learn is needed.
 
@@ -37,6 +38,10 @@ def load(
     filters : object, optional
         The filters, if own functions were among them and the token table is to be made anew. For a joint model a dict,
         by the columns of its engines.
+    key : bytes, Ed25519PublicKey or Ed25519PrivateKey, optional
+        The key that the file must be signed with, at least 32 bytes or a key of the package ``cryptography``: a file
+        that is not signed with it, or was changed since, is refused before anything of it is read. Without a key a
+        signature is not looked at; checksums find damage, but anybody can make them right.
 
     Returns
     -------
@@ -54,8 +59,16 @@ def load(
     ...     again = cs.load(pathlib.Path(folder) / "model.clearset")
     >>> bool((again.predict([[0.5]]) == model.predict([[0.5]])).all())
     True
+
+    A model that is signed, for whoever has the key:
+
+    >>> import secrets
+    >>> key = secrets.token_bytes(32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder) / "model.clearset", key=key)
+    ...     again = cs.load(pathlib.Path(folder) / "model.clearset", key=key)
     """
-    artifact = read_artifact(path)
+    artifact = read_artifact(path, key)
     if artifact.kind not in (SET_KIND, SEMANTIC_KIND, JOINT_KIND):
         raise ArtifactError(
             f"{path} holds a {artifact.kind!r}, which this version of clearset does not know. Upgrade clearset."

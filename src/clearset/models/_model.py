@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from clearset import display
 from clearset.engines import engine
+from clearset.files import Key
 from clearset.functions import Certificate, Link, SetFunction, Support
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
@@ -165,11 +166,11 @@ class Model(FittedModel, PredictsLabels, Estimates):
         """Draw sets of one token, their features each by itself."""
 
     @abstractmethod
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as an artifact."""
+    def write(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
+        """Write the model as an artifact, signed if there is a key."""
 
     @abstractmethod
-    def write_runtime(self, path: str | os.PathLike[str]) -> None:
+    def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         """Write the model for `clearset.runtime`."""
 
     @abstractmethod

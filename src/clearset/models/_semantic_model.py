@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset import export
+from clearset.files import Key
 from clearset.functions import SetFunction
 from clearset.models._arrays import FloatArray
 from clearset.models._dependence import DRAWN, drawn_slots
@@ -168,8 +169,8 @@ class SemanticModel(SemanticMethods, Model):
             return np.array([name], dtype=object)
         return np.array([f"{name}_{label}" for label in np.asarray(self.link.classes).tolist()], dtype=object)
 
-    def write_runtime(self, path: str | os.PathLike[str]) -> None:
-        export.write_item_runtime(path, self.reader, self.binning, self.refined_function, self.link)
+    def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
+        export.write_item_runtime(path, self.reader, self.binning, self.refined_function, self.link, key)
 
     def columns_of(self, stream: Stream) -> list[str]:
         return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearset.artifact import Artifact, write_artifact
+from clearset.files import Key
 from clearset.functions import CROSSED_LOSSES, Layout, Link
 from clearset.models._set_storage import (
     check_link,
@@ -47,9 +48,9 @@ _CHOICES = {field.name: field.default for field in fields(Setting) if field.name
 _ESTIMATORS = {"SemanticClassifier": True, "SemanticRegressor": False, "SemanticFeatureEngine": None}
 
 
-def write_semantic_model(model: SemanticModel, path: str | PathLike[str]) -> None:
+def write_semantic_model(model: SemanticModel, path: str | PathLike[str], key: Key | None = None) -> None:
     """Write a model as an artifact, its token table without examples."""
-    write_artifact(path, semantic_artifact(model))
+    write_artifact(path, semantic_artifact(model), key)
 
 
 def semantic_artifact(model: SemanticModel) -> Artifact:

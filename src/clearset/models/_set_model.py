@@ -13,6 +13,7 @@ from scipy import sparse
 
 from clearset import export
 from clearset.engines import engine, engine_on
+from clearset.files import Key
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._explain import assemble
@@ -114,9 +115,9 @@ class SetModel(Model):
             raise TokenLimitError(f"The sets have more than {most_tokens:,} tokens together. Read them in parts.")
         return SetReading(self, sets)
 
-    def write_runtime(self, path: str | os.PathLike[str]) -> None:
+    def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         unused = forbidden_features(self.edits)
-        parts = (self.binning, self.function, self.link)
+        parts = (self.binning, self.function, self.link, key)
         export.write_value_runtime(path, *parts, sets_of_one=self.sets_of_one, unused=unused)
 
     def columns_of(self, stream: Stream) -> list[str]:

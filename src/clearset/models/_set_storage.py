@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.artifact import Artifact, write_artifact
+from clearset.files import Key
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction, Support
 from clearset.models._fitted import Record
 from clearset.models.edits._log import edits_from_json, edits_to_json
@@ -30,9 +31,9 @@ MAX_WIDTH = 12
 MAX_LOOKS = 10**6
 
 
-def write_set_model(model: SetModel, path: str | PathLike[str]) -> None:
+def write_set_model(model: SetModel, path: str | PathLike[str], key: Key | None = None) -> None:
     """Write a model as an artifact."""
-    write_artifact(path, set_artifact(model))
+    write_artifact(path, set_artifact(model), key)
 
 
 def set_artifact(model: SetModel) -> Artifact:

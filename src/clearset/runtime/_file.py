@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.files import Key, SignatureError, check_key, json_object, read_members, sign_zip, verify_zip
+
 FORMAT, VERSION = "clearset runtime model", 1
 _DESCRIPTION = "model.json"
 _DTYPES = ("float64", "int64", "int32", "uint32", "uint8")
+_LARGEST = 2**31 - 1
 # The earliest date a zip can hold: with a fixed one, the same content gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -28,7 +31,7 @@ class RuntimeFileError(ValueError):
     """A file is no runtime model, or is damaged."""
 
 
-def pack_runtime_file(description: Mapping[str, Any], arrays: Arrays) -> bytes:
+def pack_runtime_file(description: Mapping[str, Any], arrays: Arrays, key: Key | None = None) -> bytes:
     """Return the bytes of a file.
 
     Parameters
@@ -37,6 +40,8 @@ def pack_runtime_file(description: Mapping[str, Any], arrays: Arrays) -> bytes:
         What JSON can hold.
     arrays : mapping of str to ndarray
         Of float64, int64, int32, uint32 or uint8.
+    key : bytes or Ed25519PrivateKey, optional
+        The key to sign the file with.
 
     Returns
     -------
@@ -69,38 +74,39 @@ def pack_runtime_file(description: Mapping[str, Any], arrays: Arrays) -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, content in {_DESCRIPTION: head.encode(), **members}.items():
             archive.writestr(zipfile.ZipInfo(name, _DATE), content)
-    return file.getvalue()
+    return file.getvalue() if key is None else sign_zip(key, file.getvalue())
 
 
-def read_runtime_file(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def read_runtime_file(
+    path: str | PathLike[str], key: Key | None = None
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Read the description and the arrays of a file; they take no more memory than the file has bytes."""
     file = Path(path)
+    if key is not None:
+        check_key(key)
     if not file.is_file():
         raise FileNotFoundError(f"There is no file {str(file)!r}.")
+    if (size := file.stat().st_size) > _LARGEST:
+        raise RuntimeFileError(
+            f"{str(file)!r} is no runtime model: it has {size:,} bytes, at most {_LARGEST:,} are read."
+        )
+    content = file.read_bytes()
+    if key is not None:
+        try:
+            verify_zip(key, content)
+        except SignatureError as error:
+            advice = "Use the key that it was signed with, or take a fresh copy from where you trust."
+            raise RuntimeFileError(f"Cannot read {str(file)!r}: {error} {advice}") from None
     try:
-        with zipfile.ZipFile(file) as archive:
-            members = _stored_members(archive, file.stat().st_size)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged: {error}") from None
-    try:
-        return _unpacked(members)
+        return _unpacked(read_members(content))
     except RuntimeFileError as error:
         raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
-        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged ({error!r}).") from None
-
-
-def _stored_members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
-    entries = archive.infolist()
-    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
-        raise ValueError("it holds compressed members, which none was written with.")
-    if sum(entry.file_size for entry in entries) > size or len({e.filename for e in entries}) < len(entries):
-        raise ValueError("its members overlap.")
-    return {entry.filename: archive.read(entry) for entry in entries}
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged ({error}).") from None
 
 
 def _unpacked(members: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    head = json.loads(members.pop(_DESCRIPTION))
+    head = json_object(members.pop(_DESCRIPTION))
     if head["format"] != FORMAT:
         raise RuntimeFileError(f"its format is {head['format']!r}, and {FORMAT!r} is read.")
     if head["version"] != VERSION:
@@ -110,7 +116,7 @@ def _unpacked(members: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, npt.
         )
     if hashlib.sha256(head["model"].encode()).hexdigest() != head["sha256"]:
         raise RuntimeFileError("its description does not have the checksum it was written with.")
-    model = json.loads(head["model"])
+    model = json_object(head["model"].encode())
     listed = model.pop("arrays")
     if set(listed) != set(members):
         raise RuntimeFileError("it does not hold the arrays that it lists.")

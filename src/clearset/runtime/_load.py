@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from os import PathLike
 
+from clearset.files import Key
 from clearset.runtime._file import RuntimeFileError, read_runtime_file
 from clearset.runtime._item_sets import ItemScorer
 from clearset.runtime._scorer import Scorer
@@ -11,13 +12,16 @@ from clearset.runtime._value_sets import ValueScorer
 _KINDS: dict[str, type[Scorer]] = {"items": ItemScorer, "values": ValueScorer}
 
 
-def load(path: str | PathLike[str]) -> Scorer:
+def load(path: str | PathLike[str], *, key: Key | None = None) -> Scorer:
     """Read a model that `to_runtime` wrote; no code is run from it.
 
     Parameters
     ----------
     path : path-like
         The file.
+    key : bytes, Ed25519PublicKey or Ed25519PrivateKey, optional
+        The key that the file must be signed with, at least 32 bytes or a key of the package ``cryptography``; a file
+        that is not, or was changed since, is refused. Without a key a signature is not looked at.
 
     Returns
     -------
@@ -27,7 +31,7 @@ def load(path: str | PathLike[str]) -> Scorer:
     Raises
     ------
     RuntimeFileError
-        If the file is no runtime model, or is damaged.
+        If the file is no runtime model, is damaged, or is not signed with the key.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def load(path: str | PathLike[str]) -> Scorer:
     """
     if find_spec("clearset._native") is None:
         raise ImportError("clearset.runtime needs the native module. Install clearset; a copy of the sources lacks it.")
-    description, arrays = read_runtime_file(path)
+    description, arrays = read_runtime_file(path, key)
     try:
         return _KINDS[description["kind"]](description, arrays)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset import display
+from clearset.files import Key
 from clearset.sets import Task, is_spark_frame, memory_limit
 from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
@@ -308,7 +309,7 @@ class TokenTable(KnownTokens):
 
     # Files
 
-    def save(self, path: str | os.PathLike[str], examples: bool = True) -> None:
+    def save(self, path: str | os.PathLike[str], examples: bool = True, *, key: Key | None = None) -> None:
         """Write the table to a Parquet file, and its examples to one beside it.
 
         Parameters
@@ -317,13 +318,17 @@ class TokenTable(KnownTokens):
             The file, such as ``table.parquet``; the examples go to ``table.parquet.<hash of them>.examples``.
         examples : bool, default=True
             Whether to write the examples; without them the table can be used but not updated.
+        key : bytes or Ed25519PrivateKey, optional
+            The key to sign both files with; see `clearset.load`.
         """
         from clearset.tokens import _table_storage
 
-        _table_storage.save(self, path, examples)
+        _table_storage.save(self, path, examples, key)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], tokens: Any = None, filters: Any = None) -> "TokenTable":
+    def load(
+        cls, path: str | os.PathLike[str], tokens: Any = None, filters: Any = None, *, key: Key | None = None
+    ) -> "TokenTable":
         """Read what `save` wrote.
 
         Parameters
@@ -334,6 +339,8 @@ class TokenTable(KnownTokens):
             The user's own tokenizer, if the table was built with one: files hold no code.
         filters : sequence of filters, optional
             The filters, if the user's own functions were among them and the table is to be updated.
+        key : bytes, Ed25519PublicKey or Ed25519PrivateKey, optional
+            The key that both files must be signed with; without one no signature is looked at.
 
         Returns
         -------
@@ -342,7 +349,7 @@ class TokenTable(KnownTokens):
         """
         from clearset.tokens import _table_storage
 
-        return _table_storage.load(path, tokens, filters)
+        return _table_storage.load(path, tokens, filters, key)
 
     def write_parquet(self, file: IO[bytes]) -> None:
         """Write the table without its examples to an open file."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from clearset.artifact import PARQUET, ArtifactError, ParquetFormat, check_target, read_file, read_rows, write_file
+from clearset.files import Key, check_signing_key
 from clearset.sets import Labels
 from clearset.tokens._codes import Coded
 from clearset.tokens._corrections import Corrections
@@ -30,18 +31,20 @@ _EXAMPLES = ParquetFormat("file of examples", "TokenTable.save", b"clearset_exam
 _HINT = "Give a file that TokenTable.save wrote."
 
 
-def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> None:
+def save(table: TokenTable, path: str | os.PathLike[str], examples: bool, key: Key | None) -> None:
     """Write the table to `path` and its examples beside it, both or neither."""
     # The table names its examples by their content. So whenever a run is killed, the table that is there, old or new,
     # is beside the examples that belong to it.
     target = Path(path)
     check_target(target)
+    if key is not None:
+        check_signing_key(key)
     beside, checksum = None, None
     if examples and table.examples is not None:
-        content = _examples_content(table.examples)
+        content = _examples_content(table.examples, key)
         checksum = hashlib.sha256(content).hexdigest()
         beside = _beside(target, checksum)
-    packed = _packed(table, checksum)
+    packed = _packed(table, checksum, key)
     is_new = beside is not None and not beside.exists()
     if beside is not None:
         write_file(beside, content)
@@ -56,10 +59,10 @@ def save(table: TokenTable, path: str | os.PathLike[str], examples: bool) -> Non
             other.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
+def load(path: str | os.PathLike[str], tokens: Any, filters: Any, key: Key | None) -> TokenTable:
     """Read a table and, where they are, its examples."""
     target = Path(path)
-    table, checksum = _read(read_file(target, PARQUET, _HINT), str(target), tokens, filters)
+    table, checksum = _read(read_file(target, PARQUET, _HINT), str(target), tokens, filters, key)
     if checksum is None:
         return table
     beside = _beside(target, checksum)
@@ -78,7 +81,7 @@ def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
         rows = read_rows(content, name)
         task = (rows.schema.metadata or {}).get(_EXAMPLES.key, b"").decode()
     else:
-        rows, document = _EXAMPLES.unpack(content, name)
+        rows, document = _EXAMPLES.unpack(content, name, key)
         task = document.get("task", "")
     with _EXAMPLES.making(name):
         return replace(table, examples=_examples_from(rows, task))
@@ -86,10 +89,10 @@ def load(path: str | os.PathLike[str], tokens: Any, filters: Any) -> TokenTable:
 
 def write(table: TokenTable, file: IO[bytes]) -> None:
     """Write the table alone to an open file."""
-    file.write(_packed(table, None))
+    file.write(_packed(table, None, None))
 
 
-def _packed(table: TokenTable, checksum: str | None) -> bytes:
+def _packed(table: TokenTable, checksum: str | None, key: Key | None) -> bytes:
     """Return what the file of a table holds; `checksum` is that of the examples beside it."""
     items = table.items_as_spelled(np.arange(len(table)))
     codes = pa.LargeListArray.from_arrays(pa.array(items.offsets), pa.array(items.codes))
@@ -109,17 +112,17 @@ def _packed(table: TokenTable, checksum: str | None) -> bytes:
         "examples_sha256": checksum,
         "corrections": None if corrections is None else [corrections.value, corrections.shrinkage],
     }
-    return _FORMAT.pack(rows, document)
+    return _FORMAT.pack(rows, document, key)
 
 
 def read(file: IO[bytes] | bytes, tokens: Any, filters: Any) -> TokenTable:
     """Read a table, without examples, from an open file or from bytes."""
     content = bytes(file) if isinstance(file, bytes | bytearray | memoryview) else file.read()
-    return _read(content, getattr(file, "name", "<bytes>"), tokens, filters)[0]
+    return _read(content, getattr(file, "name", "<bytes>"), tokens, filters, None)[0]
 
 
-def _read(content: bytes, name: str, tokens: Any, filters: Any) -> tuple[TokenTable, str | None]:
-    rows, document = _FORMAT.unpack(content, name)
+def _read(content: bytes, name: str, tokens: Any, filters: Any, key: Key | None) -> tuple[TokenTable, str | None]:
+    rows, document = _FORMAT.unpack(content, name, key)
     with _FORMAT.making(name, passing=ValueError):  # which says that the user's own code is missing
         tokenizer = tokenizer_from_json(document["tokeniser"], tokens)
     if filters is not None:
@@ -180,13 +183,13 @@ def _list(column: pa.ChunkedArray) -> Any:
     return pa.array([], column.type) if isinstance(combined, pa.ChunkedArray) else combined
 
 
-def _examples_content(examples: CountedExamples) -> bytes:
+def _examples_content(examples: CountedExamples, key: Key | None) -> bytes:
     labels = examples.labels
     values = labels.values if labels.classes is None else labels.classes[labels.values]
     columns = {"items": spelled(examples.coded, examples.vocabulary), "label": pa.array(values)}
     if examples.weights is not None:
         columns["weight"] = pa.array(examples.weights)
-    return _EXAMPLES.pack(pa.table(columns), {"task": labels.task})
+    return _EXAMPLES.pack(pa.table(columns), {"task": labels.task}, key)
 
 
 def _examples_from(rows: pa.Table, task: str) -> CountedExamples:
