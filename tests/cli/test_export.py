@@ -19,12 +19,23 @@ def test_runtime(folder: Path, tmp_path: Path, name: str, options: list[str], ca
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("sales.txt", "End its name with one of .runtime"), ("regressor", "does not tell")]
+    ("name", "message"), [("sales.txt", "End its name with one of .onnx, .runtime"), ("regressor", "does not tell")]
 )
 def test_endings_that_tell_no_format(folder: Path, tmp_path: Path, name: str, message: str, capsys) -> None:
     assert main(["export", str(folder / "regressor"), str(tmp_path / name)]) == 1
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_onnx(folder: Path, tmp_path: Path, capsys) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    outputs = []
+    for options in ([], ["--predictions"]):
+        assert main(["export", str(folder / "regressor"), str(tmp_path / "sales.onnx"), *options]) == 0
+        outputs.append({each.name for each in onnxruntime.InferenceSession(tmp_path / "sales.onnx").get_outputs()})
+    assert outputs[1] == {"prediction"} < outputs[0]
+    assert main(["export", str(folder / "regressor"), str(tmp_path / "sales.runtime"), "--predictions"]) == 1
+    assert "are for ONNX, not for runtime" in capsys.readouterr().err
 
 
 def test_the_model_is_not_overwritten(folder: Path, capsys) -> None:

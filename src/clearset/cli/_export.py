@@ -12,6 +12,7 @@ from clearset.cli._options import KeyFile, Model
 class Format(StrEnum):
     """What a model can be written as; a file of that kind ends in its name."""
 
+    onnx = "onnx"
     runtime = "runtime"
 
 
@@ -19,6 +20,10 @@ def export(
     model: Model,
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file; its ending names the format.")],
     format: Annotated[Format | None, typer.Option(help="By default what OUTPUT ends in.")] = None,  # noqa: A002
+    explanations: Annotated[
+        bool | None,
+        typer.Option("--explanations/--predictions", help="Whether ONNX has scores and contributions too; by default."),
+    ] = None,
     key_file: KeyFile = None,
 ) -> None:
     """Write a model for another place, which scores the same without this package or with little of it."""
@@ -27,11 +32,15 @@ def export(
     from clearset.cli._model_data import load_model
 
     chosen = format or _by_ending(output)
+    if explanations is not None and chosen is not Format.onnx:
+        raise ValueError(f"--explanations and --predictions are for ONNX, not for {chosen}. Leave them out.")
     check_target(output, model)
     key = key_in(key_file, to_sign=True)
     fitted = load_model(model, key)
     if chosen is Format.runtime:
         fitted.to_runtime(output, key=key)
+    elif chosen is Format.onnx:
+        fitted.to_onnx(output, explanations=explanations is not False)
     print(f"The model is in {output}.")
 
 

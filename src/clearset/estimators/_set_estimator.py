@@ -18,6 +18,7 @@ from clearset.estimators._streams import check_alone, read_training_stream, sets
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Record, SetModel
 from clearset.sets import (
+    SIZE,
     Feature,
     SetSource,
     Trust,
@@ -226,6 +227,7 @@ class SetEstimator(ModelEstimator, ABC):
             record,
             sets_of_one=bool((sets.sizes == 1).all()),
             n_features_in=int(self.n_features_in_),
+            set_columns=tuple(f.name for f in features if f.name != SIZE and sets.is_of_sets(f.name)),
         )
         warn_of_training(record, self.epochs, stacklevel=3)
         return self

@@ -43,3 +43,27 @@ class Exported:
         True
         """
         self.as_model().write_runtime(path, key)
+
+    def to_onnx(self, path: str | os.PathLike[str], *, explanations: bool = True) -> None:
+        """Write the model as ONNX, which many languages run; predictions and contributions are the same.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to, such as ``model.onnx``; an existing file is replaced only once the new one is complete.
+        explanations : bool, default=True
+            Whether scores and contributions are among the outputs. Without them, scoring is faster.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import clearset as cs
+        >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.to_onnx(Path(folder) / "model.onnx")
+        ...     size = (Path(folder) / "model.onnx").stat().st_size
+        >>> size < 100_000
+        True
+        """
+        self.as_model().write_onnx(path, explanations=explanations)

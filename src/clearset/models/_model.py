@@ -174,6 +174,10 @@ class Model(FittedModel, PredictsLabels, Estimates):
         """Write the model for `clearset.runtime`."""
 
     @abstractmethod
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        """Write the model as ONNX."""
+
+    @abstractmethod
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
         """Read sets, their labels and names, as documents show them."""
 

@@ -172,6 +172,9 @@ class SemanticModel(SemanticMethods, Model):
     def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         export.write_item_runtime(path, self.reader, self.binning, self.refined_function, self.link, key)
 
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        raise ValueError("Models over strings are not written as ONNX. Write them with to_runtime().")
+
     def columns_of(self, stream: Stream) -> list[str]:
         return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))
 

@@ -73,6 +73,8 @@ class SetModel(Model):
         Whether every set that it was fitted on had one token.
     n_features_in : int, default=0
         The number of features or columns that it was fitted on.
+    set_columns : tuple of str, default=()
+        The features that belonged to whole sets when it was fitted, but for the number of tokens.
     edits : tuple of LoggedEdit, optional
         The log of the edits that were made by hand; see `edit`.
 
@@ -95,6 +97,7 @@ class SetModel(Model):
 
     sets_of_one: bool = False
     n_features_in: int = 0
+    set_columns: tuple[str, ...] = ()
 
     @property
     def n_features_in_(self) -> int:
@@ -119,6 +122,20 @@ class SetModel(Model):
         unused = forbidden_features(self.edits)
         parts = (self.binning, self.function, self.link, key)
         export.write_value_runtime(path, *parts, sets_of_one=self.sets_of_one, unused=unused)
+
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        export.write_value_onnx(
+            path,
+            self.binning,
+            self.function,
+            self.link,
+            self.support,
+            sets_of_one=self.sets_of_one,
+            set_columns=self.set_columns,
+            absent=forbidden_features(self.edits),
+            explanations=explanations,
+            about={"estimator": self.estimator},
+        )
 
     def columns_of(self, stream: Stream) -> list[str]:
         forbidden = forbidden_features(self.edits)

@@ -17,7 +17,7 @@ from clearset.files import Key
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction, Support
 from clearset.models._fitted import Record
 from clearset.models.edits._log import edits_from_json, edits_to_json
-from clearset.sets import Binning, Feature, Trust, check_threads, check_trusts
+from clearset.sets import SIZE, Binning, Feature, Trust, check_threads, check_trusts
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
@@ -43,6 +43,7 @@ def set_artifact(model: SetModel) -> Artifact:
         **common_to_json(model),
         "sets_of_one": model.sets_of_one,
         "n_features_in": int(model.n_features_in),
+        "set_columns": plain(model.set_columns),
     }
     return Artifact(SET_KIND, document, model.function.tables)
 
@@ -87,7 +88,17 @@ def set_model_parts(artifact: Artifact) -> dict[str, Any]:
         "parameters": parameters_from_json(document["parameters"]),
         "sets_of_one": document["sets_of_one"],
         "n_features_in": document["n_features_in"],
+        "set_columns": _read_set_columns(document, parts["binning"]),
     }
+
+
+def _read_set_columns(document: Mapping[str, Any], binning: Binning) -> tuple[str, ...]:
+    """Return the features of whole sets; files of the first version do not tell them."""
+    names = document.get("set_columns", [])
+    known = {feature.name for feature in binning.features} - {SIZE}
+    if not isinstance(names, list) or len(set(names)) < len(names) or not known.issuperset(names):
+        raise ValueError(f"the features of whole sets are {names!r}")
+    return tuple(names)
 
 
 def check_link(
