@@ -35,7 +35,7 @@ def export(
     if explanations is not None and chosen is not Format.onnx:
         raise ValueError(f"--explanations and --predictions are for ONNX, not for {chosen}. Leave them out.")
     check_target(output, model)
-    key = key_in(key_file, to_sign=True)
+    key = key_in(key_file, to_sign=chosen is Format.runtime)
     fitted = load_model(model, key)
     if chosen is Format.runtime:
         fitted.to_runtime(output, key=key)

@@ -172,7 +172,7 @@ class SemanticModel(SemanticMethods, Model):
     def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         export.write_item_runtime(path, self.reader, self.binning, self.refined_function, self.link, key)
 
-    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:  # noqa: ARG002
         raise ValueError("Models over strings are not written as ONNX. Write them with to_runtime().")
 
     def columns_of(self, stream: Stream) -> list[str]:
