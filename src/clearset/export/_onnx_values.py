@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -20,18 +21,36 @@ from clearset.sets import SIZE, Binning
 FloatArray = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class ValueModel:
+    """A model over sets of numbers and categories, as it is written.
+
+    Parameters
+    ----------
+    binning : Binning
+        The features, keypoints and categories.
+    function : SetFunction
+        The set function, with what training has shown.
+    link : Link
+        From outputs to predictions.
+    sets_of_one : bool
+        Whether every set has one token, so that features are explained, not tokens.
+    set_columns : sequence of str
+        The features that belong to whole sets.
+    absent : sequence of str
+        The features that are not looked at, and so are no inputs.
+    """
+
+    binning: Binning
+    function: SetFunction
+    link: Link
+    sets_of_one: bool
+    set_columns: Sequence[str]
+    absent: Sequence[str]
+
+
 def write_value_onnx(
-    path: str | PathLike[str],
-    binning: Binning,
-    function: SetFunction,
-    link: Link,
-    support: Support,
-    *,
-    sets_of_one: bool,
-    set_columns: Sequence[str],
-    absent: Sequence[str],
-    explanations: bool,
-    about: Mapping[str, str],
+    path: str | PathLike[str], model: ValueModel, *, explanations: bool, about: Mapping[str, str]
 ) -> None:
     """Write a model over sets of numbers and categories.
 
@@ -39,40 +58,29 @@ def write_value_onnx(
     ----------
     path : path-like
         The file; an existing one is replaced only once the new one is complete.
-    binning : Binning
-        The features, keypoints and categories.
-    function : SetFunction
-        The set function.
-    link : Link
-        From outputs to predictions.
-    support : Support
-        What training has shown.
-    sets_of_one : bool
-        Whether every set has one token, so that features are explained, not tokens.
-    set_columns : sequence of str
-        The features that belong to whole sets.
-    absent : sequence of str
-        The features that are not looked at, and so are no inputs.
+    model : ValueModel
+        The model.
     explanations : bool
         Whether scores and contributions are among the outputs.
     about : mapping of str to str
-        What else the file says of the model.
+        What the file says of the model beside what is known here.
     """
-    names = [feature.name for feature in binning.features]
+    function, link = model.function, model.link
+    support = function.support or Support.unknown(link.n_outputs, function.width, model.binning.n_slots)
+    names = [feature.name for feature in model.binning.features]
     file = OnnxFile(path, about, explanations)
-    inputs = _Inputs(file, binning, function, sets_of_one, set_columns, absent)
+    inputs = _Inputs(file, model)
     vertices = np.asarray(function.vertices, np.float64).reshape(function.outputs, function.width, -1)
     features = [(inputs.calibrated(place), function.outputs) for place in range(len(names))]
-    n_tokens = features[0][0].shape(-1)
-    phi = Phi(file.graph, function.layout, vertices, features, n_tokens)
+    phi = Phi(file.graph, function.layout, vertices, features, features[0][0].shape(-1))
     told_apart = []
     if explanations:
-        of_sets = {*set_columns, SIZE}
-        told_apart = [d for d, name in enumerate(names) if (sets_of_one or name in of_sets) and name not in absent]
+        of_sets = set(names) if model.sets_of_one else {*model.set_columns, SIZE}
+        told_apart = [d for d, name in enumerate(names) if name in of_sets and name not in model.absent]
     changes = [phi.change(d, inputs.usual(support, d)) for d in told_apart]
     scored = Scored(inputs.sets, inputs.counts, phi.scores, changes, RhoGraph(function.rho), link, support)
-    file.add_outputs(scored, [names[d] for d in told_apart], "sets" if sets_of_one else "tokens")
-    file.write(link, "Scores rows of features." if sets_of_one else _DOC)
+    file.add_outputs(scored, [names[d] for d in told_apart], "sets" if model.sets_of_one else "tokens")
+    file.write(link, "Scores rows of features." if model.sets_of_one else _DOC)
 
 
 _DOC = (
@@ -84,18 +92,11 @@ _DOC = (
 class _Inputs:
     """The inputs of a model, and their calibrated values."""
 
-    def __init__(
-        self,
-        file: OnnxFile,
-        binning: Binning,
-        function: SetFunction,
-        sets_of_one: bool,
-        set_columns: Sequence[str],
-        absent: Sequence[str],
-    ) -> None:
-        self._binning, self._function = binning, function
+    def __init__(self, file: OnnxFile, model: ValueModel) -> None:
+        function, sets_of_one, set_columns = model.function, model.sets_of_one, model.set_columns
+        self._binning, self._function = model.binning, function
         self._calibration = np.asarray(function.calibration, np.float64).reshape(function.outputs, function.width, -1)
-        read = [feature for feature in binning.features if feature.name not in {*absent, SIZE}]
+        read = [feature for feature in model.binning.features if feature.name not in {*model.absent, SIZE}]
         self.sets: TokenSets | SetsOfOne
         offsets = None
         if not sets_of_one:

@@ -124,18 +124,9 @@ class SetModel(Model):
         export.write_value_runtime(path, *parts, sets_of_one=self.sets_of_one, unused=unused)
 
     def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
-        export.write_value_onnx(
-            path,
-            self.binning,
-            self.function,
-            self.link,
-            self.support,
-            sets_of_one=self.sets_of_one,
-            set_columns=self.set_columns,
-            absent=forbidden_features(self.edits),
-            explanations=explanations,
-            about={"estimator": self.estimator},
-        )
+        absent = forbidden_features(self.edits)
+        model = export.ValueModel(self.binning, self.function, self.link, self.sets_of_one, self.set_columns, absent)
+        export.write_value_onnx(path, model, explanations=explanations, about={"estimator": self.estimator})
 
     def columns_of(self, stream: Stream) -> list[str]:
         forbidden = forbidden_features(self.edits)
