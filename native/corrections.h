@@ -55,6 +55,16 @@ class Corrections {
     });
   }
 
+  // Hands over what steps change, by name. Averages are not caught up: where they are changes their last bits.
+  template <class Visit>
+  void visit_state(const Visit& visit) {
+    visit("corrections.values", values_.data(), values_.size());
+    visit("corrections.squares", squares_.data(), squares_.size());
+    visit("corrections.average", average_.data(), average_.size());
+    visit("corrections.touched", touched_.data(), touched_.size());
+    visit("corrections.averaged", averaged_.data(), averaged_.size());
+  }
+
   // The running average after a step.
   const T* average(int64_t step) {
     for (int64_t token = 0; token < count_; ++token) catch_up(token, step);

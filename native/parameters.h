@@ -68,6 +68,15 @@ class Parameters {
     return product == 0.0;
   }
 
+  // Hands over what steps change, by name.
+  template <class Visit>
+  void visit_state(const Visit& visit) {
+    visit("values", values.data(), values.size());
+    visit("average", average.data(), average.size());
+    visit("squares", squares_.data(), squares_.size());
+    visit("momentum", momentum_.data(), momentum_.size());
+  }
+
   void move_average(int64_t step) {
     const double share = share_of_step(step);
     for (size_t i = 0; i < values.size(); ++i) average[i] += share * (values[i] - average[i]);

@@ -38,6 +38,11 @@ class Smoothness {
     for (const Squares& squares : squares_) squares.add(2.0 * strength_ * level_, parameters, gradient);
   }
 
+  template <class Visit>
+  void visit_state(const Visit& visit) {
+    visit("level", &level_, 1);
+  }
+
  private:
   double strength_;
   double level_ = std::nan("");
@@ -78,6 +83,11 @@ class LightTouch {
       for (size_t j = 4 * chosen[i]; j < 4 * chosen[i] + 4; ++j)
         gradient[indices_[j]] -= kStrength / kSamples * coefficients_[j];
     }
+  }
+
+  template <class Visit>
+  void visit_state(const Visit& visit) {
+    visit("log_weights", log_weights_.data(), log_weights_.size());
   }
 
  private:

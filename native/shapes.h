@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "half_spaces.h"
@@ -19,6 +20,7 @@ class HalfSpaces {
  public:
   virtual ~HalfSpaces() = default;
   virtual void project(double* row, int64_t member) = 0;
+  virtual std::vector<double>& multipliers() = 0;
 };
 
 template <int width>
@@ -39,6 +41,8 @@ class HalfSpacesOf : public HalfSpaces {
     solver_.solve(point_.data(), duals_.data() + static_cast<size_t>(member) * n_rows_, kTrainingTolerance, kTrainingSweeps);
     for (const int32_t column : own_) row[first_ + column] = std::min(std::max(point_[column], lower_), upper_);
   }
+
+  std::vector<double>& multipliers() override { return duals_; }
 
  private:
   std::vector<int32_t> indices_;
@@ -81,6 +85,15 @@ class TableShape {
         row[ends.start] = lower_;
         row[ends.stop - 1] = upper_;
       }
+    }
+  }
+
+  // Hands over the multipliers of each part, by a name that begins with the given one.
+  template <class Visit>
+  void visit_state(const std::string& name, const Visit& visit) {
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      std::vector<double>& multipliers = parts_[i]->multipliers();
+      visit(name + "." + std::to_string(i), multipliers.data(), multipliers.size());
     }
   }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "checks.h"
@@ -137,6 +138,17 @@ class Trainer {
     Team team(workers_that(false));
     total_ = validation_.count;
     return run_slices_of(team, validation_, false, look) / static_cast<double>(total_);
+  }
+
+  // Hands over what steps change, by name. All else is given when a trainer is made, or made anew in every step.
+  template <class Visit>
+  void visit_state(const Visit& visit) {
+    visit("step", &step_, 1);
+    parameters_.visit_state(visit);
+    if (smoothness_) smoothness_->visit_state(visit);
+    if (light_touch_) light_touch_->visit_state(visit);
+    if (corrections_) corrections_->visit_state(visit);
+    for (size_t i = 0; i < shapes_.size(); ++i) shapes_[i].visit_state("multipliers." + std::to_string(i), visit);
   }
 
   const std::vector<double>& average() const { return parameters_.average; }

@@ -19,6 +19,7 @@
 #include "handed_sets.h"
 #include "handed_steps.h"
 #include "trainer.h"
+#include "trainer_state.h"
 
 namespace nb = nanobind;
 
@@ -187,6 +188,10 @@ class PythonTrainer {
     return trainer_.validation_loss(Signals());
   }
 
+  nb::dict state() { return state_of(idle()); }
+
+  void resume(const nb::dict& state) { put_back(idle(), state); }
+
   nb::object average() { return given(idle().average().data(), {trainer_.average().size()}); }
 
   nb::object average_corrections() {
@@ -282,7 +287,9 @@ void bind_trainer(nb::module_& module, const char* name) {
            nb::arg("exchange").none() = nb::none())
       .def("validation_loss", &Class::validation_loss)
       .def("average", &Class::average)
-      .def("average_corrections", &Class::average_corrections);
+      .def("average_corrections", &Class::average_corrections)
+      .def("state", &Class::state)
+      .def("resume", &Class::resume, nb::arg("state"));
 }
 
 }  // namespace

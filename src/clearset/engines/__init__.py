@@ -2,8 +2,19 @@
 
 from clearset.engines._engine import Engine, available_engines, engine, engine_on
 from clearset.engines._joint_problem import Estimate, JointPart, JointProblem
-from clearset.engines._problem import MOST_LANES, Lanes, Problem, Refinement, Schedule, Share, Trainer, TrainingSets
+from clearset.engines._problem import (
+    MOST_LANES,
+    Lanes,
+    Problem,
+    Refinement,
+    ResumableTrainer,
+    Schedule,
+    Share,
+    Trainer,
+    TrainingSets,
+)
 from clearset.engines._processes import OneProcess, Processes, processes, several_processes, started_by_torchrun
+from clearset.engines._state import State
 
 __all__ = [
     "MOST_LANES",
@@ -16,8 +27,10 @@ __all__ = [
     "Problem",
     "Processes",
     "Refinement",
+    "ResumableTrainer",
     "Schedule",
     "Share",
+    "State",
     "Trainer",
     "TrainingSets",
     "available_engines",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from clearset.engines._inputs import check_means, check_sets
 from clearset.engines._joint_problem import JointProblem, JointTrainer
-from clearset.engines._problem import Problem, Schedule, Trainer, TrainingSets
+from clearset.engines._problem import Problem, ResumableTrainer, Schedule, TrainingSets
 from clearset.functions import Loss, Rho, SetFunction
 from clearset.sets import Binning, CrossedPositions, Positions, SetData
 
@@ -68,7 +68,7 @@ class Engine(ABC):
         """Return the loss of every set, ``(B,)``, of outputs ``(B, C)``."""
 
     @abstractmethod
-    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
+    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> ResumableTrainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines._problem import Trainer
+from clearset.engines._problem import ResumableTrainer
 from clearset.functions import Link, Loss, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedPositions, Positions
 
@@ -91,7 +91,7 @@ class JointProblem:
     validation: npt.NDArray[np.int64]
 
 
-class JointTrainer(Trainer[list[SetFunction]], Protocol):
+class JointTrainer(ResumableTrainer[list[SetFunction]], Protocol):
     """A training of several set functions together."""
 
     def validation_loss(self) -> float:

@@ -11,7 +11,7 @@ from clearset.engines._engine import Engine
 from clearset.engines._joint_problem import JointProblem, JointTrainer
 from clearset.engines._native_joint import NativeJointTrainer
 from clearset.engines._native_trainer import NativeTrainer
-from clearset.engines._problem import FLATTEST, STEEPEST, Problem, Schedule, Trainer, TrainingSets
+from clearset.engines._problem import FLATTEST, STEEPEST, Problem, ResumableTrainer, Schedule, TrainingSets
 from clearset.functions import Loss, Rho, SetFunction
 from clearset.sets import Binning, CrossedPositions, Positions, SetData
 
@@ -55,7 +55,7 @@ class NativeEngine(Engine):
         """Return the loss of every set, ``(B,)``, of outputs ``(B, C)``."""
         return native.losses(loss, outputs, targets)[0]
 
-    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
+    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> ResumableTrainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
         return NativeTrainer(problem, schedule, rng)
 

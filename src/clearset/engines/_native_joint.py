@@ -10,6 +10,7 @@ from scipy.special import expit
 from clearset.engines import _native_calls as native
 from clearset.engines._joint_problem import JOINT_WARM_UP, Estimate, JointPart, JointProblem
 from clearset.engines._problem import RECENCY, Schedule
+from clearset.engines._state import State, copy_state, put_back
 from clearset.functions import SetFunction
 from clearset.sets import Binning
 
@@ -50,6 +51,29 @@ class NativeJointTrainer:
         """Return a copy of the running average."""
         return [function.copy() for function in self._average]
 
+    def state(self) -> State:
+        """Return a copy of what steps have changed."""
+        return copy_state(self._live())
+
+    def resume(self, state: State) -> None:
+        """Go on from a state of the same problem."""
+        put_back(live := self._live(), state)
+        self._step = int(live["step"][0])
+
+    def _live(self) -> State:
+        live: State = {"step": np.array([self._step])}
+        parts = zip(self._problem.parts, self._iterate, self._average, self._moments, strict=True)
+        for number, (part, function, average, moments) in enumerate(parts):
+            named = {
+                "level": part.smoothness.level,
+                **{f"iterate.{name}": table for name, table in function.tables.items()},
+                **{f"average.{name}": table for name, table in average.tables.items()},
+                **moments.arrays,
+                **part.shape.multipliers(function.tables),
+            }
+            live |= {f"{number}.{name}": array for name, array in named.items()}
+        return live
+
     def _train_on(self, sets: Sets) -> float:
         progress = self._step / self._n_steps
         rate = min(1.0, progress / JOINT_WARM_UP) * (1.0 + float(np.cos(np.pi * progress))) / 2.0
@@ -76,6 +100,12 @@ class _Moments:
     def __init__(self, function: SetFunction) -> None:
         self._first = {name: np.zeros_like(table) for name, table in function.tables.items()}
         self._second = {name: np.zeros_like(table) for name, table in function.tables.items()}
+
+    @property
+    def arrays(self) -> Gradients:
+        """Both of them for every table, by name."""
+        first = {f"first.{name}": table for name, table in self._first.items()}
+        return first | {f"second.{name}": table for name, table in self._second.items()}
 
     def move(self, tables: Gradients, gradients: Gradients, rate: float, step: int) -> None:
         """Take a step, counted from 1."""

@@ -17,6 +17,7 @@ from clearset.engines._problem import (
     Schedule,
     TrainingSets,
 )
+from clearset.engines._state import State
 from clearset.functions import SetFunction, ShapeConstraints
 from clearset.sets import CrossedPositions, PackedSets
 
@@ -113,6 +114,15 @@ class NativeTrainer:
             parts[name] = flat[start : start + table.size].reshape(table.shape)
             start += table.size
         return replace(function.with_tables(parts), corrections=self._trainer.average_corrections())
+
+    def state(self) -> State:
+        """Return a copy of what steps have changed."""
+        state: State = self._trainer.state()
+        return state
+
+    def resume(self, state: State) -> None:
+        """Go on from a state of the same problem."""
+        self._trainer.resume(state)
 
     def _add_data(self, problem: Problem, schedule: Schedule) -> None:
         if problem.function.corrections is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines._processes import Processes
+from clearset.engines._state import State
 from clearset.functions import Loss, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import CrossedPositions, PackedSets, Positions
 
@@ -275,3 +276,13 @@ class Trainer(Protocol, Generic[T_co]):
 
     def kept(self) -> T_co:
         """Return a copy of what would be kept now."""
+
+
+class ResumableTrainer(Trainer[T_co], Protocol[T_co]):
+    """A training that can go on in another process, from between two epochs."""
+
+    def state(self) -> State:
+        """Return a copy of what steps have changed; the generator's state is not part of it."""
+
+    def resume(self, state: State) -> None:
+        """Go on from a state of the same problem, schedule and engine; raise a ValueError if it is none."""

@@ -32,6 +32,12 @@ class TableConstraints:
         ranges = [(block.columns.start, block.columns.stop) for block in self.pinned]
         return np.array(ranges, np.int64).reshape(-1, 2)
 
+    def states_of(self, n_rows: int) -> list[ConstraintState]:
+        """Return where the next projection of a table of so many rows starts, block by block."""
+        if self.states is None:
+            self.states = [block.constraints.state(n_rows) for block in self.others]
+        return self.states
+
 
 class ShapeConstraints:
     """Every constraint of a set function.
@@ -80,12 +86,19 @@ class ShapeConstraints:
         for name, parameter in tables.items():
             table = self._tables[name]
             values = _project_chains(table, parameter)
-            if table.states is None:
-                table.states = [block.constraints.state(len(values)) for block in table.others]
-            for block, state in zip(table.others, table.states, strict=True):
+            for block, state in zip(table.others, table.states_of(len(values)), strict=True):
                 values[:, block.columns] = block.constraints.project(values[:, block.columns], state)
             _pin(table, values)
             parameter[...] = values
+
+    def multipliers(self, tables: Tables) -> dict[str, npt.NDArray[np.float64]]:
+        """Return by name where the next `project` starts; what is written to these arrays, it starts from."""
+        return {
+            f"multipliers.{name}.{number}.{part}": state.duals
+            for name, table in tables.items()
+            for number, states in enumerate(self._tables[name].states_of(len(table)))
+            for part, state in enumerate(states.parts)
+        }
 
     def project_exactly(self, tables: Tables) -> None:
         """Move float64 parameters to the nearest that satisfy all constraints without any remainder."""

@@ -43,13 +43,15 @@ class Smoothness:
         The weight of the penalty for each set.
     squares : dict of str to sparse array
         For every table that has a penalty the matrix Q of its rows' penalty ``v @ Q @ v``.
+    level : ndarray of shape (1,)
+        The running average of the loss, NaN before the first step.
     """
 
     def __init__(
         self, binning: Binning, layout: Layout, strength: float, n_sets: float, *, width: int, rho_keypoints: int
     ) -> None:
         self.strength = strength / n_sets
-        self._level = float("nan")
+        self.level = np.full(1, np.nan)
         lattices = [_twists([layout.sizes[d] for d in subset]) for subset in layout.subsets]
         line = _bends(rho_keypoints, [slice(0, rho_keypoints)])
         rows = {
@@ -64,9 +66,10 @@ class Smoothness:
     def gradients(self, tables: Tables, loss: float) -> tuple[float, dict[str, np.ndarray]]:
         """Return the penalty's gradient by each table that has one, and a factor that all of them have in common."""
         # The running average of `loss`, the mean loss of each step, is the scatter of labels.
-        self._level = loss if np.isnan(self._level) else self._level + 0.05 * (loss - self._level)
+        level = float(self.level[0])
+        self.level[0] = level = loss if np.isnan(level) else level + 0.05 * (loss - level)
         gradients = {name: (squares @ tables[name].T).T for name, squares in self.squares.items()}
-        return 2.0 * self.strength * self._level, gradients
+        return 2.0 * self.strength * level, gradients
 
 
 def _numeric_slots(binning: Binning) -> list[slice]:

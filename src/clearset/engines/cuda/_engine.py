@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from clearset.engines._checked_contents import check_crossed_contents, check_slots
-from clearset.engines._problem import Problem, Schedule, Trainer
+from clearset.engines._problem import Problem, ResumableTrainer, Schedule
 from clearset.engines.cuda._general_phi import TORCH, GeneralPhi, GeneralTokens
 from clearset.engines.cuda._rho import RhoKernels
 from clearset.engines.cuda._structs import Batch, on_device
@@ -74,7 +74,7 @@ class CudaEngine(TorchEngine):
         outputs: FloatArray = results.cpu().numpy()
         return outputs
 
-    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
+    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> ResumableTrainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
         return CudaTrainer(problem, schedule, rng, torch.device("cuda", torch.cuda.current_device()))
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from clearset.engines._epoch_order import EpochOrder
 from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, WARM_UP, Problem, Refinement, Schedule, TrainingSets
+from clearset.engines._state import State
 from clearset.engines.cuda._corrections import DeviceCorrections
 from clearset.engines.cuda._general_phi import REAL, GeneralTokens
 from clearset.engines.cuda._module import Module
@@ -198,6 +199,14 @@ class CudaTrainer:
         if self._corrections is None:
             return kept
         return replace(kept, corrections=self._corrections.kept(self._pace))
+
+    def state(self) -> State:
+        """Raise the error that says that there are no checkpoints of what is trained on a GPU."""
+        raise ValueError("A training on a GPU cannot be kept in a checkpoint. Use device='cpu', or no checkpoint.")
+
+    def resume(self, state: State) -> None:  # noqa: ARG002
+        """Raise the error that says that there are no checkpoints of what is trained on a GPU."""
+        self.state()
 
     def _begin_epoch(self) -> None:
         start = 0

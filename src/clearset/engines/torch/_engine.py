@@ -9,7 +9,7 @@ from torch import Tensor
 
 from clearset.engines._engine import Engine
 from clearset.engines._joint_problem import JointProblem
-from clearset.engines._problem import Problem, Schedule, Trainer, TrainingSets
+from clearset.engines._problem import Problem, ResumableTrainer, Schedule, TrainingSets
 from clearset.engines.torch import _module as modules
 from clearset.engines.torch._joint import JointTrainer
 from clearset.engines.torch._losses import loss_of, output_line
@@ -47,7 +47,7 @@ class TorchEngine(Engine):
         values: FloatArray = loss_of(loss, torch.from_numpy(outputs), torch.from_numpy(targets)).numpy()
         return values
 
-    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> Trainer[SetFunction]:
+    def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> ResumableTrainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
         return TorchTrainer(problem, schedule, rng)
 

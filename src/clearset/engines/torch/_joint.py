@@ -10,11 +10,18 @@ from torch import Tensor
 
 from clearset.engines._joint_problem import JOINT_WARM_UP, JointProblem
 from clearset.engines._problem import Schedule
+from clearset.engines._state import State, copy_state, put_back
 from clearset.engines.torch._losses import loss_of
 from clearset.engines.torch._module import SetFunctionModule
 from clearset.engines.torch._threads import torch_threads
 from clearset.engines.torch._tokens import TokenPositions, as_tensors
-from clearset.engines.torch._trainer import add_gradients, move_average
+from clearset.engines.torch._trainer import (
+    add_gradients,
+    live_parameters,
+    move_average,
+    optimizer_state,
+    resume_optimizer,
+)
 from clearset.functions import SetFunction
 from clearset.sets import Binning
 
@@ -57,6 +64,30 @@ class JointTrainer:
     def kept(self) -> list[SetFunction]:
         """Return a copy of the running average."""
         return [model.function() for model in self._average]
+
+    def state(self) -> State:
+        """Return a copy of what steps have changed."""
+        return copy_state(self._live()) | optimizer_state(self._optimizer)
+
+    def resume(self, state: State) -> None:
+        """Go on from a state of the same problem."""
+        rest = resume_optimizer(self._optimizer, state)
+        put_back(live := self._live(), rest)
+        self._step = int(live["step"][0])
+
+    def _live(self) -> State:
+        live: State = {"step": np.array([self._step])}
+        for number, (part, model, average) in enumerate(
+            zip(self._problem.parts, self._iterate, self._average, strict=True)
+        ):
+            named = {
+                "level": part.smoothness.level,
+                **live_parameters("iterate", model),
+                **live_parameters("average", average),
+                **part.shape.multipliers(model.arrays()),
+            }
+            live |= {f"{number}.{name}": array for name, array in named.items()}
+        return live
 
     @torch_threads(1)
     def _validated(self, models: Sequence[SetFunctionModule]) -> float:

@@ -22,7 +22,7 @@ class LightTouch:
         indices, coefficients = shape.flat_rows(model.arrays())
         self._indices = torch.from_numpy(indices)
         self._coefficients = torch.from_numpy(coefficients)
-        self._log_weights = torch.zeros(len(indices), dtype=torch.float64)
+        self.log_weights = torch.zeros(len(indices), dtype=torch.float64)
         self._strength = strength
         self._rate = rate
 
@@ -39,9 +39,9 @@ class LightTouch:
 
     def _sample(self, draws: Tensor) -> Tensor:
         # Half of the chance is spread evenly, so that no constraint is forgotten.
-        learned = torch.softmax(self._log_weights, dim=0)
+        learned = torch.softmax(self.log_weights, dim=0)
         sums = (0.5 * learned + 0.5 / len(learned)).cumsum(dim=0)
         return torch.searchsorted(sums[:-1], draws * sums[-1], right=True)
 
     def _learn(self, chosen: Tensor, violations: Tensor) -> None:
-        self._log_weights.index_add_(0, chosen, self._rate * violations / len(chosen))
+        self.log_weights.index_add_(0, chosen, self._rate * violations / len(chosen))

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from clearset.engines._epoch_order import EpochOrder
 from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, RECENCY, WARM_UP, Problem, Refinement, Schedule, TrainingSets
+from clearset.engines._state import State, copy_state, put_back
 from clearset.engines.torch._light_touch import LightTouch
 from clearset.engines.torch._losses import mean_loss
 from clearset.engines.torch._module import SetFunctionModule
@@ -77,6 +78,24 @@ class TorchTrainer:
         """Return a copy of the running average."""
         return self._average.function()
 
+    def state(self) -> State:
+        """Return a copy of what steps have changed."""
+        return copy_state(self._live()) | optimizer_state(self._optimizer)
+
+    def resume(self, state: State) -> None:
+        """Go on from a state of the same problem."""
+        rest = resume_optimizer(self._optimizer, state)
+        put_back(live := self._live(), rest)
+        self._step = int(live["step"][0])
+
+    def _live(self) -> State:
+        live: State = {"step": np.array([self._step]), "level": self._problem.smoothness.level}
+        for name, model in (("iterate", self._model), ("average", self._average)):
+            live |= live_parameters(name, model)
+        if self._penalty is not None:
+            live["log_weights"] = self._penalty.log_weights.numpy()
+        return live | self._refiner.live() | self._problem.shape.multipliers(self._model.arrays())
+
     def _mean_loss(self, model: SetFunctionModule, data: TrainingSets) -> Tensor:
         return mean_loss(self._problem.loss, model(as_tensors(data.placed)), data)
 
@@ -112,6 +131,32 @@ def add_gradients(model: SetFunctionModule, strength: float, gradients: dict[str
             grad.add_(torch.from_numpy(gradient), alpha=strength)
 
 
+def live_parameters(name: str, model: SetFunctionModule) -> State:
+    """Return the parameters of a model by names that begin with the given one; they share its memory."""
+    return {f"{name}.{part}": tensor.detach().numpy() for part, tensor in model.named_parameters()}
+
+
+def optimizer_state(optimizer: torch.optim.Optimizer) -> State:
+    """Return a copy of the state of an optimizer as arrays by name."""
+    return {
+        f"optimizer.{number}.{name}": np.array(tensor.numpy())
+        for number, tensors in optimizer.state_dict()["state"].items()
+        for name, tensor in tensors.items()
+    }
+
+
+def resume_optimizer(optimizer: torch.optim.Optimizer, state: State) -> State:
+    """Have an optimizer go on from its part of a state, and return the rest of the state."""
+    before = optimizer.state_dict()
+    after: dict[int, dict[str, Tensor]] = {}
+    for name, array in state.items():
+        if name.startswith("optimizer."):
+            _, number, part = name.split(".")
+            after.setdefault(int(number), {})[part] = torch.from_numpy(np.array(array))
+    optimizer.load_state_dict({**before, "state": after})
+    return {name: array for name, array in state.items() if not name.startswith("optimizer.")}
+
+
 @torch.no_grad()
 def move_average(average: SetFunctionModule, model: SetFunctionModule, step: int) -> None:
     """Move a running average of parameters towards those of a step, counted from 1."""
@@ -134,17 +179,25 @@ class _Refiner:
             self._pull = 2.0 * refinement.pull / n_sets
             self._squares = torch.zeros_like(model.corrections)
             self._moved = torch.zeros(len(model.corrections), 1, dtype=model.corrections.dtype)
-            self._step = 0
+            self._steps = np.zeros(1, np.int64)
+
+    def live(self) -> State:
+        """Return what steps change, but for the corrections themselves; the arrays share its memory."""
+        if self._corrections is None:
+            return {}
+        squares, moved = self._squares.numpy(), self._moved.numpy()
+        return {"corrections.step": self._steps, "corrections.squares": squares, "corrections.moved": moved}
 
     @torch.no_grad()
     def step(self, decay: float, corrected: np.ndarray) -> None:
         """Take a step for the corrections that a batch has; -1 stands for none."""
         if self._corrections is None or self._corrections.grad is None:
             return
-        self._step += 1
+        self._steps += 1
+        step = int(self._steps[0])
         tokens = torch.from_numpy(np.unique(corrected[corrected >= 0])).long()
         values = self._corrections[tokens]
-        slopes = self._corrections.grad[tokens] + self._pull * (self._step - self._moved[tokens]) * values
+        slopes = self._corrections.grad[tokens] + self._pull * (step - self._moved[tokens]) * values
         self._squares[tokens] += slopes.square()
         self._corrections[tokens] = values - self._rate * decay * slopes / (self._squares[tokens].sqrt() + 1e-10)
-        self._moved[tokens] = float(self._step)
+        self._moved[tokens] = float(step)
