@@ -13,7 +13,7 @@ from ..functions.example import Example
 from . import test_joint_trainers as joint
 from .crossed_example import CrossedExample, in_single_precision
 
-EPOCHS = 5
+EPOCHS = 3
 
 
 @pytest.fixture(params=[name for name in available_engines() if name != "cuda"])

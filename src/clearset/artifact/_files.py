@@ -171,6 +171,24 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         ) from error
 
 
+def remove_file(path: str | os.PathLike[str]) -> None:
+    """Remove a file, if there is one, and temporary files of its name that processes have left that were killed.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Examples
+    --------
+    >>> from clearset.artifact import remove_file
+    >>> remove_file("no_such_file.checkpoint")
+    """
+    target = Path(path)
+    target.unlink(missing_ok=True)
+    _remove_leftovers(target)
+
+
 @contextmanager
 def _temporary_file(target: Path) -> Iterator[BinaryIO]:
     """Open a new file beside `target`, locked as long as it is open, and removed at the end if it is still there."""

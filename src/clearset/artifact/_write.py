@@ -85,7 +85,7 @@ def pack_artifact(artifact: Artifact) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "kind": artifact.kind,
-        "clearset": _version(),
+        "clearset": clearset_version(),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     }
     return _zip({MANIFEST: _json(manifest), **contents})
@@ -145,7 +145,14 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _version() -> str:
+def clearset_version() -> str:
+    """Return the version of this package.
+
+    Returns
+    -------
+    str
+        The version.
+    """
     try:
         return version("clearset")
     except PackageNotFoundError:  # run from source, not installed

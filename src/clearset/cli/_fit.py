@@ -3,6 +3,7 @@
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,10 @@ def fit(
     options: TrainingOptions,
     max_memory: Annotated[
         str | None, typer.Option(help="Memory to use for Parquet files that are read piece by piece, such as 2GB.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="File to keep progress in: after a crash the same command goes on. Removed at the end."),
     ] = None,
 ) -> None:
     """Train a model on a table and save it.
@@ -39,12 +44,14 @@ def fit(
         training.announce(console)
         model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
         label, weight = training.columns or (y, weights)
-        model.fit(training.X, label, sample_weight=weight, validation_data=held_out)
+        model.fit(training.X, label, sample_weight=weight, validation_data=held_out, checkpoint=checkpoint)
     if processes.rank > 0:
         return
     model.save(options.output, key=key)
     if model.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
+        if checkpoint is not None:
+            typer.echo(f"The same command goes on from '{checkpoint}'.", err=True)
     for line in summary(model, y, weights, held_out):
         console.print(line, markup=False)
     console.print(f"\n{model.certificate_}", markup=False)

@@ -1,11 +1,13 @@
 """The Semantic Feature Engine: a transformer of sets of strings and texts into estimates of the label."""
 
+import os
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
+from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._model_estimator import of_model
 from clearset.estimators._restored_on_failure import restored_on_failure
@@ -64,6 +66,7 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
         token_X: Any = None,
         token_y: Any = None,
         validation_data: tuple[Any, Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> npt.NDArray[np.float64]:
         """Fit, and estimate each example's label by a table and a set function that have not seen it.
 
@@ -86,14 +89,22 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
             The labels of these.
         validation_data : tuple (X, y), optional
             Examples and labels to choose the epoch and the setting by.
+        checkpoint : path-like, optional
+            A file to keep what training has reached in, as for `fit`; after an interrupt it stays.
 
         Returns
         -------
         ndarray of shape (n, 1) or (n, classes)
             The estimates, as of `transform`.
         """
+        with kept_in(checkpoint, self):
+            return self._fit_transform(X, y, sample_weight, groups, (token_X, token_y), validation_data)
+
+    def _fit_transform(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, token_data: tuple[Any, Any], validation_data: Any
+    ) -> npt.NDArray[np.float64]:
         X, y, sample_weight, groups = in_memory(self.get_params(deep=False), X, y, sample_weight, groups)
-        trial, order, learning = self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data)
+        trial, order, learning = self._fit(X, y, sample_weight, groups, token_data, validation_data)
         if not self.cross_fit:
             return self.transform(X)
         self._raise_if(self.interrupted_)

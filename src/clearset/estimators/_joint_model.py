@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from clearset import display
+from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._feature_engine import SemanticFeatureEngine
 from clearset.estimators._joint_examples import Column, JointExamples, fit_engine, split_examples
 from clearset.estimators._joint_training import train_together
@@ -32,6 +33,7 @@ from clearset.estimators._set_predictors import SetClassifier, SetRegressor
 from clearset.files import Key
 from clearset.models import FittedJointModel, columns_of, estimates_table, names_of, only_if, read_frame
 from clearset.sets import Feature, check_weights
+from clearset.training import continued
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -130,7 +132,15 @@ class JointModel(ShownEstimator):
     verbose: int = 0
 
     @restored_on_failure
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Fit the engines, the follow-on model, and then all of them together.
 
         Parameters
@@ -144,6 +154,11 @@ class JointModel(ShownEstimator):
         groups : array-like of shape (n,), optional
             One group for each row, such as a customer. Rows of one group are in the same fold, and all or none of them
             are held out for validation.
+        checkpoint : path-like, optional
+            A file to keep what training has reached in, every few seconds. After the process was killed, the same call
+            goes on from there, and ends with the same bits as if nothing had happened. A checkpoint of another fit, of
+            other data or another version is refused and left as it is. The file is removed when the fit is done; after
+            an interrupt (Ctrl-C), which keeps the best so far, it stays.
 
         Returns
         -------
@@ -152,7 +167,12 @@ class JointModel(ShownEstimator):
         """
         self._check_parts()
         check_parameters(self.get_params(deep=False), self._rules)
-        rng = make_rng(self.random_state)
+        engines = {f"the engine of {column!r}": engine for column, engine in self.engines.items()}
+        with kept_in(checkpoint, self, {"follow_on": self.follow_on, **engines}):
+            return self._fit(X, y, sample_weight, groups)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        rng = continued(make_rng(self.random_state))
         follow_on = _prepared(self.follow_on, self.follow_on, rng)
         frame = read_frame(X, self.engines)
         labels, link = follow_on._labels(y, len(frame), None)
@@ -176,7 +196,7 @@ class JointModel(ShownEstimator):
             if interrupted:
                 warnings.warn(
                     f"Joint training was interrupted after {len(joint.history)} epochs. The best so far is kept.",
-                    stacklevel=3,
+                    stacklevel=4,
                 )
         follow_on.model_ = joint.follow_on
         for column, engine in engines.items():

@@ -1,5 +1,6 @@
 """What the estimators over sets of strings and texts have in common: their parameters, and how they are fitted."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -7,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._class_weight import class_factors, weigh_same_classes, weighed
 from clearset.estimators._fit_warnings import warn_of_no_tokens, warn_of_training
 from clearset.estimators._input import forget_columns
@@ -33,7 +35,7 @@ from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
 from clearset.models import MAX_WIDTH, Record, SemanticMethods, SemanticModel
 from clearset.models.edits import with_new_table
 from clearset.sets import Feature, Trust, check_weights, column_names, count_examples, read_labels
-from clearset.training import LabelledExamples, Learning, Plan, Trial, build_table, read_groups
+from clearset.training import LabelledExamples, Learning, Plan, Trial, build_table, continued, read_groups
 
 _CHOSEN = "chosen on validation data"
 
@@ -170,6 +172,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         token_X: Any = None,
         token_y: Any = None,
         validation_data: tuple[Any, Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Make the token table and train the set function.
 
@@ -192,13 +195,19 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             The labels of these, which may be others than those in y, or the name of their column.
         validation_data : tuple (X, y), optional
             Examples and labels to choose the epoch and the setting by, in place of a share of the examples.
+        checkpoint : path-like, optional
+            A file to keep what training has reached in, every few seconds. After the process was killed, the same call
+            goes on from there, and ends with the same bits as if nothing had happened. A checkpoint of another fit, of
+            other data or another version is refused and left as it is. The file is removed when the fit is done; after
+            an interrupt (Ctrl-C), which keeps the best so far, it stays.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data)
+        with kept_in(checkpoint, self):
+            self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data)
         return self
 
     @restored_on_failure
@@ -215,7 +224,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         check_parameters(parameters, self._rules)
         check_device(self.device)
         check_alone(self, "its tokens are counted by one")
-        rng = make_rng(self.random_state)
+        rng = continued(make_rng(self.random_state))
         X, y, sample_weight, groups = in_memory(parameters, X, y, sample_weight, groups)
         rows, link = self._read(X, y, sample_weight, None)
         factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)

@@ -1,5 +1,6 @@
 """What the estimators over sets of tokens with features have in common."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -8,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from clearset.engines import processes
+from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
@@ -36,6 +38,7 @@ from clearset.training import (
     Options,
     Progress,
     SetTask,
+    continued,
     fit_set_function,
     hold_out,
     progress_bar,
@@ -146,7 +149,15 @@ class SetEstimator(ModelEstimator, ABC):
         return checked_sets(self, X, reset=False)
 
     @restored_on_failure
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation_data: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        validation_data: tuple[Any, Any] | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Fit the set function.
 
         Parameters
@@ -164,19 +175,28 @@ class SetEstimator(ModelEstimator, ABC):
         validation_data : tuple (X, y), optional
             Sets and labels to choose the best epoch by, in place of a share of the training data; they may be in files
             as well.
+        checkpoint : path-like, optional
+            A file to keep what training has reached in, every few seconds. After the process was killed, the same call
+            goes on from there, and ends with the same bits as if nothing had happened. A checkpoint of another fit, of
+            other data or another version is refused and left as it is. The file is removed when the fit is done; after
+            an interrupt (Ctrl-C), which keeps the best so far, it stays.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        parameters = self.get_params(deep=False)
-        check_parameters(parameters, self._rules)
+        check_parameters(self.get_params(deep=False), self._rules)
         check_device(self.device)
+        with kept_in(checkpoint, self):
+            return self._fit(X, y, sample_weight, validation_data)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, validation_data: tuple[Any, Any] | None) -> Self:
+        parameters = self.get_params(deep=False)
         start, stream = None, as_stream(X)
         if stream is None:
             check_alone(self, "its data are in memory")
-        rng = make_rng(shared_random_state(self.random_state))
+        rng = continued(make_rng(shared_random_state(self.random_state)))
         sets: SetSource
         if self.warm_start and self.__sklearn_is_fitted__():
             start = self.as_model()
@@ -229,7 +249,7 @@ class SetEstimator(ModelEstimator, ABC):
             n_features_in=int(self.n_features_in_),
             set_columns=tuple(f.name for f in features if f.name != SIZE and sets.is_of_sets(f.name)),
         )
-        warn_of_training(record, self.epochs, stacklevel=3)
+        warn_of_training(record, self.epochs, stacklevel=4)
         return self
 
     def _read_again(self, X: Any, start: SetModel) -> SetSource:

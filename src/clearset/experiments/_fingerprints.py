@@ -10,7 +10,7 @@ import pyarrow as pa
 from clearset import __version__
 from clearset.datasets import Labelled, PuzzleData
 from clearset.experiments._task import Effort, Method, Task
-from clearset.tuning import exact_words
+from clearset.sets import exact_words
 
 
 def of_method(task: Task, method: Method, data: str, effort: Effort) -> str:

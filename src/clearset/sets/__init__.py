@@ -4,6 +4,7 @@ from ._arrow_columns import combined, decode, is_list, is_number, is_string, unn
 from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
 from ._columns_as_arrow import holds_lists, is_frame, library_of, name_columns
+from ._exact_words import exact_words
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
 from ._fingerprint import DataColumn, Fingerprint, digest, fingerprint_of, in_one_form
@@ -79,6 +80,7 @@ __all__ = [
     "decode",
     "digest",
     "entries",
+    "exact_words",
     "fingerprint_of",
     "from_long",
     "gather",

@@ -1,5 +1,6 @@
 """How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
 
+from clearset.training._checkpoint import checkpointed, continued
 from clearset.training._choose_setting import choose, larger_tokens, smallest_tokens
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
@@ -36,9 +37,11 @@ __all__ = [
     "Unit",
     "base_means",
     "build_table",
+    "checkpointed",
     "choose",
     "choose_batch_size",
     "choose_layout",
+    "continued",
     "count_sets",
     "deal",
     "expected_of_nothing",

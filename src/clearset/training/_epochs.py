@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from clearset.engines import Schedule, Trainer
 
@@ -26,12 +26,30 @@ class Progress(Generic[T]):
     best_epoch: int = 0  # counted from 1; 0 where no epoch was better than what there was before
     # ``epoch``, ``loss`` and ``validation_loss`` of every epoch
     history: list[dict[str, float]] = field(default_factory=list)
+    falling_loss: float = float("inf")  # the last loss that was clearly better than all before
+    falling_epoch: int = 0  # and its epoch
     interrupted: bool = False  # whether an interrupt (Ctrl-C) has ended training
 
     @property
     def validation_losses(self) -> list[float]:
         """The validation loss after every epoch, where there are validation data."""
         return [entry["validation_loss"] for entry in self.history if "validation_loss" in entry]
+
+
+class Keeps(Protocol):
+    """What keeps a training, so that it can go on where it was left."""
+
+    def resume(self, progress: Progress[Any]) -> bool:
+        """Go on from what is kept of the training, if something is; return whether it has ended."""
+
+    def reached(self, progress: Progress[Any]) -> None:
+        """Take note that the next epoch may begin."""
+
+    def ended(self, progress: Progress[Any]) -> None:
+        """Take note that the training has ended."""
+
+    def interrupted(self) -> None:
+        """Take note that an interrupt (Ctrl-C) has ended the training."""
 
 
 def is_behind(loss: float, rival: Sequence[float], slack: float) -> bool:
@@ -59,6 +77,7 @@ def run_epochs(
     baseline: float = float("inf"),
     rival: Sequence[float] = (),
     check: Report | None = None,
+    keeper: Keeps | None = None,
 ) -> Progress[T]:
     """Train epoch after epoch, until all are run or none has been better for long.
 
@@ -79,12 +98,21 @@ def run_epochs(
         Validation losses of another training, epoch by epoch; training that stays behind is given up.
     check : callable, optional
         Called with every new entry before it counts; raises an error to end training.
+    keeper : Keeps, optional
+        What keeps the training. Epochs that it knows of are not run again, and only reported.
     """
     choosing = schedule.patience is not None and trainer.validates
-    progress = Progress(trainer.kept(), baseline)
-    marked, mark = baseline, 0  # the last loss that was clearly better than all before, and its epoch
+    progress = Progress(trainer.kept(), baseline, falling_loss=baseline)
+    ended = keeper is not None and keeper.resume(progress)
+    if on_epoch is not None:
+        for entry in progress.history:
+            on_epoch(entry)
+    if ended:
+        return progress
     try:
-        for epoch in range(1, (schedule.stop_after or schedule.epochs) + 1):
+        for epoch in range(len(progress.history) + 1, (schedule.stop_after or schedule.epochs) + 1):
+            if keeper is not None:
+                keeper.reached(progress)
             entry = {"epoch": float(epoch), "loss": trainer.epoch()}
             if (validation_loss := trainer.validation_loss()) is not None:
                 entry["validation_loss"] = validation_loss
@@ -94,22 +122,28 @@ def run_epochs(
             if on_epoch is not None:
                 on_epoch(entry)
             current = entry.get("validation_loss", entry["loss"])
-            if current < marked - schedule.tolerance * abs(current):
-                marked, mark = current, epoch
+            if current < progress.falling_loss - schedule.tolerance * abs(current):
+                progress.falling_loss, progress.falling_epoch = current, epoch
             if not choosing:
                 progress.best_loss, progress.best_epoch = current, epoch
                 continue
             if current < progress.best_loss:
                 progress.best_loss, progress.best_epoch = current, epoch
                 progress.best = trainer.kept()
-            if schedule.patience is not None and epoch - mark >= schedule.patience:
+            if schedule.patience is not None and epoch - progress.falling_epoch >= schedule.patience:
                 break
             if epoch >= RIVAL_EPOCHS[0] and (
                 is_behind(progress.best_loss, rival[:epoch], _slack(epoch)) or progress.best_epoch == 0
             ):
                 break
+        if not choosing:
+            progress.best = trainer.kept()
+        if keeper is not None:
+            keeper.ended(progress)
     except KeyboardInterrupt:
         progress.interrupted = True
-    if not choosing:
-        progress.best = trainer.kept()
+        if not choosing:
+            progress.best = trainer.kept()
+        if keeper is not None:
+            keeper.interrupted()
     return progress

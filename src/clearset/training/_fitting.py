@@ -1,6 +1,6 @@
 """One set function being fitted: what its trainings have in common, in the unit of the labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,9 @@ import numpy.typing as npt
 from clearset.engines import Problem, Schedule, TrainingSets, engine
 from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedPositions, Positions, Trust
+from clearset.training._checkpoint import keeper
 from clearset.training._epochs import Progress, Report, run_epochs
+from clearset.training._identity import Content, of_binning, of_functions, of_sets
 from clearset.training._options import Options
 
 FloatArray = npt.NDArray[np.float64]
@@ -93,9 +95,21 @@ class Fitting:
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)
         rival = [self.unit.entered_loss(loss) for loss in rival]
-        progress = run_epochs(trainer, schedule, self._report, baseline=baseline, rival=rival)
+        kept_by = keeper(trainer, self.rng, lambda: self._parts(initial, schedule))
+        progress = run_epochs(trainer, schedule, self._report, baseline=baseline, rival=rival, keeper=kept_by)
         progress.history = [self.unit.reported(entry) for entry in progress.history]
         return progress
+
+    def _parts(self, initial: SetFunction, schedule: Schedule) -> dict[str, Iterable[Content]]:
+        """Return what the result of a training follows from, beside its generator."""
+        how = (replace(schedule, threads=1), self.unit.loss, self.options.smoothness, tuple(self.trusts))
+        return {
+            "how to train": [repr(how)],
+            "the initial values": of_functions([initial]),
+            "the keypoints": of_binning(self.binning),
+            **of_sets(self.data, "to train on", repr((self.unit, self.n_sets))),
+            **of_sets(self.validation, "to validate on"),
+        }
 
     def _report(self, entry: dict[str, float]) -> None:
         if self.on_epoch is not None:

@@ -1,16 +1,18 @@
 """Training of set functions together with the set function that takes their estimates as features."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset.engines import Estimate, JointPart, JointProblem, Schedule, engine
 from clearset.functions import SetFunction, ShapeConstraints, Smoothness
-from clearset.sets import Binning, Positions, Trust
+from clearset.sets import Binning, CrossedPositions, Positions, Trust
+from clearset.training._checkpoint import keeper
 from clearset.training._epochs import Report, run_epochs
 from clearset.training._fitting import Unit, count_sets
+from clearset.training._identity import Content, of_binning, of_functions, of_positions
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -94,7 +96,8 @@ def train_jointly(
 
     trainer = engine().joint_trainer(problem, schedule, rng)
     before = trainer.validation_loss()
-    progress = run_epochs(trainer, schedule, report, baseline=before)
+    kept_by = keeper(trainer, rng, lambda: _parts(problem, parts, schedule))
+    progress = run_epochs(trainer, schedule, report, baseline=before, keeper=kept_by)
     history = [unit.reported(entry) for entry in progress.history]
     joint = JointProgress([part.function for part in parts], unit.own(before), unit.own(before), history)
     joint.interrupted = progress.interrupted
@@ -105,3 +108,19 @@ def train_jointly(
         if after < before:
             joint.functions, joint.after = finished, unit.own(after)
     return joint
+
+
+def _parts(problem: JointProblem, parts: Sequence[Part], schedule: Schedule) -> dict[str, Iterable[Content]]:
+    """Return what the result of a training follows from, beside its generator."""
+    how = [(part.unit.loss, part.smoothness, tuple(part.trusts)) for part in parts]
+    links = [(estimate.link, tuple(estimate.features)) for estimate in problem.estimates]
+    sets: list[Positions | CrossedPositions] = [problem.positions]
+    sets += [estimate.positions for estimate in problem.estimates]
+    return {
+        "how to train": [repr((replace(schedule, threads=1), how, links))],
+        "the initial values": of_functions([part.function for part in problem.parts]),
+        "the keypoints": [content for part in parts for content in of_binning(part.binning)],
+        "the labels": [problem.targets, problem.training, problem.validation, repr([part.unit for part in parts])],
+        "the weights": [problem.weights],
+        "the sets": (content for positions in sets for content in of_positions(positions)),
+    }

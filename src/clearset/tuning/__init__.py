@@ -5,6 +5,6 @@ from clearset.tuning._lock import locked
 from clearset.tuning._optional_packages import need
 from clearset.tuning._result import Tuning
 from clearset.tuning._tune import tune
-from clearset.tuning._value_texts import exact_words, words
+from clearset.tuning._value_texts import words
 
-__all__ = ["Tuning", "default_space", "exact_words", "locked", "need", "tune", "words"]
+__all__ = ["Tuning", "default_space", "locked", "need", "tune", "words"]

@@ -9,8 +9,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from clearset.sets import SetData, take_examples
-from clearset.tuning._value_texts import exact_words
+from clearset.sets import SetData, exact_words, take_examples
 
 # The most rows of Python objects and frames that count, evenly spread; of arrays all count.
 _ROWS = 5000

@@ -22,8 +22,7 @@ from sklearn.metrics import (
 
 from clearset.estimators import SemanticFeatureEngine, is_auto
 from clearset.functions import REGRESSION_LOSSES
-from clearset.sets import read_labels
-from clearset.tuning._value_texts import exact_words
+from clearset.sets import exact_words, read_labels
 
 # Scorers that a message names.
 _USUAL = ("accuracy", "roc_auc", "neg_log_loss", "r2", "neg_mean_squared_error", "neg_mean_absolute_error")

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from clearset.estimators import MAX_FOLDS, Number, Whole, make_rng
+from clearset.sets import exact_words
 from clearset.tuning._default_spaces import default_space
 from clearset.tuning._domains import Domain, read_space
 from clearset.tuning._examples import Folds, read_examples, read_labels_of
@@ -16,7 +17,6 @@ from clearset.tuning._journal import Journal, open_journal
 from clearset.tuning._metric import read_metric, tells_classes
 from clearset.tuning._result import Tuning
 from clearset.tuning._search import Search
-from clearset.tuning._value_texts import exact_words
 
 
 def tune(

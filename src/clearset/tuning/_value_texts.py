@@ -1,16 +1,13 @@
-"""Values of parameters as text: short for people, exact for comparing."""
+"""Values of parameters as short texts for people."""
 
 import math
-import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
+from clearset.sets import exact_words
 from clearset.tokens import AllOf, AnyOf
-
-# The address of an object differs from process to process.
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def words(value: Any) -> str:
@@ -63,20 +60,3 @@ def number_words(number: float) -> str:
     decimals = max(3 - math.floor(math.log10(abs(rounded))), 0)
     said = f"{rounded:,.{decimals}f}"
     return said.rstrip("0").rstrip(".") if decimals else said
-
-
-def exact_words(value: Any) -> str:
-    """Return the full text of a value, which is the same in every process.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    str
-        The text.
-    """
-    named = getattr(value, "__qualname__", None)
-    return named if isinstance(named, str) else _ADDRESS.sub("", repr(value))
