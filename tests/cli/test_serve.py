@@ -41,7 +41,7 @@ def ending(process: "subprocess.Popen[str]") -> Iterator[None]:
 def test_it_serves_until_it_is_interrupted(folder: Path) -> None:
     command = [sys.executable, "-c", "import sys; from clearset.cli import main; sys.exit(main())", "serve"]
     command += [str(folder / "regressor"), "--data", str(folder / "sets.parquet"), "--label", "sales"]
-    command += ["--compare", str(folder / "regressor"), "--port", "0"]
+    command += ["--compare", str(folder / "regressor"), "--port", "0", "--log-format", "json"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with (
         subprocess.Popen(  # noqa: S603
@@ -60,7 +60,12 @@ def test_it_serves_until_it_is_interrupted(folder: Path) -> None:
         assert predicted == cs.load(folder / "regressor").predict(pa.table(frame)).tolist()
         started.send_signal(signal.SIGINT)
         _, errors = started.communicate(timeout=30)
-        assert (started.returncode, errors) == (0, "")
+        assert started.returncode == 0
+        logged = [json.loads(line) for line in errors.splitlines()]
+        assert [(each["route"], each["status"]) for each in logged] == [
+            ("/health", 200), ("/", 200), ("/api/predict", 200)
+        ]  # fmt: skip
+        assert (logged[2]["sets"], logged[2]["tokens"]) == (1, 2)
 
 
 def test_a_port_in_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,11 +30,11 @@ def locked(cook: Any) -> Any:
 def test_hosts_and_headers(client: Any, app: Any, host: str, status: int) -> None:
     answer = client(app).get("/health", headers={"host": host})
     assert answer.status_code == status
-    assert list(answer.json()) == ["status" if status == 200 else "error"]
+    assert list(answer.json()) == ["status"] if status == 200 else ["code", "message", "request_id"]
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["content-security-policy"] == "frame-ancestors 'none'"
+    assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
 def test_names_for_other_machines(client: Any, cook: Any) -> None:
@@ -49,8 +49,8 @@ def test_names_for_other_machines(client: Any, cook: Any) -> None:
     forged = {"host": "evil.example", "origin": "http://evil.example", **KIND}
     answer = connected.post("/api/predict", content=BODY, headers=forged)
     assert answer.status_code == 400
-    assert "not called 'evil.example'. Ask it as one of: model.example, [::1]" in answer.json()["error"]
-    assert "--allow-host" in answer.json()["error"]
+    assert "not called 'evil.example'. Ask it as one of: model.example, [::1]" in answer.json()["message"]
+    assert "--allow-host" in answer.json()["message"]
 
 
 @pytest.mark.parametrize("hosts", [None, [], "localhost", ["http://a"], ["a:80"], ["*"], [""], ["a b"], ["a/"]])
@@ -76,7 +76,7 @@ def test_keys(client: Any, locked: Any, path: str, authorization: str | None, st
     assert answer.status_code == (404 if status == 200 and path == "/nothing" else status)
     if status == 401:
         assert answer.headers["www-authenticate"].startswith("Basic ")
-        assert "API key" in answer.json()["error"]
+        assert "API key" in answer.json()["message"]
         assert KEY not in answer.text
 
 
@@ -137,7 +137,7 @@ def test_pages_of_other_sites_are_refused(client: Any, app: Any, origin: str | N
     headers = KIND if origin is None else {**KIND, "origin": origin}
     answer = client(app).post("/api/predict", content=BODY, headers=headers)
     assert answer.status_code == status
-    assert ("error" in answer.json()) == (status == 403)
+    assert ("code" in answer.json()) == (status == 403)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_pages_of_other_sites_are_refused(client: Any, app: Any, origin: str | N
 def test_bodies_are_json(client: Any, app: Any, path: str, kind: str, status: int) -> None:
     answer = client(app).post(path, content=BODY, headers={"content-type": kind})
     assert answer.status_code == status
-    assert status == 200 or "application/json" in answer.json()["error"]
+    assert status == 200 or "application/json" in answer.json()["message"]
 
 
 @pytest.mark.parametrize("path", ["/", "/health", "/api/model", "/openapi.json"])
@@ -168,12 +168,12 @@ def test_wrong_methods(client: Any, app: Any, method: str, path: str, allowed: s
     answer = client(app).request(method, path)
     assert answer.status_code == 405
     assert set(answer.headers["allow"].replace(",", " ").split()) == allowed
-    assert "/openapi.json" in answer.json()["error"]
+    assert "/openapi.json" in answer.json()["message"]
 
 
 def test_what_is_not_there(client: Any, app: Any) -> None:
     answer = client(app).get("/nothing")
-    assert (answer.status_code, list(answer.json())) == (404, ["error"])
+    assert (answer.status_code, list(answer.json())) == (404, ["code", "message", "request_id"])
     answer = client(app).get("/api/model?x=1")
     assert answer.status_code == 400
-    assert answer.json()["error"] == "/api/model does not know 'x'. It takes nothing; leave it out."
+    assert answer.json()["message"] == "/api/model does not know 'x'. It takes nothing; leave it out."

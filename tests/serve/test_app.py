@@ -1,6 +1,7 @@
 """The JSON interface: it says what the model says, and errors in a sentence."""
 
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.serve import create_app, run
-from clearset.serve._limits import MOST_BYTES
+from clearset.serve import Limits, create_app, run
 
 JSON = {"content-type": "application/json"}
 HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "أحمر ‮evil", "a" * 10_000]
@@ -68,7 +68,7 @@ def test_what_is_left_out_is_refused_as_python_refuses_it(
         for path in ("/api/predict", "/api/explain"):
             answer = client(of_sets).post(path, json={"sets": sets})
             assert answer.status_code == 400
-            assert answer.json()["error"] == f"Set 1: {caught.value} Give null for what is missing."
+            assert answer.json()["message"] == f"Set 1: {caught.value} Give null for what is missing."
 
 
 def test_explanations_of_sets(client: Any, of_sets: Any, regressor: Any, reviews: Any) -> None:
@@ -221,10 +221,10 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
 )
 def test_wrong_bodies(client: Any, of_sets: Any, body: str | bytes, said: str) -> None:
     answer = client(of_sets).post("/api/predict", content=body, headers=JSON)
-    assert (answer.status_code, list(answer.json())) == (400, ["error"])
-    assert said in answer.json()["error"]
-    assert "\n" not in answer.json()["error"]
-    assert "sys." not in answer.json()["error"]
+    assert (answer.status_code, list(answer.json())) == (400, ["code", "message", "request_id"])
+    assert said in answer.json()["message"]
+    assert "\n" not in answer.json()["message"]
+    assert "sys." not in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_wrong_bodies(client: Any, of_sets: Any, body: str | bytes, said: str) -
 def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said: str) -> None:
     answer = client(of_items).post(path, json=asked)
     assert answer.status_code == 400
-    assert said in answer.json()["error"]
+    assert said in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -255,17 +255,17 @@ def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said
 def test_wrong_searches(client: Any, of_items: Any, query: str, said: str) -> None:
     answer = client(of_items).get(f"/api/tokens?{query}")
     assert answer.status_code == 400
-    assert said in answer.json()["error"]
+    assert said in answer.json()["message"]
 
 
 def test_no_token_table(client: Any, of_sets: Any) -> None:
-    assert "no token table" in client(of_sets).get("/api/tokens").json()["error"]
+    assert "no token table" in client(of_sets).get("/api/tokens").json()["message"]
 
 
 def test_large_bodies_are_refused(client: Any, of_sets: Any) -> None:
-    answer = client(of_sets).post("/api/predict", content=b" " * (MOST_BYTES + 1), headers=JSON)
+    answer = client(of_sets).post("/api/predict", content=b" " * (Limits.body + 1), headers=JSON)
     assert answer.status_code == 413
-    assert "Send fewer" in answer.json()["error"]
+    assert "Send fewer" in answer.json()["message"]
 
 
 @pytest.mark.parametrize("error", [KeyError, TimeoutError])
@@ -278,10 +278,17 @@ def test_a_failure_is_one_sentence(
     app = create_app(cook)
     monkeypatch.setattr(cs.SemanticModel, "read", fail)
     answer = client(app).post("/api/predict", json={"sets": [["salt"]]})
-    assert (answer.status_code, list(answer.json())) == (500, ["error"])
+    assert (answer.status_code, list(answer.json())) == (500, ["code", "message", "request_id"])
     name = answer.headers["x-request-id"]
-    assert answer.json()["error"] == f"Internal error; see the server's log, request {name}."
-    assert f"/api/predict failed (request {name}): {error.__name__}" in caplog.text
+    assert answer.json() == {
+        "code": "internal_error",
+        "message": "Internal error; the server's log has it by the identifier of the request.",
+        "request_id": name,
+    }
+    (logged,) = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert logged.request["id"] == name
+    assert re.fullmatch(error.__name__ + r" at (\w+\.py:\d+ > )+test_app\.py:\d+", logged.request["failure"])
+    assert "secret" not in caplog.text
 
 
 def test_hostile_strings(client: Any) -> None:

@@ -39,7 +39,7 @@ def test_one_rule_for_all(client: Any, labels: list[Any], second: Any, others: l
     assert (type(one["label"]), one["label"], curve["label"]) == (type(labels[0]), second, second)
     for other in others:
         answer = connected.post("/api/explain", json={"sets": [["a"]], "label": other})
-        assert (answer.status_code, "There is no class" in answer.json()["error"]) == (400, True)
+        assert (answer.status_code, "There is no class" in answer.json()["message"]) == (400, True)
     expected = connected.get("/api/tokens", params={"label": queries[0]})
     assert expected.status_code == 200
     for query in queries:
@@ -55,18 +55,18 @@ def test_one_rule_for_all(client: Any, labels: list[Any], second: Any, others: l
 def test_the_first_of_two(client: Any, cook: Any) -> None:
     answer = client(create_app(cook)).post("/api/explain", json={"sets": [["salt"]], "label": "mexican"})
     assert answer.status_code == 400
-    assert 'the second, "other"' in answer.json()["error"]
+    assert 'the second, "other"' in answer.json()["message"]
 
 
 def test_no_classes(client: Any, regressor: Any) -> None:
     answer = client(create_app(regressor)).post("/api/explain", json={"sets": [{}], "label": 1})
-    assert "no classes; leave 'label' out" in answer.json()["error"]
+    assert "no classes; leave 'label' out" in answer.json()["message"]
 
 
 def test_of_several_classes_one_must_be_named(client: Any, cook: Any) -> None:
     connected = client(create_app(fitted(["no", "true", "yes"])))
     answer = connected.get("/api/tokens")
     assert answer.status_code == 400
-    assert """'label' is missing""" in answer.json()["error"]
-    assert """["no", "true", "yes"]""" in answer.json()["error"]
+    assert """'label' is missing""" in answer.json()["message"]
+    assert """["no", "true", "yes"]""" in answer.json()["message"]
     assert client(create_app(cook)).get("/api/tokens").status_code == 200

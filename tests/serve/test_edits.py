@@ -9,6 +9,7 @@ import pytest
 import clearset as cs
 from clearset.serve import Service, create_app
 from clearset.serve._edit_trials import MOST_EDITS
+from clearset.serve._service import Counts
 
 from .schemas import fits
 
@@ -54,7 +55,7 @@ def test_saving_needs_a_file(client: Any, regressor: Any, tmp_path: Path) -> Non
     path = tmp_path / "edited.clearset"
     refused = client(create_app(regressor)).post("/api/edit", json={"edits": [CAP], "save": True})
     assert refused.status_code == 400
-    assert "without a file" in refused.json()["error"]
+    assert "without a file" in refused.json()["message"]
     connected = client(create_app(regressor, edits_to=path))
     assert not connected.post("/api/edit", json={"edits": [CAP]}).json()["saved"]
     assert not path.exists()
@@ -89,14 +90,14 @@ def test_other_sites_may_not_save(client: Any, regressor: Any, tmp_path: Path) -
 def test_refusals(client: Any, regressor: Any, asked: Any, status: int, message: str) -> None:
     answer = client(create_app(regressor)).post("/api/edit", json=asked)
     assert answer.status_code == status
-    assert message in answer.json()["error"]
+    assert message in answer.json()["message"]
 
 
 def test_engines_estimate(cook: Any) -> None:
     texts = ["ripe cherry", "thin and sour"] * 10
     engine = cs.SemanticFeatureEngine(cs.NGrams(2), epochs=2, random_state=0, n_jobs=1).fit(texts, [94.0, 82.0] * 10)
     asked = {"edits": [{"kind": "drop_token", "token": ["ripe"]}], "sets": texts[:2]}
-    found = Service(engine, texts).edit(asked)
+    found = Service(engine, texts).edit(asked, Counts())
     assert "comparison" not in found
     assert found["before"] == {"estimates": engine.transform(texts[:2]).tolist()}
 

@@ -35,4 +35,4 @@ def test_work_that_takes_too_long_is_given_up(cook: Any, monkeypatch: pytest.Mon
 
     asyncio.run(ask())
     assert sent[0]["status"] == 503
-    assert json.loads(sent[1]["body"]) == {"error": "The server is ending."}
+    assert json.loads(sent[1]["body"])["code"] == "ending"

@@ -51,12 +51,12 @@ def test_what_is_no_example(client: Any, cook: Any, query: str, said: str) -> No
     app = create_app(cook, [["salt"], ["salt"] + [f"item {place}" for place in range(MOST_VALUES)]])
     answer = client(app).get(f"/api/example{query}")
     assert answer.status_code == (413 if "20,001" in said else 400)
-    assert said in answer.json()["error"]
+    assert said in answer.json()["message"]
 
 
 def test_without_data_there_is_no_example(client: Any, cook: Any) -> None:
     answer = client(create_app(cook)).get("/api/example?row=0")
-    assert (answer.status_code, "without data" in answer.json()["error"]) == (400, True)
+    assert (answer.status_code, "without data" in answer.json()["message"]) == (404, True)
 
 
 def test_items_by_what_they_hold(client: Any) -> None:

@@ -39,6 +39,7 @@ import pyarrow.parquet
 
 import clearset as cs
 from clearset.serve import Service, create_app
+from clearset.serve._service import Counts
 
 path, data, asked = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
 X = pyarrow.parquet.read_table(data)
@@ -58,8 +59,8 @@ model.save(path.with_suffix(".again"))
 assert path.with_suffix(".again").read_bytes() == path.read_bytes()
 
 service = Service(model, X, other=cs.load(path) if model.predicts else None, name="last week's")
-found["answer"] = service.predict({"sets": asked["sets"]})
-found["explained"] = service.explain({"sets": asked["sets"], "effects": True})
+found["answer"] = service.predict({"sets": asked["sets"]}, Counts())
+found["explained"] = service.explain({"sets": asked["sets"], "effects": True}, Counts())
 assert service.page.startswith("<!doctype html>")
 assert ('"comparison":' in service.page) == model.predicts
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import clearset as cs
-from clearset.serve import _limits, _service, _token_search, create_app
+from clearset.serve import Limits, _limits, _service, create_app
 from clearset.serve._json_bodies import written
 
 
@@ -27,17 +27,16 @@ def never(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize(
     ("effects", "most", "status"), [(False, 5, 200), (False, 4, 413), (True, 14, 200), (True, 13, 413)]
 )
-def test_rows_of_explanations_of_sets(
-    client: Any, regressor: Any, monkeypatch: pytest.MonkeyPatch, effects: bool, most: int, status: int
-) -> None:
-    monkeypatch.setattr(_limits, "MOST_EXPLAINED", most)
+def test_rows_of_explanations_of_sets(client: Any, regressor: Any, effects: bool, most: int, status: int) -> None:
     others = {"store": None, "price": None}
     sets = [{"stars": [5, 4, 3], **others}, {"stars": [], **others}]  # 2 sets, 3 tokens, of 3 features each
-    answer = client(create_app(regressor)).post("/api/explain", json={"sets": sets, "effects": effects})
+    answer = client(create_app(regressor, limits=Limits(rows=most))).post(
+        "/api/explain", json={"sets": sets, "effects": effects}
+    )
     assert answer.status_code == status, answer.text
     if status == 413:
-        assert "Send fewer or smaller sets" in answer.json()["error"]
-        assert ("'effects'" in answer.json()["error"]) == effects
+        assert "Send fewer or smaller sets" in answer.json()["message"]
+        assert ("'effects'" in answer.json()["message"]) == effects
 
 
 def test_tokens_are_counted_before_the_work(client: Any, never: Any) -> None:
@@ -51,20 +50,19 @@ def test_tokens_are_counted_before_the_work(client: Any, never: Any) -> None:
     never(model)
     answer = connected.post("/api/explain", json={"sets": sets})
     assert answer.status_code == 413
-    assert "more than 20,000" in answer.json()["error"]
+    assert "more than 20,000" in answer.json()["message"]
     answer = connected.post("/api/explain", json={"sets": sets[:1], "effects": True})
     assert answer.status_code == 413
 
 
 def test_predictions(client: Any, cook: Any, never: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    connected = client(create_app(cook))
+    monkeypatch.setattr(_limits, "MOST_NUMBERS", 3)
+    connected = client(create_app(cook, limits=Limits(tokens=1)))
     never(cook)
-    monkeypatch.setattr(_limits, "MOST_PREDICTED", 3)
     answer = connected.post("/api/predict", json={"sets": [["salt"], ["water"]]})  # of two classes
-    assert (answer.status_code, "2 sets. Send 1 at most" in answer.json()["error"]) == (413, True)
-    monkeypatch.setattr(_limits, "MOST_TOKENS", 1)
+    assert (answer.status_code, "2 sets. Send 1 at most" in answer.json()["message"]) == (413, True)
     answer = connected.post("/api/predict", json={"sets": [["salt", "water", "grapefruit juice"]]})
-    assert (answer.status_code, "more than 1 tokens" in answer.json()["error"]) == (413, True)
+    assert (answer.status_code, "more than 1 tokens" in answer.json()["message"]) == (413, True)
 
 
 @pytest.mark.parametrize("name", ["cook", "regressor"])
@@ -80,16 +78,15 @@ def test_many_small_sets(
     others = {"edits": []} if path == "/api/edit" else {}
     answer = connected.post(path, json={"sets": [{}] * 1_000_000, **others})
     assert answer.status_code == 413
-    assert answer.json()["error"] == "'sets' has 1,000,000 sets. Send 100,000 at most at a time."
+    assert answer.json()["message"] == "'sets' has 1,000,000 sets. Send 100,000 at most at a time."
 
 
-def test_known_tokens(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    connected, items = client(create_app(cook)), ["salt", "water", "grapefruit juice"]
-    monkeypatch.setattr(_token_search, "MOST_EXPLAINED", 2)
+def test_known_tokens(client: Any, cook: Any) -> None:
+    items = ["salt", "water", "grapefruit juice"]
+    connected = client(create_app(cook, limits=Limits(rows=2)))
     assert connected.post("/api/known", json={"items": items}).status_code == 200
-    monkeypatch.setattr(_token_search, "MOST_EXPLAINED", 1)
-    answer = connected.post("/api/known", json={"items": items})
-    assert (answer.status_code, "Give fewer items" in answer.json()["error"]) == (413, True)
+    answer = client(create_app(cook, limits=Limits(rows=1))).post("/api/known", json={"items": items})
+    assert (answer.status_code, "Give fewer items" in answer.json()["message"]) == (413, True)
 
 
 def test_health_does_not_wait_for_work(client: Any, cook: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_bounds_of_whole_numbers(client: Any, app: Any, path: str, name: str) ->
     for number in (low - 1, high + 1):
         answer = connected.get(path, params={name: number})
         assert answer.status_code == 400
-        assert f"must be a whole number from {low:,} to {high:,}" in answer.json()["error"]
+        assert f"must be a whole number from {low:,} to {high:,}" in answer.json()["message"]
     default = connected.get(path, params={name: schema["default"]})
     assert connected.get(path).json() == default.json()
 
@@ -41,7 +41,7 @@ def test_orders(client: Any, app: Any) -> None:
     assert len({str(page) for page in pages.values()}) == 4
     assert connected.get("/api/tokens").json() == pages[schema["default"]]
     answer = connected.get("/api/tokens", params={"by": "beauty"})
-    assert f"choose one of: {', '.join(schema['enum'])}" in answer.json()["error"]
+    assert f"choose one of: {', '.join(schema['enum'])}" in answer.json()["message"]
 
 
 def test_the_page_asks_for_no_more_items_than_are_sent(client: Any, app: Any) -> None:
@@ -54,4 +54,4 @@ def test_rows(client: Any, app: Any) -> None:
     connected = client(app)
     assert described(connected, "/api/example")["row"]["minimum"] == 0
     assert connected.get("/api/example?row=1").json()["items"] == ["water"]
-    assert "from 0 to 1, as digits" in connected.get("/api/example?row=2").json()["error"]
+    assert "from 0 to 1, as digits" in connected.get("/api/example?row=2").json()["message"]

@@ -1,6 +1,9 @@
 """``clearset serve``: a saved model in the browser, and for other programs."""
 
 import os
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +12,38 @@ import typer
 from clearset.cli._options import KeyFile, Model, TableOptions
 
 _KEY_VARIABLE = "CLEARSET_API_KEY"
+_most = partial(typer.Option, rich_help_panel="Limits", show_default=False, min=1)
+
+
+class LogFormat(StrEnum):
+    """What lines of the log look like."""
+
+    text = "text"
+    json = "json"
+    none = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """How much is answered; what is None is as usual."""
+
+    max_body: Annotated[int | None, _most(help="Bytes of the body of a request; usually 10 million.")] = None
+    max_sets: Annotated[int | None, _most(help="Sets of a request; usually 100,000.")] = None
+    max_tokens: Annotated[int | None, _most(help="Tokens of a prediction; usually 10 million.")] = None
+    max_rows: Annotated[int | None, _most(help="Rows of an explanation; usually 20,000.")] = None
+    max_waiting: Annotated[int | None, _most(help="Requests that wait for others; usually 100.")] = None
+    max_seconds: Annotated[int | None, _most(help="Seconds that a request waits and is computed; usually 30.")] = None
+
+    @property
+    def given(self) -> dict[str, int]:
+        """The limits that were given, by their names in `Limits`."""
+        return {name.removeprefix("max_"): value for name, value in vars(self).items() if value is not None}
 
 
 def serve(
     model: Model,
     options: TableOptions,
+    limits: LimitOptions,
     data: Annotated[
         Path | None, typer.Option(help="CSV or Parquet, of the form the model was trained on: examples.")
     ] = None,
@@ -35,12 +65,27 @@ def serve(
         typer.Option(help=f"File with the key that requests must bring; or the environment variable {_KEY_VARIABLE}."),
     ] = None,
     key_file: KeyFile = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Processes that compute; by default one a processor, two at least.", min=1)
+    ] = None,
+    log_format: Annotated[LogFormat, typer.Option(help="The log of requests, on standard error.")] = LogFormat.text,
 ) -> None:
     """Explore a model in the browser, and offer it to other programs, until Ctrl-C."""
     from clearset.artifact import check_target
     from clearset.cli._keys import key_in
     from clearset.cli._model_data import load_model, read_shown
-    from clearset.serve import LOOPBACK, Access, check_alike, create_app, is_loopback, listening, run
+    from clearset.serve import (
+        LOOPBACK,
+        Access,
+        Limits,
+        check_alike,
+        create_app,
+        is_loopback,
+        listening,
+        log_to_stderr,
+        run,
+        usual_number,
+    )
 
     if data is None and (label or compare or options.given):
         raise ValueError("--label, --by, --compare and the like need data. Give some with --data.")
@@ -68,7 +113,11 @@ def serve(
         name="" if compare is None else compare.name,
         access=access,
         edits_to=edits_to,
+        limits=Limits(**limits.given),
+        processes=(processes or usual_number()) if hasattr(os, "fork") else 0,
     )
+    if log_format is not LogFormat.none:
+        log_to_stderr(log_format.value)
 
     def ready(address: str) -> None:
         print(f"{address}  (Ctrl-C ends)", flush=True)

@@ -1,4 +1,4 @@
-"""Checks before every answer: who may ask, and the headers that are added."""
+"""Checks before every answer: who may ask."""
 
 import base64
 import binascii
@@ -6,27 +6,16 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from clearset.serve._json_bodies import refusal
+from clearset.serve._endpoints import OPEN_PATH
+from clearset.serve._record import Record
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """The names of this machine for itself."""
 
-OPEN_PATH = "/health"
-"""What programs that watch the server ask for: it says nothing of the model, and needs no key."""
-
-_HEADERS = (
-    (b"content-security-policy", b"frame-ancestors 'none'"),  # the page has its own policy in it besides
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
 _READING = ("GET", "HEAD")
 _SHORTEST_KEY = 16
 _LONGEST_KEY = 1000
@@ -62,49 +51,41 @@ class Access:
 
 
 class AccessControl:
-    """Refuses what may not ask, and adds headers to every response."""
+    """Refuses what may not ask."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._hosts = app, access.hosts
         self._key = None if access.key is None else access.key.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = uuid4().hex
-        scope.setdefault("state", {})["request_id"] = request_id
-        added = (*_HEADERS, (b"x-request-id", request_id.encode()))
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", []), *added]}
-            await send(message)
-
         refused = self._refused(scope) if scope["type"] == "http" else None
-        await (refused or self._app)(scope, receive, send_with_headers)
+        await (refused or self._app)(scope, receive, send)
 
     def _refused(self, scope: Scope) -> Response | None:
         """Return the refusal of a request that is not allowed; None for all others."""
+        record: Record = scope["state"]["record"]
         headers = {name.lower(): value for name, value in scope["headers"]}
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if re.sub(r":\d*$", "", host) not in self._hosts:
-            return refusal(
+            return record.refusal(
+                "unknown_host",
                 f"This server is not called {host[:100]!r}. Ask it as one of: {', '.join(self._hosts)}; or start it "
                 "with another name, by --allow-host.",
-                400,
             )
         origin = headers.get(b"origin", b"").decode("latin-1").lower()
         if b"origin" in headers and scope["method"] not in _READING and origin.partition("://")[2] != host:
-            return refusal(
+            return record.refusal(
+                "foreign_page",
                 f"Pages of another site, {origin[:100]!r}, may not ask this server. Ask from its own page, or from a "
                 "program, which sends no Origin.",
-                403,
             )
         if self._key is None or scope["path"] == OPEN_PATH:
             return None
         if not secrets.compare_digest(_given_key(headers.get(b"authorization", b"")), self._key):
-            return refusal(
+            return record.refusal(
+                "key_needed",
                 "This server needs its API key: in a browser as the password, with any name; from a program in the "
                 "header 'Authorization: Bearer KEY'.",
-                401,
                 {"WWW-Authenticate": 'Basic realm="clearset", charset="UTF-8"'},  # lets a browser ask, once a session
             )
         return None

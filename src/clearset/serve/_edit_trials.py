@@ -9,8 +9,8 @@ import numpy as np
 from clearset.models import Editor, Model
 from clearset.models.documents import ShownExamples
 from clearset.models.edits import Edit
+from clearset.serve._errors import TooLargeError
 from clearset.serve._json_columns import kind_of
-from clearset.serve._limits import TooLargeError
 from clearset.sets import number, take_examples
 
 MOST_EDITS = 20

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearset.serve._access_control import OPEN_PATH
 from clearset.serve._answer_schemas import (
     CLASS,
     EDIT,
@@ -16,13 +15,19 @@ from clearset.serve._answer_schemas import (
     KNOWN,
     MODEL,
     PREDICTION,
+    TEXT,
     TOKENS,
     array,
+    members,
 )
 from clearset.serve._edit_trials import MOST_EDITS
-from clearset.serve._limits import MOST_BYTES, MOST_EXPLAINED, MOST_PREDICTED, MOST_SETS, MOST_TOKENS
+from clearset.serve._errors import ERRORS
+from clearset.serve._limits import MOST_NUMBERS, Limits
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._token_search import MOST_WORDS
+
+OPEN_PATH = "/health"
+"""What programs that watch the server ask for: it says nothing of the model, and needs no key."""
 
 _SETS = {
     "type": "array",
@@ -36,12 +41,6 @@ _SETS = {
     "items": {"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}]},
     "examples": [[{"stars": [5, 4, None], "price": 12.5}], [["salt", "water"]], ["a text"]],
 }
-_ABOUT = f"""\
-Requests with a body are JSON, as application/json, of {MOST_BYTES:,} bytes at most; pages of other sites may not send \
-any. A prediction has at most {MOST_SETS:,} sets, {MOST_PREDICTED:,} numbers and {MOST_TOKENS:,} tokens; an \
-explanation, and the tokens of a set, at most {MOST_EXPLAINED:,} rows: one for each set, each token and, with effects, \
-each feature of each token. Larger requests are refused with status 413. Every error is an object with one member, \
-error: a sentence. The header X-Request-ID of an answer names the request in the server's log."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class Endpoint:
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
-    works: bool = True  # otherwise the answer is ready, and needs no thread
+    works: bool = True  # otherwise the answer is ready, and needs no worker
+    long: bool = False  # whether it may take seconds, also for a short request
 
 
 ENDPOINTS = (
@@ -82,6 +82,7 @@ ENDPOINTS = (
             "effects": {"type": "boolean", "description": "Whether to compute the effects of changing features."},
         },
         required=("sets",),
+        long=True,
     ),
     Endpoint(
         "GET",
@@ -161,12 +162,13 @@ ENDPOINTS = (
             },
         },
         required=("edits",),
+        long=True,
     ),
     Endpoint("GET", OPEN_PATH, "health", "Confirm that the server is running.", answer=HEALTH, works=False),
 )
 
 
-def describe(version: str, needs_key: bool) -> dict[str, Any]:
+def describe(version: str, needs_key: bool, limits: Limits) -> dict[str, Any]:
     """Return the OpenAPI 3.1 description of all endpoints, of which all but one may need a key."""
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
@@ -194,7 +196,7 @@ def describe(version: str, needs_key: bool) -> dict[str, Any]:
         if needs_key and endpoint.path != OPEN_PATH:
             operation["security"] = [{"key": []}]
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
-    error = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+    error = members({"code": {"enum": list(ERRORS)}, "message": TEXT, "request_id": TEXT})
     components: dict[str, Any] = {"responses": {"Error": _content("What was wrong, in a sentence.", error)}}
     if needs_key:
         components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
@@ -203,7 +205,7 @@ def describe(version: str, needs_key: bool) -> dict[str, Any]:
         "info": {
             "title": "clearset",
             "summary": "Predictions of a model of sets, and their explanations.",
-            "description": _ABOUT,
+            "description": _about(limits),
             "version": version,
         },
         "paths": paths,
@@ -213,3 +215,15 @@ def describe(version: str, needs_key: bool) -> dict[str, Any]:
 
 def _content(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"description": text, "content": {"application/json": {"schema": schema}}}
+
+
+def _about(limits: Limits) -> str:
+    return (
+        f"Requests with a body are JSON, as application/json, of {limits.body:,} bytes at most; pages of other sites "
+        f"may not send any. A prediction has at most {limits.sets:,} sets, {MOST_NUMBERS:,} numbers and "
+        f"{limits.tokens:,} tokens; an explanation, and the tokens of a set, at most {limits.rows:,} rows: one for "
+        "each set, each token and, with effects, each feature of each token. Larger requests get status 413. "
+        "Every error is an object with a code, a message of one sentence, and the identifier of the request, which is "
+        "also the header X-Request-ID of every answer; requests may bring their own, of up to 64 letters, digits, "
+        "dots, dashes and underscores."
+    )

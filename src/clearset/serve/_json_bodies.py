@@ -64,8 +64,3 @@ def _text(value: Any) -> str:
 def answer(text: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response with JSON that is already written."""
     return Response(text, status, headers, media_type="application/json")
-
-
-def refusal(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with an error message of one sentence."""
-    return answer(written({"error": " ".join(message.split())[:2000]}), status, headers)

@@ -1,63 +1,87 @@
-"""How much one request may ask for; what asks for more is refused before the work, so that no request blocks others."""
+"""How much one request may ask for, and how many may; what asks for more is refused before the work."""
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 from clearset.models import Model, Reading
+from clearset.serve._errors import TooLargeError
 from clearset.tokens import TokenLimitError
 
-MOST_BYTES = 10_000_000
-"""Bytes of the body of a request."""
-
-MOST_SETS = 100_000
-"""Sets of a request."""
-
-MOST_EXPLAINED = 20_000
-"""Rows of an explanation: one for each set, each token and, with effects, each feature of each token."""
-
-MOST_PREDICTED = 2_000_000
+MOST_NUMBERS = 2_000_000
 """Numbers of a prediction: one for each set or, with classes, one for each class of each set."""
-
-MOST_TOKENS = 10_000_000
-"""Tokens of all sets of a prediction together."""
 
 SECONDS = 30
 """Seconds in which the headers of a request must arrive, then its body, and in which its answer must be taken."""
 
 
-class TooLargeError(ValueError):
-    """A request asks for more than is answered."""
+@dataclass(frozen=True)
+class Limits:
+    """How much a server answers.
 
+    Parameters
+    ----------
+    body : int, default=10,000,000
+        The largest number of bytes of the body of a request. Bodies of all requests together have 20 times as many.
+    sets : int, default=100,000
+        The largest number of sets of a request.
+    tokens : int, default=10,000,000
+        The largest number of tokens of all sets of a prediction together.
+    rows : int, default=20,000
+        The largest number of rows of an explanation: one for each set, each token and, with effects, each feature of
+        each token.
+    waiting : int, default=100
+        The largest number of requests that wait until others are computed; more are refused.
+    seconds : int, default=30
+        The largest number of seconds that a request may wait and be computed.
 
-def most_predicted(model: Model) -> int:
-    """Return the largest number of sets that are predicted at once."""
-    classes = model.link.classes
-    return min(MOST_SETS, MOST_PREDICTED // (1 if classes is None else len(classes)))
+    Examples
+    --------
+    >>> from clearset.serve import Limits
+    >>> Limits(sets=1000).tokens
+    10000000
+    """
 
+    body: int = 10_000_000
+    sets: int = 100_000
+    tokens: int = 10_000_000
+    rows: int = 20_000
+    waiting: int = 100
+    seconds: int = 30
 
-def read_for_prediction(model: Model, X: Any) -> Reading:
-    """Read sets; raise an error where they have too many tokens to predict."""
-    reading = _read(model, X, MOST_TOKENS)
-    if reading is None:
-        raise TooLargeError(
-            f"The sets have more than {MOST_TOKENS:,} tokens together. Send fewer or smaller sets at a time."
-        )
-    return reading
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"The limit '{each.name}' must be a whole number from 1 on; received {value!r}.")
 
+    def most_sets(self, model: Model) -> int:
+        """Return the largest number of sets of a model that are predicted at once."""
+        classes = model.link.classes
+        return max(1, min(self.sets, MOST_NUMBERS // (1 if classes is None else len(classes))))
 
-def read_for_explanation(model: Model, X: Any, effects: bool) -> Reading:
-    """Read sets; raise an error where their explanation would have too many rows."""
-    rows_of_token = 1 + effects * len(model.binning.features)
-    most_tokens = MOST_EXPLAINED // rows_of_token
-    reading = _read(model, X, most_tokens)
-    if reading is None or len(reading) + reading.n_tokens * rows_of_token > MOST_EXPLAINED:
-        rows = "each set, each token and each feature of each token" if effects else "each set and each token"
-        without = " or leave 'effects' out" if effects else ""
-        found = f"have more than {most_tokens:,}" if reading is None else f"have {reading.n_tokens:,}"
-        raise TooLargeError(
-            f"The explanation would have more than {MOST_EXPLAINED:,} rows, one for {rows}: the {len(X):,} sets "
-            f"{found} tokens. Send fewer or smaller sets at a time{without}."
-        )
-    return reading
+    def read_for_prediction(self, model: Model, X: Any) -> Reading:
+        """Read sets; raise an error where they have too many tokens to predict."""
+        reading = _read(model, X, self.tokens)
+        if reading is None:
+            raise TooLargeError(
+                f"The sets have more than {self.tokens:,} tokens together. Send fewer or smaller sets at a time."
+            )
+        return reading
+
+    def read_for_explanation(self, model: Model, X: Any, effects: bool) -> Reading:
+        """Read sets; raise an error where their explanation would have too many rows."""
+        rows_of_token = 1 + effects * len(model.binning.features)
+        most_tokens = self.rows // rows_of_token
+        reading = _read(model, X, most_tokens)
+        if reading is None or len(reading) + reading.n_tokens * rows_of_token > self.rows:
+            rows = "each set, each token and each feature of each token" if effects else "each set and each token"
+            without = " or leave 'effects' out" if effects else ""
+            found = f"have more than {most_tokens:,}" if reading is None else f"have {reading.n_tokens:,}"
+            raise TooLargeError(
+                f"The explanation would have more than {self.rows:,} rows, one for {rows}: the {len(X):,} sets "
+                f"{found} tokens. Send fewer or smaller sets at a time{without}."
+            )
+        return reading
 
 
 def _read(model: Model, X: Any, most_tokens: int) -> Reading | None:

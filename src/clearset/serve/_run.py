@@ -60,7 +60,7 @@ def run(app: Any, host: str, port: int, ready: Callable[[str], None]) -> None:
             app,
             log_level="critical",  # the application itself logs failures
             access_log=False,
-            lifespan="off",
+            lifespan="auto",
             http=TimedConnection,
             ws="none",
             server_header=False,

@@ -1,31 +1,25 @@
 """What a server can answer, as plain data: it knows the model, but no HTTP."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from clearset.artifact import check_target
 from clearset.display import render_report
-from clearset.models import FittedModel, Model, SemanticModel
+from clearset.models import FittedModel, Model, Reading, SemanticModel
 from clearset.models.documents import MOST_VALUES, described_model
 from clearset.serve._classes import Classes
 from clearset.serve._comparison import check_alike, comparison
 from clearset.serve._edit_trials import described, edited
+from clearset.serve._errors import AbsentError, TooLargeError
 from clearset.serve._feature_sets import FeatureSets
 from clearset.serve._item_sets import ItemSets, OwnSets
 from clearset.serve._json_columns import kind_of
-from clearset.serve._limits import (
-    MOST_EXPLAINED,
-    TooLargeError,
-    most_predicted,
-    read_for_explanation,
-    read_for_prediction,
-)
+from clearset.serve._limits import Limits
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._set_reader import SetReader
 from clearset.serve._token_search import TokenSearch
@@ -35,6 +29,19 @@ EXPLORER = Path(__file__).parent / "templates" / "explorer.js"
 _OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "edits", "parameters")
 _OF_FEATURE = ("name", "keypoints", "categories", "monotonic", "shape", "scope")
 _OF_TOKENS = ("tokeniser", "setting", "cover", "value", "n_tokens", "n_examples")
+
+
+@dataclass
+class Counts:
+    """How many sets and tokens a request was computed for."""
+
+    sets: int = 0
+    tokens: int = 0
+
+    def add(self, reading: Reading) -> None:
+        """Count sets that were read."""
+        self.sets += len(reading)
+        self.tokens += reading.n_tokens
 
 
 class Service:
@@ -54,6 +61,8 @@ class Service:
         What to call it.
     edits_to : path-like, optional
         The file that edited models may be saved to.
+    limits : Limits, optional
+        How much is answered.
     """
 
     def __init__(
@@ -65,6 +74,7 @@ class Service:
         other: FittedModel | None = None,
         name: str = "the other model",
         edits_to: str | PathLike[str] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         if X is None and (y is not None or names is not None):
             raise ValueError("There are labels or names of examples, but no examples. Give these as well.")
@@ -74,7 +84,7 @@ class Service:
             check_alike(other, model, name)
         if edits_to is not None:
             check_target(edits_to)
-        self._model, self._edits_to = model.as_model(), edits_to
+        self._model, self._edits_to, self._limits = model.as_model(), edits_to, limits or Limits()
         served = self._model
         self._sets, self._classes = set_reader(served), Classes(served.link.classes)
         self._examples = None if X is None else served.examples(X, y, names)
@@ -90,24 +100,27 @@ class Service:
         self._search: TokenSearch | None = None
         if isinstance(served, SemanticModel):
             self._about["tokens"] = {key: document["tokens"][key] for key in _OF_TOKENS}
-            self._search = TokenSearch(served)
+            self._search = TokenSearch(served, self._limits.rows)
         self.page = render_report(document, script=EXPLORER, connect="'self'")
-        # Without the compiled module torch calculates, and its number of threads is a setting of the whole process.
-        self._lock = Lock()
 
-    def model(self, _asked: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the model is, in words that a metric has as labels."""
+        return {"estimator": self._about["estimator"], "edits": str(len(self._about["edits"]))}
+
+    def model(self, _asked: Mapping[str, Any], _counts: Counts) -> dict[str, Any]:
         """Describe the model."""
         return self._about
 
-    def health(self, _asked: Mapping[str, Any]) -> dict[str, Any]:
+    def health(self, _asked: Mapping[str, Any], _counts: Counts) -> dict[str, Any]:
         """Confirm that the service works."""
         return {"status": "ok"}
 
-    def predict(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def predict(self, asked: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
         """Predict sets."""
-        return self._predicted(self._model, asked.get("sets"))
+        return self._predicted(self._model, asked.get("sets"), counts)
 
-    def edit(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def edit(self, asked: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
         """Try edits on a copy of the model, and save it if that is wanted and allowed."""
         save = asked.get("save", False)
         if not isinstance(save, bool):
@@ -115,20 +128,19 @@ class Service:
         if save and self._edits_to is None:
             raise ValueError("This server was started without a file for edited models, so it saves none.")
         editor = edited(self._model, asked.get("edits"))
-        with self._lock:
-            found = described(editor, self._examples)
+        found = described(editor, self._examples)
         if asked.get("sets") is not None:
             models = {"before": self._model, "after": editor.model}
-            found |= {when: self._predicted(model, asked["sets"]) for when, model in models.items()}
+            found |= {when: self._predicted(model, asked["sets"], counts) for when, model in models.items()}
         if save and self._edits_to is not None:
             editor.model.save(self._edits_to)
         return found | {"saved": save}
 
-    def _predicted(self, model: Model, sets: Any) -> dict[str, Any]:
-        X = self._sets.read(sets, most_predicted(model))
-        reading, link = read_for_prediction(model, X), model.link
-        with self._lock:
-            outputs = reading.outputs()
+    def _predicted(self, model: Model, sets: Any, counts: Counts) -> dict[str, Any]:
+        X = self._sets.read(sets, self._limits.most_sets(model))
+        reading, link = self._limits.read_for_prediction(model, X), model.link
+        counts.add(reading)
+        outputs = reading.outputs()
         if not model.predicts:
             return {"estimates": link.estimates(outputs).tolist()}
         found = {"predictions": link.predictions(outputs).tolist()}
@@ -137,19 +149,18 @@ class Service:
             found["probabilities"] = link.probabilities(outputs).tolist()
         return found
 
-    def explain(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def explain(self, asked: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
         """Explain the predictions for sets."""
         effects = asked.get("effects", False)
         if not isinstance(effects, bool):
             raise ValueError(f"'effects' must be true or false; received {kind_of(effects)}.")
         label = self._classes.explained(asked.get("label"))
-        X = self._sets.read(asked.get("sets"), MOST_EXPLAINED)
-        reading = read_for_explanation(self._model, X, effects)
-        with self._lock:
-            explanation = reading.explain(label, effects=effects, frames="pyarrow")
-        return explanation.to_json()
+        X = self._sets.read(asked.get("sets"), self._limits.rows)
+        reading = self._limits.read_for_explanation(self._model, X, effects)
+        counts.add(reading)
+        return reading.explain(label, effects=effects, frames="pyarrow").to_json()
 
-    def tokens(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def tokens(self, asked: Mapping[str, Any], _counts: Counts) -> dict[str, Any]:
         """Search the token table."""
         search = self._table()
         by, offset = ORDER.read("by", asked), OFFSET.read("offset", asked)
@@ -157,16 +168,16 @@ class Service:
         column = self._classes.column(asked.get("label"))
         return search(asked.get("search", ""), by, column, offset, limit)
 
-    def items(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def items(self, asked: Mapping[str, Any], _counts: Counts) -> dict[str, Any]:
         """Search the items that tokens are made of."""
         limit = ITEMS_LIMIT.read("limit", asked)
         return self._table().items(asked.get("search", ""), limit)
 
-    def example(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def example(self, asked: Mapping[str, Any], _counts: Counts) -> dict[str, Any]:
         """Return one of the examples."""
         examples = self._examples
         if examples is None:
-            raise ValueError("This server was started without data, so it has no examples.")
+            raise AbsentError("This server was started without data, so it has no examples.")
         row = replace(ROW, high=len(examples) - 1).read("row", asked)
         if examples.sizes[row] > MOST_VALUES:
             raise TooLargeError(
@@ -175,7 +186,7 @@ class Service:
         (found,) = examples.at(np.array([row]))
         return found
 
-    def known(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def known(self, asked: Mapping[str, Any], _counts: Counts) -> dict[str, Any]:
         """Describe the tokens of one set, in the form in which the page holds tokens."""
         items = asked.get("items")
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
@@ -184,7 +195,7 @@ class Service:
 
     def _table(self) -> TokenSearch:
         if self._search is None:
-            raise ValueError("This model reads sets of numbers and categories; it has no token table.")
+            raise AbsentError("This model reads sets of numbers and categories; it has no token table.")
         return self._search
 
 

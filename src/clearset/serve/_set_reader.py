@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+from clearset.serve._errors import TooLargeError
 from clearset.serve._json_columns import kind_of
-from clearset.serve._limits import TooLargeError
 
 
 class SetReader(ABC):

@@ -2,11 +2,14 @@
 
 import asyncio
 from typing import Any
+from uuid import uuid4
 
-from h11 import LocalProtocolError
+from h11 import Data, EndOfMessage, LocalProtocolError, Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from clearset.serve._json_bodies import written
 from clearset.serve._limits import SECONDS
+from clearset.serve._recording import added_headers
 
 
 class TimedConnection(H11Protocol):
@@ -36,10 +39,18 @@ class TimedConnection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP; after an answer there is nothing to say, and the connection ends."""
+        identifier = uuid4().hex
+        said = f"{msg} Send one as HTTP/1.1 has it."
+        found = {"code": "bad_request", "message": said, "request_id": identifier}
+        headers = [(b"content-type", b"application/json"), (b"connection", b"close"), *added_headers(identifier)]
         try:
-            super().send_400_response(msg)
+            output = self.conn.send(Response(status_code=400, headers=headers, reason=b"Bad Request"))
+            output += self.conn.send(Data(data=written(found))) + self.conn.send(EndOfMessage())
         except LocalProtocolError:
             self.transport.abort()
+            return
+        self.transport.write(output)
+        self.transport.close()
 
     def _wait(self) -> None:
         if self._timer is not None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from clearset.models import SemanticModel
 from clearset.models.documents import described_tokens
-from clearset.serve._limits import MOST_EXPLAINED, TooLargeError
+from clearset.serve._errors import TooLargeError
 from clearset.serve._query_parameters import ORDER
 from clearset.sets import number
 from clearset.tokens import Coded, EncodedSets, TokenLimitError, places_in, refined_values
@@ -22,7 +22,8 @@ _KEPT_ORDERS = 16
 class TokenSearch:
     """Looks tokens up by the words in them, and by the items of a set."""
 
-    def __init__(self, model: SemanticModel) -> None:
+    def __init__(self, model: SemanticModel, most_tokens: int) -> None:
+        self._most_tokens = most_tokens
         self._model, self._table = model, model.table
         self._values = refined_values(self._table, model.reader.rows.values, np.arange(len(self._table)))
         # Words are searched in the items, which are few, and not in the tokens, which may be millions.
@@ -72,9 +73,9 @@ class TokenSearch:
         codes = places if table.tokenizer.in_order else np.unique(places[places >= 0])
         encoded = EncodedSets(Coded(codes, np.array([0, len(codes)])), np.array([len(items)]))
         try:
-            found = table.find(encoded, self._model.setting.cover, threads=1, most=MOST_EXPLAINED)
+            found = table.find(encoded, self._model.setting.cover, threads=1, most=self._most_tokens)
         except TokenLimitError:
-            raise TooLargeError(f"The set has more than {MOST_EXPLAINED:,} tokens. Give fewer items.") from None
+            raise TooLargeError(f"The set has more than {self._most_tokens:,} tokens. Give fewer items.") from None
         return described_tokens(self._model, np.unique(found.tokens).astype(np.int64))
 
     def _rank(self, by: str, column: int) -> npt.NDArray[np.int32]:

@@ -29,7 +29,7 @@ function failed(error) {
 async function ask(path, options) {
   const response = await fetch(path, options);
   const answer = await response.json();
-  if (!response.ok) throw new Refusal(answer.error);
+  if (!response.ok) throw new Refusal(answer.message);
   warning()?.remove();
   return answer;
 }
