@@ -58,7 +58,7 @@ model.report(path.with_suffix(".html"), X)
 model.save(path.with_suffix(".again"))
 assert path.with_suffix(".again").read_bytes() == path.read_bytes()
 
-service = Service(model, X, other=cs.load(path) if model.predicts else None, name="last week's")
+service = Service(model, X, other=("last week's", cs.load(path)) if model.predicts else None)
 found["answer"] = service.predict({"sets": asked["sets"]}, Counts())
 found["explained"] = service.explain({"sets": asked["sets"], "effects": True}, Counts())
 assert service.page.startswith("<!doctype html>")

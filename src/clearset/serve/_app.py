@@ -82,7 +82,7 @@ def create_app(
     from clearset import __version__
 
     access, limits = access or Access(), limits or Limits()
-    service = Service(model, X, y, names, other, name, edits_to, limits)
+    service = Service(model, X, y, names, None if other is None else (name, other), edits_to, limits)
     workers = Processes(service, limits, processes) if processes else Threads(service, limits)
     metrics = Metrics(service.labels | {"version": __version__})
     page = service.page.encode()

@@ -55,10 +55,8 @@ class Service:
         Examples and their labels.
     names : sequence of str, optional
         The names of the examples.
-    other : fitted model, optional
-        A model to compare with.
-    name : str, default="the other model"
-        What to call it.
+    other : tuple of str and fitted model, optional
+        A name, and the model of this name to compare with.
     edits_to : path-like, optional
         The file that edited models may be saved to.
     limits : Limits, optional
@@ -71,8 +69,7 @@ class Service:
         X: Any = None,
         y: Any = None,
         names: Sequence[str | None] | None = None,
-        other: FittedModel | None = None,
-        name: str = "the other model",
+        other: tuple[str, FittedModel] | None = None,
         edits_to: str | PathLike[str] | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -81,7 +78,7 @@ class Service:
         if other is not None and X is None:
             raise ValueError("Two models are compared on examples, but there are none. Give some.")
         if other is not None:
-            check_alike(other, model, name)
+            check_alike(other[1], model, other[0])
         if edits_to is not None:
             check_target(edits_to)
         self._model, self._edits_to, self._limits = model.as_model(), edits_to, limits or Limits()
@@ -90,7 +87,7 @@ class Service:
         self._examples = None if X is None else served.examples(X, y, names)
         document = described_model(served, self._examples, tokens=False)
         if other is not None and self._examples is not None:
-            document["comparison"] = comparison(other.as_model(), served, self._examples, name)
+            document["comparison"] = comparison(other[1].as_model(), served, self._examples, other[0])
         document["editing"] = {"classes": _value_classes(served), "saves": edits_to is not None}
         self._about = {key: document[key] for key in _OF_MODEL}
         self._about["classes"] = self._classes.values

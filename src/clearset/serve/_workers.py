@@ -19,7 +19,13 @@ _LIGHT_BODY = 50_000
 
 
 def usual_number() -> int:
-    """Return how many requests are computed at a time by default: one for each processor, and two at least."""
+    """Return how many requests are computed at a time by default: one for each processor, and two at least.
+
+    Returns
+    -------
+    int
+        The number.
+    """
     return max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
