@@ -71,7 +71,7 @@ def test_the_same_model_twice(reviews: Any, regressor: Any) -> None:
 
 def test_a_comparison_needs_examples(regressor: Any) -> None:
     with pytest.raises(ValueError, match="compared on examples"):
-        create_app(regressor, other=regressor)
+        create_app(regressor, other=("old", regressor))
 
 
 def test_models_of_different_classes_are_named(models: Any) -> None:
@@ -83,7 +83,7 @@ def test_models_of_different_classes_are_named(models: Any) -> None:
     with pytest.raises(ValueError, match=said):
         check_alike(fewer, second, "old", "new")
     with pytest.raises(ValueError, match="old and this model know different classes"):
-        create_app(second, X, other=fewer, name="old")
+        create_app(second, X, other=("old", fewer))
 
 
 def test_names_of_examples(models: Any) -> None:

@@ -22,7 +22,7 @@ pytest.importorskip("uvicorn")
 SCRIPT = """
 import sys, time
 import clearset as cs
-from clearset.serve import Service, _handlers, _run, _timed_connections, _uploads, create_app, run
+from clearset.serve import Limits, Service, _handlers, _run, _timed_connections, _uploads, create_app, run
 
 _handlers.SECONDS = _timed_connections.SECONDS = _uploads.SECONDS = 1
 _run._SECONDS_TO_END = 2
@@ -36,7 +36,7 @@ def predict(self, asked, counts):
 
 
 Service.predict = predict
-run(create_app(cs.load(sys.argv[1]), processes=2), "127.0.0.1", 0, lambda url: print(url, flush=True))
+run(create_app(cs.load(sys.argv[1]), limits=Limits(processes=2)), "127.0.0.1", 0, lambda url: print(url, flush=True))
 """
 Connect = Callable[[], socket.socket]
 

@@ -98,7 +98,7 @@ def test_many_tokens_are_paged(opened: Any) -> None:
 def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
     X, y = reviews
     other = cs.SetRegressor(regressor.features, epochs=1, random_state=1, n_jobs=1).fit(X, y)
-    page = opened(regressor, X, y, other=other, name="<b>before</b>")
+    page = opened(regressor, X, y, other=("<b>before</b>", other))
     section = page.locator("#changes")
     changed = cs.churn(other, regressor, X, y)
     assert f"{len(changed.rows)} of 60" in section.inner_text()
@@ -211,7 +211,7 @@ def test_what_changed_is_opened(opened: Any, reviews: Any, regressor: Any) -> No
     X, y = reviews
     other = cs.SetRegressor(regressor.features, epochs=1, random_state=1, n_jobs=1).fit(X, y)
     names = [f"product {row:03}" for row in range(60)]
-    page = opened(regressor, X, y, names=names, other=other)
+    page = opened(regressor, X, y, names=names, other=("the other model", other))
     for place, row in enumerate(cs.churn(other, regressor, X, y).rows[:6].tolist()):
         changed = page.locator("#changes details").nth(place)
         assert f"product {row:03}" in changed.locator("summary").inner_text()

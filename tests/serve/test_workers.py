@@ -49,7 +49,7 @@ def test_processes_say_what_threads_say(client: Any, cook: Any) -> None:
     asked += [("post", "/api/edit", {"edits": [], "sets": sets}), ("get", "/api/example?row=0", None)]
     found = []
     for n in (0, 2):
-        with client(create_app(cook, processes=n)) as connected:
+        with client(create_app(cook, limits=Limits(processes=n))) as connected:
             answers = [connected.request(method, path, json=body) for method, path, body in asked]
             same = [(each.status_code, {**each.json(), "request_id": ""}) for each in answers]
             found.append((same, [each.headers["content-type"] for each in answers]))
@@ -59,7 +59,7 @@ def test_processes_say_what_threads_say(client: Any, cook: Any) -> None:
 
 @pytest.mark.usefixtures("slow")
 def test_what_is_too_much_is_refused_at_once(client: Any, cook: Any, processes: int) -> None:
-    app = create_app(cook, processes=processes, limits=Limits(waiting=2))
+    app = create_app(cook, limits=Limits(waiting=2, processes=processes))
     with client(app) as connected, ThreadPoolExecutor(10) as pool:
         begun = time.monotonic()
         answers = list(pool.map(lambda _: connected.post("/api/explain", json=SLOW), range(8)))
@@ -78,7 +78,7 @@ def test_what_is_too_much_is_refused_at_once(client: Any, cook: Any, processes: 
 
 @pytest.mark.usefixtures("slow")
 def test_quick_requests_do_not_wait_for_slow_ones(client: Any, cook: Any, processes: int) -> None:
-    with client(create_app(cook, processes=processes)) as connected, ThreadPoolExecutor(10) as pool:
+    with client(create_app(cook, limits=Limits(processes=processes))) as connected, ThreadPoolExecutor(10) as pool:
         slow = [pool.submit(connected.post, "/api/explain", json=SLOW) for _ in range(4)]
         while "clearset_requests_waiting 3" not in connected.get("/metrics").text:
             time.sleep(0.01)
@@ -90,7 +90,7 @@ def test_quick_requests_do_not_wait_for_slow_ones(client: Any, cook: Any, proces
 
 @pytest.mark.usefixtures("slow")
 def test_what_takes_too_long_is_answered(client: Any, cook: Any, processes: int) -> None:
-    app = create_app(cook, processes=processes, limits=Limits(seconds=1))
+    app = create_app(cook, limits=Limits(seconds=1, processes=processes))
     with client(app) as connected, ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda _: connected.post("/api/explain", json={"sets": [["endless"]]}), range(2)))
         assert [each.status_code for each in answers] == [503, 503]
@@ -105,7 +105,7 @@ def test_a_process_that_dies_is_replaced(
 ) -> None:
     if not processes:
         pytest.skip("Threads do not die alone.")
-    with client(create_app(cook, processes=processes)) as connected:
+    with client(create_app(cook, limits=Limits(processes=processes))) as connected:
         seen = set()
         for _ in range(3):
             answer = connected.post("/api/explain", json={"sets": [["killed"]]})
@@ -130,7 +130,7 @@ def is_there(process: int) -> bool:
 def test_no_process_is_left(client: Any, cook: Any, processes: int) -> None:
     if not processes:
         pytest.skip("There are only threads.")
-    with client(create_app(cook, processes=processes)) as connected:
+    with client(create_app(cook, limits=Limits(processes=processes))) as connected:
         worker = connected.post("/api/explain", json=SLOW).json()["sets"][0]
         assert is_there(worker)
     for _ in range(1000):

@@ -109,12 +109,10 @@ def serve(
         shown.X,
         shown.y,
         names=shown.names,
-        other=other,
-        name="" if compare is None else compare.name,
+        other=None if compare is None or other is None else (compare.name, other),
         access=access,
         edits_to=edits_to,
-        limits=Limits(**limits.given),
-        processes=(processes or usual_number()) if hasattr(os, "fork") else 0,
+        limits=Limits(**limits.given, processes=(processes or usual_number()) if hasattr(os, "fork") else 0),
     )
     if log_format is not LogFormat.none:
         log_to_stderr(log_format.value)

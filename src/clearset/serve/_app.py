@@ -31,12 +31,10 @@ def create_app(
     y: Any = None,
     *,
     names: Sequence[str | None] | None = None,
-    other: FittedModel | None = None,
-    name: str = "the other model",
+    other: tuple[str, FittedModel] | None = None,
     access: Access | None = None,
     edits_to: str | PathLike[str] | None = None,
     limits: Limits | None = None,
-    processes: int = 0,
 ) -> Starlette:
     """Return the explorer of a model, as an ASGI application.
 
@@ -50,20 +48,14 @@ def create_app(
         Their labels.
     names : sequence of str, optional
         What the examples are called, such as their keys; by default their rows.
-    other : SetModel, SemanticModel, or a fitted estimator, optional
-        A model that was in use before: the page shows what changed on X.
-    name : str, default="the other model"
-        What the other model is called.
+    other : tuple of str and SetModel, SemanticModel, or a fitted estimator, optional
+        A name, and a model of this name that was in use before: the page shows what changed on X.
     access : Access, optional
         Who may ask; by default everybody who asks this machine by one of its own names, such as ``localhost``.
     edits_to : path-like, optional
         The file that people may save edited models to; by default they can try edits, but save nothing.
     limits : Limits, optional
         How much is answered; by default as `Limits` says.
-    processes : int, default=0
-        How many processes compute, each a request at a time. They are forked when the application starts (ASGI's
-        lifespan), and share its memory. With 0 threads of this process compute, so that a request may wait for the
-        interpreter until others have gone on, and one that takes too long is answered, but not ended.
 
     Returns
     -------
@@ -82,8 +74,8 @@ def create_app(
     from clearset import __version__
 
     access, limits = access or Access(), limits or Limits()
-    service = Service(model, X, y, names, None if other is None else (name, other), edits_to, limits)
-    workers = Processes(service, limits, processes) if processes else Threads(service, limits)
+    service = Service(model, X, y, names, other, edits_to, limits)
+    workers = (Processes if limits.processes else Threads)(service, limits)
     metrics = Metrics(service.labels | {"version": __version__})
     page = service.page.encode()
     description = written(describe(__version__, access.key is not None, limits))

@@ -16,7 +16,7 @@ SECONDS = 30
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a server answers.
+    """How much a server answers, and with what.
 
     Parameters
     ----------
@@ -33,6 +33,10 @@ class Limits:
         The largest number of requests that wait until others are computed; more are refused.
     seconds : int, default=30
         The largest number of seconds that a request may wait and be computed.
+    processes : int, default=0
+        How many processes compute, each a request at a time. They are forked when an application starts (ASGI's
+        lifespan), and share its memory. With 0 threads of the server compute, so that a request may wait for the
+        interpreter until others have gone on, and one that takes too long is answered, but not ended.
 
     Examples
     --------
@@ -47,12 +51,13 @@ class Limits:
     rows: int = 20_000
     waiting: int = 100
     seconds: int = 30
+    processes: int = 0
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"The limit '{each.name}' must be a whole number from 1 on; received {value!r}.")
+            value, least = getattr(self, each.name), int(each.name != "processes")
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"The limit '{each.name}' must be a whole number from {least} on; received {value!r}.")
 
     def most_sets(self, model: Model) -> int:
         """Return the largest number of sets of a model that are predicted at once."""

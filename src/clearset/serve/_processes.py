@@ -33,8 +33,8 @@ _LATE = 5  # seconds after which a worker that has neither answered nor died has
 class Processes(Workers):
     """Computes in processes of their own; they hold the service as it was when they were started."""
 
-    def __init__(self, service: Service, limits: Limits, n: int) -> None:
-        super().__init__(n, limits)
+    def __init__(self, service: Service, limits: Limits) -> None:
+        super().__init__(limits.processes, limits)
         self._service = service
         self._idle: list[socket.socket] = []
 
