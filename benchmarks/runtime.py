@@ -120,7 +120,10 @@ def differences(case: Case, found: Path) -> tuple[str, str]:
         for got, told in ((there["estimates"], wanted), (there["contributions"], contributions))
     ]
     assert max(parts) < 1e-9, (case.name, parts)
-    return f"{len(wanted):,} sets: {parts[0]:.1e}; {len(contributions):,} contributions: {parts[1]:.1e}", "0"
+    return (
+        f"{len(wanted):,} sets: {parts[0]:.1e}; {len(contributions):,} contributions: {parts[1]:.1e}",
+        "compared with",
+    )
 
 
 def timed(case: Case, file: str, python: Path, folder: Path) -> Iterator[tuple[str, str, str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
+from clearset.export import Places, Sql
 from clearset.files import Key
 
 if TYPE_CHECKING:
@@ -67,3 +69,62 @@ class Exported:
         True
         """
         self.as_model().write_onnx(path, explanations=explanations)
+
+    def to_sql(
+        self,
+        dialect: Literal["duckdb", "postgresql", "sqlite"],
+        *,
+        table: str | Sequence[str] = "tokens",
+        key: str = "set",
+        columns: Mapping[str, str] | None = None,
+        sets: str | Sequence[str] | None = None,
+        set_columns: Sequence[str] | None = None,
+        prefix: str = "clearset_",
+    ) -> Sql:
+        """Write the model as a query that scores the sets of a database where they stand.
+
+        The query returns the key with the ``prediction``; of two classes also the ``probability`` of the second, and of
+        several a row for each set and ``class``, with its ``probability`` and whether it is the one ``predicted``.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgresql", "sqlite"}
+            The database.
+        table : str or (schema, table), default="tokens"
+            The table with a row for each token; of models over strings, a row for each item.
+        key : str, default="set"
+            Its column that says which set a row belongs to. Rows without a key are left out.
+        columns : mapping of str to str, optional
+            The columns of features, where they are not called like these; of models over strings, that of ``item``.
+        sets : str or (schema, table), optional
+            A table with one row for each set and the same key column. Without it, only sets with a row in `table` are
+            scored.
+        set_columns : sequence of str, optional
+            The features whose columns stand in `sets`, if there is such a table; others stand in `table`. By default
+            those that were plain columns in training.
+        prefix : str, default="clearset_"
+            What the names of the tables begin with that hold the scores of items, for models over strings.
+
+        Returns
+        -------
+        Sql
+            The ``query``, and the ``setup`` that makes the tables which it needs; ``write`` writes both to files.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> import pyarrow as pa
+        >>> import clearset as cs
+        >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
+        >>> model = cs.SetRegressor([cs.Feature("stars", monotonic="increasing")], random_state=0)
+        >>> _ = model.fit(products, [120.0, 20.0, 180.0, 60.0])
+        >>> database = sqlite3.connect(":memory:")
+        >>> _ = database.execute("CREATE TABLE reviews (product TEXT, stars REAL)")
+        >>> _ = database.executemany("INSERT INTO reviews VALUES (?, ?)", [("lamp", 5), ("lamp", 4)])
+        >>> sql = model.to_sql("sqlite", table="reviews", key="product")
+        >>> [(product, prediction)] = database.execute(sql.query)
+        >>> product, bool(abs(prediction - model.predict(products)[0]) < 1e-9)
+        ('lamp', True)
+        """
+        places = Places(dialect, table, key, dict(columns or {}), sets, set_columns, prefix)
+        return self.as_model().sql(places)

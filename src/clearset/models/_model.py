@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset import display
+from clearset import display, export
 from clearset.engines import engine
 from clearset.files import Key
 from clearset.functions import Certificate, Link, SetFunction, Support
@@ -168,6 +168,10 @@ class Model(FittedModel, PredictsLabels, Estimates):
     @abstractmethod
     def write(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         """Write the model as an artifact, signed if there is a key."""
+
+    @abstractmethod
+    def sql(self, places: export.Places) -> export.Sql:
+        """Write the model as a query over tables of a database."""
 
     @abstractmethod
     def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:

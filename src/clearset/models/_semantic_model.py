@@ -175,6 +175,9 @@ class SemanticModel(SemanticMethods, Model):
     def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:  # noqa: ARG002
         raise ValueError("Models over strings are not written as ONNX. Write them with to_runtime().")
 
+    def sql(self, places: export.Places) -> export.Sql:  # noqa: ARG002
+        raise ValueError("Models over strings are not written as SQL; models over numbers and categories are.")
+
     def columns_of(self, stream: Stream) -> list[str]:
         return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))
 

@@ -124,9 +124,15 @@ class SetModel(Model):
         export.write_value_runtime(path, *parts, sets_of_one=self.sets_of_one, unused=unused)
 
     def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        about = {"estimator": self.estimator}
+        export.write_value_onnx(path, self._exported(), explanations=explanations, about=about)
+
+    def sql(self, places: export.Places) -> export.Sql:
+        return export.value_sql(places, self._exported())
+
+    def _exported(self) -> export.ValueModel:
         absent = forbidden_features(self.edits)
-        model = export.ValueModel(self.binning, self.function, self.link, self.sets_of_one, self.set_columns, absent)
-        export.write_value_onnx(path, model, explanations=explanations, about={"estimator": self.estimator})
+        return export.ValueModel(self.binning, self.function, self.link, self.sets_of_one, self.set_columns, absent)
 
     def columns_of(self, stream: Stream) -> list[str]:
         forbidden = forbidden_features(self.edits)
