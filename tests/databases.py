@@ -24,7 +24,11 @@ class SQLite:
 
     def script(self, text: str) -> None:
         """Run statements."""
-        self.connection.executescript(text)
+        try:
+            self.connection.executescript(text)
+        except sqlite3.Error:
+            self.connection.rollback()
+            raise
 
     def fill(self, table: str, columns: Columns) -> None:
         """Make a table, whose name is quoted already, with these columns."""
@@ -50,7 +54,14 @@ class DuckDB:
 
     def script(self, text: str) -> None:
         """Run statements."""
-        self.connection.execute(text)
+        import duckdb
+
+        try:
+            self.connection.execute(text)
+        except duckdb.Error:
+            if "BEGIN" in text:
+                self.connection.rollback()
+            raise
 
     def fill(self, table: str, columns: Columns) -> None:
         """Make a table, whose name is quoted already, with these columns."""

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.databases import DuckDB, SQLite, postgresql, server_programs
+from tests.databases import SQLite
+from tests.export.sql_scores import scored
 from tests.random_models import randomise, sets
 
 import clearset as cs
@@ -21,19 +22,6 @@ HOSTILE = [
     "line\nbreak */ -- /*",
     "ünï 日本",
 ]
-
-
-@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgresql"])
-def database(request):
-    if request.param == "sqlite":
-        yield SQLite()
-    elif request.param == "duckdb":
-        yield DuckDB()
-    elif server_programs() is None:
-        pytest.skip("There is no PostgreSQL server on this machine.")
-    else:
-        with postgresql() as server:
-            yield server
 
 
 @pytest.fixture(scope="module")
@@ -73,24 +61,6 @@ def fill(database, table, key="set"):
             of_sets[name] = (kind, values)
     database.fill("tokens", rows)
     database.fill("sets", of_sets)
-
-
-def scored(database, sql, model, n):
-    """Run a query, and return the estimates that it finds, (n, 1) or (n, classes); NaN where there are none."""
-    database.script(sql.setup)
-    link = model.as_model().link
-    found = np.full((n, link.n_outputs), np.nan)
-    places = {} if link.classes is None else {str(label): place for place, label in enumerate(link.classes.tolist())}
-    for row in database.rows(sql.query):
-        if link.n_outputs > 1:
-            found[int(row[0]), places[str(_whole(row[1]))]] = row[2]
-        else:
-            found[int(row[0])] = row[-1]
-    return found
-
-
-def _whole(value):
-    return int(value) if isinstance(value, float) else value
 
 
 def test_predictions_are_those_of_python(database, models):

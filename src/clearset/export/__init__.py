@@ -2,7 +2,18 @@
 
 from clearset.export._onnx_values import ValueModel, write_value_onnx
 from clearset.export._runtime_files import write_item_runtime, write_value_runtime
+from clearset.export._sql_items import CornerScores, item_sql
 from clearset.export._sql_query import Places, Sql
 from clearset.export._sql_values import value_sql
 
-__all__ = ["Places", "Sql", "ValueModel", "value_sql", "write_item_runtime", "write_value_onnx", "write_value_runtime"]
+__all__ = [
+    "CornerScores",
+    "Places",
+    "Sql",
+    "ValueModel",
+    "item_sql",
+    "value_sql",
+    "write_item_runtime",
+    "write_value_onnx",
+    "write_value_runtime",
+]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 DOUBLE = "DOUBLE PRECISION"
 
@@ -26,11 +27,14 @@ class Dialect:
     has_nan: bool
 
     def number(self, value: float) -> str:
-        """Write a number so that it is read as the same double; DuckDB would take it for a decimal without exponent."""
-        text = repr(float(value))
-        if not np.isfinite(value):
-            raise ValueError(f"The model has a parameter that is {text}; SQL has no such number.")
-        return text if "e" in text else f"{text}e0"
+        """Write a number so that it is read as the same double."""
+        return self.numbers(np.array([value]))[0]
+
+    def numbers(self, values: npt.NDArray[np.float64]) -> list[str]:
+        """Write numbers so that they are read as the same doubles; DuckDB would take them for decimals without `e`."""
+        if not np.isfinite(values).all():
+            raise ValueError("The model has a parameter that is infinite or not a number, which SQL cannot say.")
+        return [text if "e" in text else f"{text}e0" for text in map(repr, values.astype(np.float64).tolist())]
 
     def text(self, value: str) -> str:
         """Write a text as a literal that nothing in it can end."""

@@ -33,7 +33,7 @@ def finish(steps: Steps, rho: Rho, support: Support, link: Link, key: str) -> st
     steps : Steps
         The steps so far. ``means`` has the columns ``set_key``, ``n`` (known tokens) and ``m1`` to ``mR``: the mean
         scores of all functions. Where classes share one function it has a row for each ``class``, and the step
-        ``classes`` their ``base1`` to ``baseK`` and ``nothing``.
+        ``classes`` their ``base1`` to ``baseK`` and ``unknown``, what is said of a set without a known token.
     rho : Rho
         The functions.
     support : Support
@@ -78,7 +78,7 @@ def finish(steps: Steps, rho: Rho, support: Support, link: Link, key: str) -> st
     for f, table in enumerate(rho.output):
         output = line(dialect, f"m.z{f + 1}", keypoints, table)
         if link.nothing is not None:
-            said = "l.nothing" if crossed else number(link.nothing[f])
+            said = "l.unknown" if crossed else number(link.nothing[f])
             output = f"CASE WHEN m.n = 0 THEN {said} ELSE {output} END"
         outputs.append(f"{output} AS y{f + 1}")
     nothing = "" if link.nothing is None else "; of sets without a known token, the prior"

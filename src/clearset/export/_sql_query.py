@@ -164,8 +164,13 @@ class Steps:
 
     def add(self, step: str, about: str, selected: Sequence[str], rows: str) -> None:
         """Add a step that selects columns."""
-        columns = ",\n    ".join(selected)
-        self.parts.append(f"{_comment(about)}\n{step} AS MATERIALIZED (\n  SELECT\n    {columns}\n  {rows}\n)")
+        self.add_union(step, about, [(selected, rows)])
+
+    def add_union(self, step: str, about: str, parts: Sequence[tuple[Sequence[str], str]]) -> None:
+        """Add a step that is the rows of several selections, equal ones once."""
+        texts = ["  SELECT\n    " + ",\n    ".join(selected) + f"\n  {rows}\n" for selected, rows in parts]
+        joined = "  UNION\n".join(texts)
+        self.parts.append(f"{_comment(about)}\n{step} AS MATERIALIZED (\n{joined})")
 
     def add_values(self, step: str, about: str, columns: Sequence[str], values: Sequence[Sequence[str]]) -> None:
         """Add a step that is a small table."""

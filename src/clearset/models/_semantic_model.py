@@ -13,6 +13,7 @@ from clearset import export
 from clearset.files import Key
 from clearset.functions import SetFunction
 from clearset.models._arrays import FloatArray
+from clearset.models._corner_scores import scores_at_corners
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._fitted import FittedModel, of_model
 from clearset.models._frozen_model import FrozenModel, freeze
@@ -175,8 +176,9 @@ class SemanticModel(SemanticMethods, Model):
     def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:  # noqa: ARG002
         raise ValueError("Models over strings are not written as ONNX. Write them with to_runtime().")
 
-    def sql(self, places: export.Places) -> export.Sql:  # noqa: ARG002
-        raise ValueError("Models over strings are not written as SQL; models over numbers and categories are.")
+    def sql(self, places: export.Places) -> export.Sql:
+        parts = (self.binning, replace(self.refined_function, support=self.support), self.link)
+        return export.item_sql(places, self.reader, *parts, lambda: scores_at_corners(self))
 
     def columns_of(self, stream: Stream) -> list[str]:
         return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))
