@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 # What npm writes last is newer than the versions that are wanted.
 BIOME_IS_THERE := [ node_modules/.package-lock.json -nt package-lock.json ]
 
-.PHONY: demo test lint types unit emulated bench clean
+.PHONY: demo test lint types unit emulated properties bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/clearset demo
@@ -35,6 +35,11 @@ unit: $(VENV)/.installed-dev
 # The numeric tests once more, as processors without AVX-512 and without AVX2 would run them.
 emulated: $(VENV)/.installed-dev
 	$(BIN)/python .ci/emulated.py
+
+# The properties of tests/properties on many more examples, which are others in each run.
+EXAMPLES ?= 10000
+properties: $(VENV)/.installed-dev
+	CLEARSET_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n 2 tests/properties
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'

@@ -271,3 +271,19 @@ def test_constant_labels_of_items(label):
     X = [[f"w{i}" for i in rng.choice(30, rng.integers(2, 7), replace=False)] for _ in range(200)]
     model = cs.SemanticRegressor(random_state=0, epochs=3).fit(X, np.full(200, label))
     np.testing.assert_allclose(model.predict(X), label, rtol=0.05, atol=0.01)
+
+
+@pytest.mark.parametrize("number", [1e98, -1e98, 1e-98, 0.0])
+def test_items_whose_labels_are_all_the_same(number: float) -> None:
+    model = cs.SemanticRegressor(tokens=cs.Items(), epochs=1, random_state=0).fit(
+        [["a"], ["b"], ["a", "b"]] * 5, [number] * 15
+    )
+    assert model.predict([["a"], ["unknown"]]) == pytest.approx(np.full(2, number), rel=1e-6, abs=0.1)
+
+
+@pytest.mark.parametrize("scale", [1e-98, 1e98])
+def test_no_token_passes_and_labels_are_of_any_size(scale: float) -> None:
+    model = cs.SemanticRegressor(tokens=cs.Items(), filters=[cs.MinCount(9)], epochs=1, random_state=0)
+    with pytest.warns(UserWarning, match="No token passed"):
+        model.fit([["a"], ["b"]] * 4, scale * np.arange(8.0))
+    assert model.predict([["a"]]) == pytest.approx([3.5 * scale])

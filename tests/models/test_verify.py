@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import clearset as cs
 from clearset.models import certify
 from clearset.sets import Trust
 
@@ -48,6 +49,26 @@ def test_probing_alone_finds_a_broken_promise():
     probed = {check.constraint: check for check in checks if check.evidence.startswith("probing")}
     assert not probed["stars increasing"].holds
     assert probed["stars increasing"].violation > 1e-3
+
+
+def test_losses_within_rounding_are_none():
+    """A function with hardly any effect: what interpolation rounds is all that is left of its range."""
+    constraint = cs.SetClassifier(
+        [cs.Feature("x0", monotonic="increasing", bounds=(-1.0, 1.0), lattice_size=3)],
+        3,
+        keypoints=2,
+        rho_keypoints=2,
+        smoothness=0.0,
+        learning_rate=1.0,
+        epochs=1,
+        batch_size=7,
+        random_state=2,
+        n_jobs=1,
+    )
+    x = np.where(np.arange(12) % 2, 1.0, -1.0) * 10.0 ** np.linspace(-300, 300, 12)
+    certificate = constraint.fit(x[:, None], np.arange(12) % 3 == 0).verify()
+    assert certificate
+    assert all(check.violation == 0.0 for check in certificate.checks)
 
 
 def test_a_function_that_is_constant_everywhere_is_certified():

@@ -175,3 +175,9 @@ def test_weights_of_examples_in_every_container(container):
 def test_weights_of_examples_that_are_refused(weights, error, message):
     with pytest.raises(error, match=message):
         read_weights(weights, 2)
+
+
+def test_weights_that_change_no_sum_are_none() -> None:
+    weights = check_weights([1.0, 2.0**-59, 2.0**-61, 0.0], 4)
+    assert weights.tolist() == [1.0, 2.0**-59, 0.0, 0.0]
+    assert np.count_nonzero(check_weights([1e100, 1e-100], 2)) == 1

@@ -35,7 +35,7 @@ def table():
 
 def placer_of(reader, found, **changes):
     features = [Feature(name) for name in reader.names]
-    binning = fit_token_binning(features, found, reader.rows, keypoints=5, rng=np.random.default_rng(0))
+    binning = fit_token_binning(features, found, reader.rows, keypoints=5, unit=1.0, rng=np.random.default_rng(0))
     return replace(reader.placer(binning), **changes)
 
 

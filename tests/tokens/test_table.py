@@ -335,6 +335,18 @@ def test_examples_of_weight_zero_are_none() -> None:
     )
 
 
+@pytest.mark.parametrize("y", [[7.5, 8.5, 9.5], [0, 1, 1], ["x", "y", "z"]], ids=str)
+def test_weights_too_small_to_be_added_to_others_say_nothing(y: list[Any]) -> None:
+    weights = [1e100, 1e-100, 1e-100]
+    table = cs.TokenTable.build([["a"], ["b"], ["b"]], y, cs.Items(), sample_weight=weights)
+    a, b = table.lookup(["a"]), table.lookup(["b"])
+    assert np.isfinite(a.mean).all()
+    assert b.count == 2
+    assert b.weight == 0.0
+    assert np.isnan(b.mean).all()
+    assert table.to_arrow().num_rows == 2  # intervals included, without a warning
+
+
 def test_new_classes_and_items_may_come_later() -> None:
     first = cs.TokenTable.build([["a"]], ["x"]).update([["b"], ["a", "b"]], ["z", "y"])
     same(first, cs.TokenTable.build([["a"], ["a", "b"], ["b"]], ["x", "y", "z"]))

@@ -171,7 +171,8 @@ class SetEstimator(ModelEstimator, ABC):
             One label for each set; of data in files, the name of their column.
         sample_weight : array-like of shape (n,) or str, optional
             One weight for each set, or the name of their column. Whole numbers below 2^53 count as repetitions: a set
-            of weight 2 counts twice, one of weight 0 is left out. Of other weights only the ratios matter.
+            of weight 2 counts twice, one of weight 0 is left out. Of other weights only the ratios matter, and those of
+            less than 2^-60 of the largest count as 0.
         validation_data : tuple (X, y), optional
             Sets and labels to choose the best epoch by, in place of a share of the training data; they may be in files
             as well.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,7 @@ class ShapeConstraints:
     def __init__(
         self, binning: Binning, trusts: Sequence[Trust], layout: Layout, *, width: int, rho_keypoints: int
     ) -> None:
-        self.blocks = (
-            *calibrator_blocks(binning, trusts),
-            *lattice_blocks(binning.features, trusts, layout),
-            *rho_blocks(width, rho_keypoints),
-        )
+        self.blocks = _blocks(binning, tuple(trusts), layout, width, rho_keypoints)
         names = dict.fromkeys(block.table for block in self.blocks)
         self._tables = {name: _sorted([block for block in self.blocks if block.table == name]) for name in names}
 
@@ -151,6 +148,18 @@ class ShapeConstraints:
                 coefficients.append(coefficient.reshape(-1, 4))
             start += parameter.size
         return np.concatenate(indices), np.concatenate(coefficients)
+
+
+@lru_cache(maxsize=8)
+def _blocks(
+    binning: Binning, trusts: tuple[Trust, ...], layout: Layout, width: int, rho_keypoints: int
+) -> tuple[Block, ...]:
+    """Return all constraints. A fit asks for them several times, and on little data they take most of its time."""
+    return (
+        *calibrator_blocks(binning, trusts),
+        *lattice_blocks(binning.features, trusts, layout),
+        *rho_blocks(width, rho_keypoints),
+    )
 
 
 def _sorted(blocks: list[Block]) -> TableConstraints:

@@ -11,6 +11,8 @@ from clearset.sets import Binning, Positions, Trust
 
 PROBES = 2000
 PROBE_TOLERANCE = 1e-6  # of the range of what is probed
+# Less than this share of the largest parameter is rounding: a function that is all but constant has nothing else.
+ROUNDING = 32 * np.finfo(np.float64).eps
 
 _Places = tuple[np.ndarray, np.ndarray]  # slots and fractions
 
@@ -215,7 +217,9 @@ class _Probe:
 
     def _check(self, constraint: str, scope: str, losses: np.ndarray, values: np.ndarray) -> Check:
         spread = float(np.ptp(values))
-        violation = float(np.max(losses, initial=0.0)) / spread if spread > 0 else 0.0
+        scale = float(np.abs(self._function.rho.output).max()) if scope == "output" else 1.0
+        loss = max(float(np.max(losses, initial=0.0)) - ROUNDING * scale, 0.0)
+        violation = loss / spread if spread > 0 else 0.0
         return Check(constraint, scope, f"probing: {len(losses)} pairs", violation, PROBE_TOLERANCE)
 
 

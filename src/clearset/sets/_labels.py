@@ -19,6 +19,8 @@ TASKS = ("auto", "classes", "number")
 LARGEST_LABEL = 1e100
 # From here on floats are all whole, and sums of small ones are inexact: such weights can be no repetitions.
 LARGEST_COUNT = 2.0**53
+# Weights of less than this share of the largest count as 0.
+LEAST_SHARE = 2.0**-60
 
 _TOO_LARGE = "{} holds a whole number that is too large for a float (1.8e308). Divide by a constant."
 _MOST_CLASSES = 100  # distinct numbers beyond which a label is taken for a measurement
@@ -220,7 +222,7 @@ def check_weights(sample_weight: Any, n_sets: int) -> npt.NDArray[Any]:
     """Return one weight for each set: numbers of at least 0, not all of them 0.
 
     Weights too large for repetitions, or all of them tiny, are relative: they are scaled to a mean of 1, so that sums
-    of them stay within the range of floats.
+    of them stay within the range of floats. Those of less than 2^-60 of the largest are 0: they change no sum.
     """
     if sample_weight is None:
         return np.ones(n_sets)
@@ -241,6 +243,8 @@ def check_weights(sample_weight: Any, n_sets: int) -> npt.NDArray[Any]:
     if not weights.any():
         raise ValueError("sample_weight is zero for every set: every weight is 0. At least one set must count.")
     largest = weights.max()
+    if (tiny := (weights < LEAST_SHARE * largest) & (weights > 0)).any():
+        weights = np.where(tiny, 0.0, weights)
     if 1.0 / LARGEST_COUNT < largest < LARGEST_COUNT:
         return weights
     # Divided by the largest first, for the sum may be infinite.

@@ -20,7 +20,8 @@ def wilson(shares: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tupl
         # The ends that are known exactly are given exactly.
         low = np.where(p <= 0, 0.0, np.maximum(middle - half, 0.0))
         high = np.where(p >= 1, 1.0, np.minimum(middle + half, 1.0))
-    return np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)
+    known = (n > 0) & ~np.isnan(p)
+    return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 
 def student(

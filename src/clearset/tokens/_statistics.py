@@ -76,24 +76,20 @@ class Statistics:
     @cached_property
     def means(self) -> Float64:
         """The mean label: of a number, or of two classes the share of the second, (T,); else all shares, (T, C)."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if self.centre is not None:
-                return np.asarray(self.sums[:, 1] / self._weights + self.centre)
-            if self.sums.shape[1] == 2:
-                return np.asarray(self.sums[:, 1] / self._weights)
-            return np.asarray(self.sums / self._weights[:, None])
+        if self.centre is not None:
+            return self._averaged(self.sums[:, 1]) + self.centre
+        return self._averaged(self.sums[:, 1] if self.sums.shape[1] == 2 else self.sums)
 
     @cached_property
     def variances(self) -> Float64:
         """The variance, (T,): of a number by n - 1, NaN for one example; of classes half the sum of p (1 - p)."""
         # For two classes that is p (1 - p).
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if self.centre is None:
-                shares = self.sums / self._weights[:, None]
-                return np.asarray((shares * (1 - shares)).sum(axis=1) / 2)
-            first, second = self.sums[:, 1] / self._weights, self.sums[:, 2] / self._weights
-            spread = np.maximum(second - first * first, 0.0)
-            return np.where(self.held > 1, spread * (self.held / (self.held - 1)), np.nan)
+        if self.centre is None:
+            shares = self._averaged(self.sums)
+            return np.asarray((shares * (1 - shares)).sum(axis=1) / 2)
+        first, second = self._averaged(self.sums[:, 1]), self._averaged(self.sums[:, 2])
+        spread = np.maximum(second - first * first, 0.0)
+        return np.where(self.held > 1, spread * (self.held / np.maximum(self.held - 1, 1)), np.nan)
 
     def intervals(self, level: float = 0.95) -> tuple[Float64, Float64]:
         """Return lower and upper ends of the mean label's confidence interval, of the shape of `means`."""
@@ -112,6 +108,11 @@ class Statistics:
     def _weights(self) -> Float64:
         weights = self.sums.sum(axis=1) if self.centre is None else self.sums[:, 0]
         return weights.astype(np.float64)
+
+    def _averaged(self, sums: npt.NDArray[Any]) -> Float64:
+        """Divide sums by the weights; NaN where these are 0, or so small beside others that nothing is left of them."""
+        weights = np.where(self._weights > 0, self._weights, np.nan)
+        return np.asarray(sums / (weights if sums.ndim == 1 else weights[:, None]))
 
     def _scaled(self, values: npt.NDArray[Any]) -> Float64:
         # Multiplied first: where the quotient is whole it is then exact.

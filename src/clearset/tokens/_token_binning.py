@@ -15,9 +15,15 @@ SAMPLE = 200_000
 
 
 def fit_token_binning(
-    features: Sequence[Feature], occurrences: Occurrences, rows: TokenRows, *, keypoints: int, rng: np.random.Generator
+    features: Sequence[Feature],
+    occurrences: Occurrences,
+    rows: TokenRows,
+    *,
+    keypoints: int,
+    unit: float,
+    rng: np.random.Generator,
 ) -> Binning:
-    """Choose keypoints by the tokens that occur in examples.
+    """Choose keypoints by the tokens that occur in examples; `unit` is a meaningful difference of values.
 
     Returns
     -------
@@ -28,7 +34,7 @@ def fit_token_binning(
     chosen = np.arange(n_tokens) if n_tokens <= SAMPLE else np.sort(rng.integers(n_tokens, size=SAMPLE))
     sets = np.searchsorted(occurrences.found.offsets, chosen, side="right") - 1
     value, *plain = features
-    places = [_even_keypoints(rows.values[occurrences.rows[chosen]], value, keypoints)]
+    places = [_even_keypoints(rows.values[occurrences.rows[chosen]], value, keypoints, unit)]
     for feature in plain:
         if feature.name in rows.own:
             sample = rows.own[feature.name][occurrences.rows[chosen]]
@@ -41,11 +47,13 @@ def fit_token_binning(
     return Binning(tuple(features), tuple(places), (None,) * len(features))
 
 
-def _even_keypoints(values: Float64, feature: Feature, keypoints: int) -> Float64:
+def _even_keypoints(values: Float64, feature: Feature, keypoints: int, unit: float) -> Float64:
     """Return keypoints of the value at even distances: corrections move values to where quantiles would have none."""
-    ends = choose_keypoints(values.ravel(), None, 2, feature.bounds)
+    first, last = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+    further = first + max(unit, 1e-9 * abs(first))
+    ends = choose_keypoints(np.array([first, last if last > first else further]), None, 2, feature.bounds)
     points = np.linspace(ends[0], ends[-1], feature.keypoints or keypoints)
     if (np.diff(points) > 0).all():
         return points
     # Values that differ by rounding only are one.
-    return np.linspace(ends[0], ends[0] + max(1.0, abs(float(ends[0]))), feature.keypoints or keypoints)
+    return np.linspace(first, further, feature.keypoints or keypoints)

@@ -190,7 +190,12 @@ def _fitting(
     labels, weights, chosen = examples.labels, examples.weights, examples.training
     if start is None:
         binning = fit_token_binning(
-            task.features, examples.occurrences, examples.rows, keypoints=options.keypoints, rng=rng
+            task.features,
+            examples.occurrences,
+            examples.rows,
+            keypoints=options.keypoints,
+            unit=task.value_unit,
+            rng=rng,
         ).for_shapes(task.trusts)
     else:
         binning = start.binning

@@ -240,8 +240,8 @@ def _unit(value: str, table: TokenTable, training: LabelledExamples) -> float:
         return 1.0
     if table.classes is not None:
         return 0.1
-    _, spread = Loss("squared_error").scaling(training.labels, training.weights)
-    return spread
+    mean, spread = Loss("squared_error").scaling(training.labels, training.weights)
+    return max(spread, 1e-12 * abs(mean))  # of labels that are all the same, the spread says nothing
 
 
 def _single(tokens: Tokenizer) -> bool:
