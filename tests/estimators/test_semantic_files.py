@@ -103,9 +103,9 @@ def test_what_needs_sets_in_memory_says_so(table: pa.Table, folder: Path, tmp_pa
 
 
 def test_refused(table: pa.Table, folder: Path) -> None:
-    long = ds.dataset(pa.table({"text": ["many words " * 800] * 1000, "y": np.arange(1000.0)}))
-    with pytest.raises(ValueError, match=r"these 1,000 examples needs about 0\.1 GB, and max_memory allows 0\.1"):
-        cs.SemanticRegressor(max_memory="64MB").fit(long, "y")
+    many = ds.dataset(pa.table({"text": ["a b"] * 600_000, "y": np.arange(600_000.0)}))
+    with pytest.raises(ValueError, match=r"each of 600,000 examples .* takes about 72 MB .* is 64 MB. Allow 120 MB"):
+        cs.SemanticRegressor(max_memory="64MB").fit(many, "y")
     with pytest.raises(ValueError, match="Did you mean 'y'"):
         cs.SemanticRegressor().fit(folder, "yy")
     two = ds.dataset(table.append_column("others", table["items"]).drop(["class"]))

@@ -8,7 +8,7 @@ import pytest
 
 import clearset as cs
 from clearset.engines import _problem, available_engines
-from clearset.sets import ScratchArray, _packed, _set_stream
+from clearset.sets import ScratchArray, _arranged_sets, _set_stream
 from clearset.training import _prepared
 
 FEATURES = [
@@ -77,7 +77,7 @@ def kept(request, monkeypatch):
             monkeypatch.setattr("clearset.engines._native_trainer.BLOCK_TOKENS", 150)
     if request.param == "scratch":
         monkeypatch.setattr(_prepared, "PACKED_SHARE", 1e-12)
-        monkeypatch.setattr(_packed, "_PART_BYTES", 1000)
+        monkeypatch.setattr(_arranged_sets, "_PART_BYTES", 1000)
     return request.param
 
 

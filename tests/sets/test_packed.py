@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearset.sets import Binning, Feature, PackedSets, ScratchArray, SetData, SetPacker, _packed
+from clearset.sets import Binning, Feature, PackedSets, ScratchArray, SetData, SetPacker, _arranged_sets, _packed
 
 NATIVE = _packed._native
 HOW = [None] if NATIVE is None else [NATIVE, None]
@@ -16,6 +16,7 @@ HOW = [None] if NATIVE is None else [NATIVE, None]
 @pytest.fixture(params=HOW, ids=lambda native: "numpy" if native is None else "native")
 def how(request, monkeypatch):
     monkeypatch.setattr(_packed, "_native", request.param)
+    monkeypatch.setattr(_arranged_sets, "_native", request.param)
 
 
 @dataclass
@@ -81,11 +82,11 @@ def test_packed_in_memory(case):
 @given(case=cases(), part_bytes=st.sampled_from([1, 100, 1000, 10**6]))
 @settings(max_examples=40, deadline=None)
 def test_packed_in_a_scratch_file_in_several_parts(case, part_bytes):
-    least, _packed._PART_BYTES = _packed._PART_BYTES, part_bytes
+    least, _arranged_sets._PART_BYTES = _arranged_sets._PART_BYTES, part_bytes
     try:
         found = packed(case, 0)
     finally:
-        _packed._PART_BYTES = least
+        _arranged_sets._PART_BYTES = least
     assert isinstance(found.packed, ScratchArray)
     assert_as_placed(found, case)
     np.testing.assert_array_equal(found.packed[:], packed(case, 10**9).packed)

@@ -3,6 +3,7 @@
 from clearset.engines._engine import Engine, available_engines, engine, engine_on
 from clearset.engines._joint_problem import Estimate, JointPart, JointProblem
 from clearset.engines._problem import (
+    CROSSED_BLOCK_TOKENS,
     MOST_LANES,
     Lanes,
     Problem,
@@ -17,6 +18,7 @@ from clearset.engines._processes import OneProcess, Processes, processes, severa
 from clearset.engines._state import State
 
 __all__ = [
+    "CROSSED_BLOCK_TOKENS",
     "MOST_LANES",
     "Engine",
     "Estimate",

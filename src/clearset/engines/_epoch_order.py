@@ -72,17 +72,22 @@ class BlockOrder:
         The sets of a step; those of one step are in one block.
     rng : Generator
         What is random comes from here.
+
+    Attributes
+    ----------
+    block : int
+        The sets of a block.
     """
 
     def __init__(self, n: int, block: int, batch_size: int, rng: np.random.Generator) -> None:
         self._n, self._rng = n, rng
-        self._block = batch_size * max(1, round(block / batch_size))
+        self.block = batch_size * max(1, round(block / batch_size))
         self._together = TOGETHER if n >= MANY else 1
 
     def draw(self) -> Iterator[Block]:
         """Yield the blocks of an epoch."""
-        for number in self._rng.permutation(-(-self._n // self._block)).tolist():
-            start, stop = number * self._block, min((number + 1) * self._block, self._n)
+        for number in self._rng.permutation(-(-self._n // self.block)).tolist():
+            start, stop = number * self.block, min((number + 1) * self.block, self._n)
             runs = self._rng.permutation(-(-(stop - start) // self._together))
             order = (self._together * runs[:, None] + np.arange(self._together)).ravel()
             yield Block(start, stop, order[order < stop - start])

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from clearset.engines._epoch_order import BlockOrder, EpochOrder
 from clearset.engines._problem import (
     BLOCK_TOKENS,
+    CROSSED_BLOCK_TOKENS,
     LIGHT_TOUCH_SAMPLES,
     WARM_UP,
     Problem,
@@ -19,7 +20,7 @@ from clearset.engines._problem import (
 )
 from clearset.engines._state import State
 from clearset.functions import SetFunction, ShapeConstraints
-from clearset.sets import CrossedPositions, PackedSets
+from clearset.sets import CrossedBlocks, CrossedPositions, PackedSets
 
 # By name, because `from clearset import _native` would read as an import of the whole package.
 _native = import_module("clearset._native")
@@ -99,10 +100,10 @@ class NativeTrainer:
         return total / self._validation.total
 
     def _sum_of_validation(self, data: TrainingSets) -> float:
-        if not isinstance(data.positions, PackedSets):
+        if not isinstance(data.positions, PackedSets | CrossedBlocks):
             return len(data) * float(self._trainer.validation_loss())
         total = 0.0
-        for start, stop in data.positions.blocks(BLOCK_TOKENS):
+        for start, stop in data.positions.blocks(_block_tokens(data)):
             self._use(data, start, stop, validates=True)
             total += (stop - start) * float(self._trainer.validation_loss())
         return total
@@ -131,27 +132,46 @@ class NativeTrainer:
             pull = 2.0 * refinement.pull / self._n_sets
             self._trainer.correct(np.float64(problem.function.corrections), refinement.learning_rate, pull)
         self._in_use: dict[bool, tuple[int, int]] = {}  # which block training and validation are at
+        self._kept_blocks: dict[tuple[bool, int, int], TrainingSets] = {}
+        self._bytes_kept = 0
         self._data, self._validation = problem.data, problem.validation
         self._order: EpochOrder | BlockOrder
-        if isinstance(self._data.positions, PackedSets):
-            block = max(1, round(BLOCK_TOKENS / self._data.tokens_per_set))
+        if isinstance(self._data.positions, PackedSets | CrossedBlocks):
+            block = max(1, round(_block_tokens(self._data) / self._data.tokens_per_set))
             self._order = BlockOrder(self._n_sets, block, schedule.batch_size, self._rng)
-            self._use(self._data, 0, min(len(self._data), block), validates=False)
+            self._use(self._data, 0, min(len(self._data), self._order.block), validates=False)
         else:
             self._order = EpochOrder(self._n_sets, self._rng, arranges=self._data.lanes is None)
             self._add_sets(self._data.arranged(self._order.arrangement), validates=False)
-        if (held_out := self._validation) and not isinstance(held_out.positions, PackedSets):
+        if (held_out := self._validation) and not isinstance(held_out.positions, PackedSets | CrossedBlocks):
             self._add_sets(held_out, validates=True)
 
     def _use(self, data: TrainingSets, start: int, stop: int, *, validates: bool) -> None:
-        """Hand a block of packed sets to the trainer, unless it has it already."""
+        """Hand a block of sets to the trainer, unless it has it already."""
         if self._in_use.get(validates) == (start, stop):
+            return
+        if isinstance(data.positions, CrossedBlocks):
+            self._add_sets(self._placed(data, start, stop, validates=validates), validates=validates)
+            self._in_use[validates] = start, stop
             return
         block = data.between(start, stop)
         packed = block.packed
         coding = packed.first_slots, packed.bits
         self._trainer.packed(validates, packed.packed, packed.offsets, *coding, block.targets, block.weights)
         self._in_use[validates] = start, stop
+
+    def _placed(self, data: TrainingSets, start: int, stop: int, *, validates: bool) -> TrainingSets:
+        """Return a block of sets between keypoints, which is kept for the next epoch if there is room."""
+        key = validates, start, stop
+        if (kept := self._kept_blocks.get(key)) is not None:
+            return kept
+        block = data.between(start, stop)
+        size = sum(array.nbytes for array in (block.placed.slots, block.placed.fractions, block.placed.offsets))
+        size += 8 * len(block.placed.slots[0]) if len(block.placed.slots) else 0
+        if isinstance(data.positions, CrossedBlocks) and self._bytes_kept + size <= data.positions.room:
+            self._kept_blocks[key] = block
+            self._bytes_kept += size
+        return block
 
     def _add_sets(self, data: TrainingSets, *, validates: bool) -> None:
         positions = data.placed
@@ -183,6 +203,10 @@ class NativeTrainer:
                     own = np.flatnonzero(columns).astype(np.int32)
                     first, size = block.columns.start, block.constraints.size
                     self._trainer.add_half_spaces(added, first, size, rows.indices, rows.coefficients, own, part.boxed)
+
+
+def _block_tokens(data: TrainingSets) -> int:
+    return CROSSED_BLOCK_TOKENS if isinstance(data.positions, CrossedBlocks) else BLOCK_TOKENS
 
 
 def _trainer(problem: Problem, schedule: Schedule, n_steps: int) -> Any:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from clearset.engines._processes import Processes
 from clearset.engines._state import State
 from clearset.functions import Loss, SetFunction, ShapeConstraints, Smoothness
-from clearset.sets import CrossedPositions, PackedSets, Positions
+from clearset.sets import CrossedBlocks, CrossedPositions, PackedSets, Positions
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -25,6 +25,8 @@ RECENCY = 3.0
 BLOCK_TOKENS = 1 << 21
 # Unpacked, a token takes twice the memory and its scores more, so that they are unpacked some at a time.
 PIECE_TOKENS = 1 << 18
+# Tokens crossed with classes take several times as much memory as packed ones.
+CROSSED_BLOCK_TOKENS = 1 << 18
 # A process has whole lanes, so that there may be as many processes.
 MOST_LANES = 16
 # Constraints that Light Touch looks at in a step.
@@ -74,8 +76,8 @@ class TrainingSets:
 
     Attributes
     ----------
-    positions : Positions, CrossedPositions or PackedSets
-        Where the tokens stand; large data are packed, in random order.
+    positions : Positions, CrossedPositions, PackedSets or CrossedBlocks
+        Where the tokens stand; large data stand in random order, packed or to be placed in blocks.
     targets : ndarray of shape (n,)
         Labels in the loss's scaled unit, or numbers of classes.
     weights : ndarray of shape (n,)
@@ -88,7 +90,7 @@ class TrainingSets:
         How gradients are added up; None: as it suits the engine.
     """
 
-    positions: Positions | CrossedPositions | PackedSets
+    positions: Positions | CrossedPositions | PackedSets | CrossedBlocks
     targets: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64]
     chosen: npt.NDArray[np.int64] | None = None
@@ -106,12 +108,14 @@ class TrainingSets:
     @property
     def tokens_per_set(self) -> float:
         """Mean number of tokens of the sets of all processes."""
-        return (self.packed.n_tokens if self.share is None else self.share.tokens) / self.total
+        return (self.positions.n_tokens if self.share is None else self.share.tokens) / self.total
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """What to calculate in."""
-        return np.dtype(np.float32 if isinstance(self.positions, PackedSets) else self.positions.fractions.dtype)
+        if isinstance(self.positions, PackedSets | CrossedBlocks):
+            return np.dtype(np.float32)
+        return self.positions.fractions.dtype
 
     @property
     def which(self) -> npt.NDArray[np.int64]:
@@ -128,6 +132,9 @@ class TrainingSets:
         """Return some of the labelled sets, without the others."""
         if isinstance(self.positions, PackedSets):
             return self.unpacked().take(sets)
+        if isinstance(self.positions, CrossedBlocks):
+            first, last = int(sets.min()), int(sets.max())
+            return self.between(first, last + 1).take(sets - first)
         positions = self.positions.take(self.which[sets])
         return TrainingSets(positions, self.targets[sets], self.weights[sets])
 
@@ -139,24 +146,27 @@ class TrainingSets:
         return self.positions
 
     def between(self, start: int, stop: int) -> "TrainingSets":
-        """Return a run of packed sets."""
+        """Return a run of sets that stand in random order."""
         part = slice(start, stop)
-        return TrainingSets(self.packed.between(start, stop), self.targets[part], self.weights[part])
+        positions = self.positions if isinstance(self.positions, CrossedBlocks) else self.packed
+        return TrainingSets(positions.between(start, stop), self.targets[part], self.weights[part])
 
     @property
     def placed(self) -> Positions | CrossedPositions:
         """Where the tokens stand, unpacked."""
-        return self.positions.positions() if isinstance(self.positions, PackedSets) else self.positions
+        if isinstance(self.positions, PackedSets | CrossedBlocks):
+            return self.positions.positions()
+        return self.positions
 
     def unpacked(self) -> "TrainingSets":
-        """Return the same sets as slots and fractions, if they are packed."""
-        if not isinstance(self.positions, PackedSets):
+        """Return the same sets as slots and fractions, if they are packed or in blocks."""
+        if not isinstance(self.positions, PackedSets | CrossedBlocks):
             return self
         return TrainingSets(self.positions.positions(), self.targets, self.weights)
 
     def pieces(self) -> Iterator["TrainingSets"]:
         """Yield the sets unpacked: large data in pieces, others at once."""
-        if not isinstance(self.positions, PackedSets):
+        if not isinstance(self.positions, PackedSets | CrossedBlocks):
             yield self
             return
         for start, stop in self.positions.blocks(PIECE_TOKENS):

@@ -12,9 +12,10 @@ from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._model_estimator import of_model
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._semantic_estimator import SemanticEstimator
-from clearset.estimators._semantic_files import in_memory
+from clearset.estimators._semantic_files import read_rows
 from clearset.models import Estimates, SemanticModel
-from clearset.sets import take_examples
+from clearset.sets import FileRows, take_examples
+from clearset.training import PIECES
 
 
 @inherited_docs
@@ -103,13 +104,15 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
     def _fit_transform(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, token_data: tuple[Any, Any], validation_data: Any
     ) -> npt.NDArray[np.float64]:
-        X, y, sample_weight, groups = in_memory(self.get_params(deep=False), X, y, sample_weight, groups)
+        given = X
+        X, y, sample_weight, groups = read_rows(self.get_params(deep=False), X, y, sample_weight, groups)
         trial, order, learning = self._fit(X, y, sample_weight, groups, token_data, validation_data)
         if not self.cross_fit:
-            return self.transform(X)
+            return self.transform(given)
         self._raise_if(self.interrupted_)
         model: SemanticModel = self.as_model()
-        outputs, threads = model.read(X).outputs(), learning.plan.threads
+        parts = X.tables(PIECES) if isinstance(X, FileRows) else [X]
+        outputs, threads = np.concatenate([model.read(part).outputs() for part in parts]), learning.plan.threads
         kept, levels = np.sort(order), []
         for rest, inside in learning.folds(int(self.cross_fit)):
             part = learning.without_validation(rest)

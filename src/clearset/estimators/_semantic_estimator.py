@@ -27,7 +27,7 @@ from clearset.estimators._parameter_rules import (
     make_rng,
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._semantic_files import in_memory
+from clearset.estimators._semantic_files import memory_of, read_rows
 from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.estimators._streams import check_alone
@@ -97,6 +97,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         counted and found on the CPU either way.
     max_memory : int, str or None
         How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
+        What takes more is read piece by piece, and kept in scratch files (in the folder that ``TMPDIR`` names), which
+        are removed afterwards; labels, weights and places stay in memory, about 120 bytes for each example.
     verbose : int
         Whether to show progress bars and what was chosen: 1 shows them, 0 does not.
 
@@ -180,8 +182,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         ----------
         X : array-like of shape (n,), frame, path or Arrow data set
             The examples: a column of lists of strings, of texts or of categories, two columns for `Cross` and
-            `Difference`, or plain Python lists of these; or the path of a Parquet file or of a folder of them, or a
-            ``pyarrow.dataset.Dataset``, if they fit into memory.
+            `Difference`, or plain Python lists of these; or, of data that need not fit into memory, the path of a
+            Parquet file or of a folder of them, or a ``pyarrow.dataset.Dataset``.
         y : array-like of shape (n,) or str
             One label for each example; of data in files, the name of their column.
         sample_weight : array-like of shape (n,) or str, optional
@@ -225,15 +227,15 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         check_device(self.device)
         check_alone(self, "its tokens are counted by one")
         rng = continued(make_rng(self.random_state))
-        X, y, sample_weight, groups = in_memory(parameters, X, y, sample_weight, groups)
+        X, y, sample_weight, groups = read_rows(parameters, X, y, sample_weight, groups)
         rows, link = self._read(X, y, sample_weight, None)
         factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)
         rows = weighed(rows, factors)
-        plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link))
+        plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link), memory_of(X))
         learning, kept = self._learning(rows, groups, plan, rng)
         held = None
         if validation_data is not None:
-            held_X, held_y, *_ = in_memory(parameters, *check_pair(validation_data))
+            held_X, held_y, *_ = read_rows(parameters, *check_pair(validation_data))
             held = weighed(self._read(held_X, held_y, None, link)[0], factors)
         sources, order = learning.split(held)
         trial, losses = learning.choose(sources)
@@ -296,26 +298,28 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         Parameters
         ----------
         X : array-like of shape (n,), or frame
-            The examples, as for `fit`; where the table was made of ``token_X``, as these.
-        y : array-like of shape (n,)
-            Their labels; where the table was made of ``token_y``, as these.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each example.
+            The examples, as for `fit`, in memory or in files; where the table was made of ``token_X``, as these.
+        y : array-like of shape (n,) or str
+            Their labels, or the name of their column; where the table was made of ``token_y``, as these.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each example, or the name of their column.
 
         Returns
         -------
         self
             The estimator.
         """
-        model, n = self.as_model(), count_examples(X)
-        table = model.table
+        model, parameters = self.as_model(), self.get_params(deep=False)
+        check_parameters(parameters, self._rules)
+        X, y, sample_weight, _ = read_rows(parameters, X, y, sample_weight)
+        table, n = model.table, count_examples(X)
         labels = read_labels(y, n, table.task)
         rows = LabelledExamples.of(X, labels, check_weights(sample_weight, n), table.classes)
-        wanted = self.get_params(deep=False).get("class_weight")
+        wanted = parameters.get("class_weight")
         weights = weigh_same_classes(wanted, table.classes, model.link.classes, rows.labels, rows.weights)
         rows = replace(rows, weights=weights)
         rows = rows.take(np.flatnonzero(rows.weights))
-        plan = replace(make_plan(self.get_params(deep=False), model.link, None), classes=table.classes)
+        plan = replace(make_plan(parameters, model.link, None), classes=table.classes)
         self.model_ = with_new_table(model, build_table(model.setting, rows, plan))
         return self
 
@@ -326,13 +330,13 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         Parameters
         ----------
         X : array-like of shape (n,), or frame
-            The examples, as for `fit`. They must not be in the token table, whose means would tell them their own
-            labels.
-        y : array-like of shape (n,)
-            One label for each example.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each example.
-        groups : array-like of shape (n,), optional
+            The examples, as for `fit`, in memory or in files. They must not be in the token table, whose means would
+            tell them their own labels.
+        y : array-like of shape (n,) or str
+            One label for each example, or the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each example, or the name of their column.
+        groups : array-like of shape (n,) or str, optional
             One group for each example, as for `fit`.
 
         Returns
@@ -340,16 +344,17 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         self
             The estimator.
         """
-        model = self.as_model()
-        check_parameters(self.get_params(deep=False), self._rules)
+        model, parameters = self.as_model(), self.get_params(deep=False)
+        check_parameters(parameters, self._rules)
         check_device(self.device)
         rng, link = make_rng(self.random_state), model.link
+        X, y, sample_weight, groups = read_rows(parameters, X, y, sample_weight, groups)
         rows, _ = self._read(X, y, sample_weight, link)
-        wanted = self.get_params(deep=False).get("class_weight")
+        wanted = parameters.get("class_weight")
         rows = weighed(rows, class_factors(wanted, link.classes, rows.labels, rows.weights))
         if link.classes is not None and len(np.unique(rows.labels[rows.weights > 0])) < 2:
             raise ValueError("y holds one class only; a set function learns from at least two.")
-        plan = make_plan(self.get_params(deep=False), link, replace(model.table, corrections=None))
+        plan = make_plan(parameters, link, replace(model.table, corrections=None), memory_of(X))
         learning, _ = self._learning(rows, groups, plan, rng)
         sources, _ = learning.split(None)
         trial = learning.attempt(model.setting, sources, rng)

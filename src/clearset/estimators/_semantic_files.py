@@ -1,21 +1,26 @@
-"""Fits over strings and texts on data in files: read whole where they fit into memory, and refused otherwise."""
+"""Fits over strings and texts on data in files: read whole where they fit into memory, else piece by piece."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from clearset.estimators._parameter_rules import is_auto
-from clearset.sets import Stream, as_stream, memory_limit
+from clearset.sets import FileRows, Stream, as_stream, is_string, memory_limit
 from clearset.tokens import check_details, item_columns
 
-# What a fit takes, in bytes of its columns: codes, tokens, and what training reads of each.
+# What a fit in memory takes, in bytes of its columns: codes, tokens, and what training reads of each.
 _COPIES = 10
 _PROBED = 1 << 20
+# What is known of every example, in bytes: label, weight, fold, places, and numbers of items and tokens.
+EXAMPLE_BYTES = 120
+# The share of the memory that this may take.
+_MOST_OF_EXAMPLES = 0.6
 
 
 class Rows(NamedTuple):
-    """Examples in memory, with what belongs to each."""
+    """Examples in memory or in files, with what belongs to each."""
 
     X: Any
     y: Any
@@ -23,8 +28,11 @@ class Rows(NamedTuple):
     groups: Any
 
 
-def in_memory(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
-    """Read examples in files, whose labels, weights and groups are named by columns; leave others as they are."""
+def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
+    """Read examples in files, whose labels, weights and groups are named by columns; leave others as they are.
+
+    What would take more than `max_memory` to fit on is left in the files, as `FileRows`.
+    """
     stream = as_stream(X) if not isinstance(X, str) or isinstance(y, str) else None
     if stream is None:
         return Rows(X, y, sample_weight, groups)
@@ -34,25 +42,58 @@ def in_memory(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any 
     tokens = None if is_auto(parameters["tokens"]) else parameters["tokens"]
     details = check_details(parameters["details"])
     items = item_columns(stream.schema, tokens, [*others, *details])
-    columns = list(dict.fromkeys([*items, *details, *others]))
-    _check_size(stream, columns, parameters["max_memory"])
-    table = pa.concat_tables(stream.tables(columns))
-    found = {name: table[each] if isinstance(each, str) else each for name, each in named.items()}
-    weights, of_groups = (
-        each.to_numpy() if isinstance(each, pa.ChunkedArray) else each for each in list(found.values())[1:]
-    )
-    return Rows(table.select(list(dict.fromkeys([*items, *details]))), found["y"], weights, of_groups)
+    read = list(dict.fromkeys([*items, *details]))
+    columns = list(dict.fromkeys([*read, *others]))
+    allowed = memory_limit(parameters["max_memory"])
+    if _bytes_of_fit(stream, columns) <= allowed:
+        table = pa.concat_tables(stream.tables(columns))
+        found = {name: table[each] if isinstance(each, str) else each for name, each in named.items()}
+        X = table.select(read)
+    else:
+        left = _left_for_tokens(stream, parameters, allowed)
+        found = {name: stream.column(each) if isinstance(each, str) else each for name, each in named.items()}
+        X = FileRows(stream.select(read), left)
+    weights, of_groups = found["sample_weight"], found["groups"]
+    weights = weights.to_numpy() if isinstance(weights, pa.ChunkedArray) else weights
+    of_groups = _numbered(of_groups) if isinstance(of_groups, pa.ChunkedArray) else of_groups
+    return Rows(X, found["y"], weights, of_groups)
 
 
-def _check_size(stream: Stream, columns: list[str], max_memory: int | str | None) -> None:
+def memory_of(X: Any) -> float:
+    """Return the bytes that the tokens of examples may take."""
+    return X.max_memory if isinstance(X, FileRows) else float("inf")
+
+
+def _numbered(groups: pa.ChunkedArray) -> Any:
+    """Return groups as numbers in the same order, which take less memory than strings."""
+    if not is_string(groups.type) or groups.null_count:
+        return groups.to_numpy()
+    coded = groups.dictionary_encode().combine_chunks()
+    coded = coded if isinstance(coded, pa.DictionaryArray) else coded.chunk(0)
+    ranks = np.argsort(np.argsort(coded.dictionary.to_numpy(zero_copy_only=False)))
+    return ranks.astype(np.int32)[coded.indices.to_numpy()]
+
+
+def _bytes_of_fit(stream: Stream, columns: list[str]) -> int:
     first = next(stream.tables(columns, _PROBED), None)
     if first is None:
         raise ValueError("X holds no examples: 0 samples, while at least 1 is required.")
-    needed = _COPIES * first.nbytes // len(first) * stream.n_rows
-    allowed = memory_limit(max_memory)
-    if needed > allowed:
+    return int(_COPIES * first.nbytes // len(first) * stream.n_rows)
+
+
+def _left_for_tokens(stream: Stream, parameters: Mapping[str, Any], allowed: int) -> int:
+    """Return the memory that is left beside what is known of every example; raise an error if it is too little."""
+    if parameters["device"] == "cuda":
         raise ValueError(
-            f"A fit on these {stream.n_rows:,} examples needs about {needed / 1e9:,.1f} GB, and max_memory allows "
-            f"{allowed / 1e9:,.1f} GB. Allow more, or train the set function on a part of the examples and count the "
-            "tokens of all others, which may be any number: fit(part, y, token_X=folder, token_y=column)."
+            f"These {stream.n_rows:,} examples do not fit into max_memory, {allowed / 1e9:,.1f} GB, and device='cuda' "
+            "trains on tokens in memory. Allow more memory, or use device='cpu', which reads them piece by piece."
         )
+    needed = EXAMPLE_BYTES * stream.n_rows
+    if needed > _MOST_OF_EXAMPLES * allowed:
+        raise ValueError(
+            f"What is known of each of {stream.n_rows:,} examples (label, weight, fold, place) takes about "
+            f"{needed / 1e6:,.0f} MB of memory, and max_memory is {allowed / 1e6:,.0f} MB. Allow "
+            f"{needed / _MOST_OF_EXAMPLES / 1e6:,.0f} MB, or train the set function on a part of the examples and "
+            "count the tokens of all others, which may be any number: fit(part, y, token_X=folder, token_y=column)."
+        )
+    return allowed - needed

@@ -17,7 +17,9 @@ MAX_FOLDS = 31
 MAX_FEATURES = 12  # of a full lattice: its vertices double with each
 
 
-def make_plan(parameters: Mapping[str, Any], link: Link, table: TokenTable | None) -> Plan:
+def make_plan(
+    parameters: Mapping[str, Any], link: Link, table: TokenTable | None, max_memory: float = float("inf")
+) -> Plan:
     """Return what all settings that a fit may try share; a table is given if it is not made of the fit's examples."""
     details, trusts = check_details(parameters["details"]), read_trusts(parameters["trusts"])
     classes = (link if table is None else table).classes is not None
@@ -31,6 +33,7 @@ def make_plan(parameters: Mapping[str, Any], link: Link, table: TokenTable | Non
         parameters=_with_none_for_auto(parameters),
         shrinkage=float(parameters["shrinkage"]),
         threads=count_threads(parameters["n_jobs"]),
+        max_memory=max_memory,
     )
 
 

@@ -1,5 +1,6 @@
 """Sets as data: declared features, readers of frames and arrays, labels, keypoints and positions."""
 
+from ._arranged_sets import ArrangedSets
 from ._arrow_columns import combined, decode, is_list, is_number, is_string, unnest
 from ._binning import Binning, ValueColumn
 from ._categories import Category, places_of_codes, sorted_categories
@@ -7,6 +8,7 @@ from ._columns_as_arrow import holds_lists, is_frame, library_of, name_columns
 from ._exact_words import exact_words
 from ._examples import column_names, count_examples, take_examples
 from ._features import SIZE, Feature
+from ._file_rows import FileRows
 from ._fingerprint import DataColumn, Fingerprint, digest, fingerprint_of, in_one_form
 from ._from_long import from_long
 from ._json_numbers import entries, number, numbers
@@ -28,9 +30,9 @@ from ._labels import (
 from ._memory import memory_limit
 from ._named_labels import labels_of, named_labels
 from ._observed import Observed
-from ._offsets import IntArray, gather, offsets_from_sizes, runs
+from ._offsets import IntArray, gather, offsets_from_sizes, runs, runs_of_sets
 from ._packed import PackedSets, SetPacker
-from ._positions import CrossedPositions, Positions
+from ._positions import CrossedBlocks, CrossedPositions, Positions
 from ._read_sets import read_more_sets, read_sets
 from ._resolve_features import resolve_features
 from ._scratch import ScratchArray
@@ -45,11 +47,14 @@ from ._unknown_names import unknown_name
 
 __all__ = [
     "SIZE",
+    "ArrangedSets",
     "Binning",
     "Category",
+    "CrossedBlocks",
     "CrossedPositions",
     "DataColumn",
     "Feature",
+    "FileRows",
     "Fingerprint",
     "IntArray",
     "Labels",
@@ -112,6 +117,7 @@ __all__ = [
     "refuse_files",
     "resolve_features",
     "runs",
+    "runs_of_sets",
     "short_repr",
     "sorted_categories",
     "take_examples",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ._file_rows import FileRows
 from ._spark_frames import is_spark_frame, lazy_frame_error
 
 
@@ -32,6 +33,8 @@ def take_examples(X: Any, rows: npt.NDArray[np.integer]) -> Any:
     >>> take_examples(["a", "b", "c"], np.array([2, 0]))
     ['c', 'a']
     """
+    if isinstance(X, FileRows):
+        return X.take(rows)
     if isinstance(X, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
         return X.take(pa.array(rows))
     if isinstance(X, list | tuple):
@@ -46,6 +49,8 @@ def take_examples(X: Any, rows: npt.NDArray[np.integer]) -> Any:
 
 def column_names(X: Any) -> npt.NDArray[Any] | None:
     """Return the names of a frame's columns, or of a series that has one; None for what has none."""
+    if isinstance(X, FileRows):
+        X = X.stream.schema.empty_table()
     data = nw.from_native(X, allow_series=True, pass_through=True)
     names = list(data.columns) if isinstance(data, nw.DataFrame) else []
     if isinstance(data, nw.Series) and data.name:

@@ -87,7 +87,7 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
             return _as_classes(np.asarray(column.to_numpy(), np.bool_))
         if types.is_nested(column.type):
             raise TypeError(f"y holds {column.type} (first: {column[0].as_py()!r}). Give one label an example.")
-        return _as_classes(np.asarray(column.cast(pa.large_string()).to_numpy(), np.str_))
+        return _names(column)
     numbers = column.to_numpy()
     finite = np.isfinite(numbers)
     if not finite.all():
@@ -128,6 +128,16 @@ def join_classes(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _measured(numbers: npt.NDArray[Any]) -> bool:
     return bool((numbers != np.floor(numbers)).any()) or len(np.unique(numbers)) > _MOST_CLASSES
+
+
+def _names(column: pa.ChunkedArray) -> Labels:
+    """Return classes that are strings, or are written as such; each of them is looked at once."""
+    coded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
+    coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
+    classes, places = np.unique(
+        np.asarray(coded.dictionary.to_numpy(zero_copy_only=False), np.str_), return_inverse=True
+    )
+    return Labels(places.astype(np.int32)[coded.indices.to_numpy()], classes)
 
 
 def _as_classes(values: npt.NDArray[Any]) -> Labels:

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._arranged_sets import ArrangedSets
 from ._binning import Binning
-from ._offsets import IntArray, gather, offsets_from_sizes
+from ._offsets import IntArray, gather, runs_of_sets
 from ._positions import Positions
-from ._scratch import ScratchArray, scratch_array
+from ._scratch import ScratchArray
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
-
-# Parts of a scratch file that are put in order take at least so many bytes of memory, twice.
-_PART_BYTES = 1 << 23
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,13 +66,8 @@ class PackedSets:
         return PackedSets(packed, offsets - offsets[0], self.first_slots, self.bits)
 
     def blocks(self, n_tokens: int) -> Iterator[tuple[int, int]]:
-        """Cut the sets into runs of about so many tokens, and yield where each begins and ends."""
-        start = 0
-        while start < len(self):
-            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_tokens, side="right")) - 1
-            stop = min(max(stop, start + 1), len(self))
-            yield start, stop
-            start = stop
+        """Cut the sets into runs of about so many tokens."""
+        return runs_of_sets(self.offsets, n_tokens)
 
     def positions(self) -> Positions:
         """Return slots and fractions of all sets, in single precision."""
@@ -95,8 +88,7 @@ class PackedSets:
 class SetPacker:
     """Packs sets that come in pieces, each to its place.
 
-    What does not fit into memory goes to a scratch file: sets are written to their part of the file in the order they
-    come in, and put in order part by part at the end, so that nothing is read or written here and there.
+    What does not fit into memory goes to a scratch file; see `ArrangedSets`.
 
     Parameters
     ----------
@@ -122,73 +114,19 @@ class SetPacker:
     """
 
     def __init__(self, binning: Binning, sizes: IntArray, chosen: IntArray, max_memory: int) -> None:
-        self._chosen, self._sizes = chosen, sizes[chosen]
-        self._offsets = offsets_from_sizes(self._sizes)
-        self._places = np.full(len(sizes), -1, np.int64)
-        self._places[chosen] = np.arange(len(chosen))
         slots = np.diff(binning.slot_offsets)
         self._first_slots = binning.slot_offsets[:-1].astype(np.int32)
         self._bits = np.array([max(1, int(count - 1).bit_length()) for count in slots], np.int32)
-        self._to = scratch_array(len(slots) * int(self._offsets[-1]), np.uint32, max_memory)
-        self._ends = self._parts(max(max_memory // 4, _PART_BYTES))
-        self._written = self._offsets[self._ends[:-1]].copy()
+        self._sets = ArrangedSets(sizes, chosen, len(slots), np.uint32, max_memory)
 
     def add(self, first: int, positions: Positions) -> None:
         """Pack the sets that begin with number `first`, those of them that are kept."""
-        places = self._places[first : first + len(positions)]
-        if isinstance(self._to, np.ndarray):
-            _pack(positions, self._coding, np.where(places < 0, -1, self._offsets[places]), self._to)
-            return
-        kept = np.flatnonzero(places >= 0)
-        part_of = np.searchsorted(self._ends, places[kept], side="right") - 1
-        by_part = np.argsort(part_of, kind="stable")  # within a part they stay in the order they come in
-        kept, part_of = kept[by_part], part_of[by_part]
-        starts = offsets_from_sizes(np.diff(positions.offsets)[kept])
-        begins = np.full(len(positions), -1, np.int64)
-        begins[kept] = starts[:-1]
-        features = len(self._bits)
-        packed = np.empty(features * int(starts[-1]), np.uint32)
-        _pack(positions, self._coding, begins, packed)
-        cuts = starts[np.searchsorted(part_of, np.arange(len(self._ends)))]
-        for part in np.flatnonzero(np.diff(cuts)).tolist():
-            low, high = int(cuts[part]), int(cuts[part + 1])
-            start = int(self._written[part])
-            self._to[features * start : features * (start + high - low)] = packed[features * low : features * high]
-            self._written[part] += high - low
+        coding = self._first_slots, self._bits
+        self._sets.add(first, positions.offsets, lambda begins, to: _pack(positions, coding, begins, to))
 
     def packed(self) -> PackedSets:
         """Return the sets, all of which must have come."""
-        if not isinstance(self._to, np.ndarray):
-            for first, last in zip(self._ends[:-1].tolist(), self._ends[1:].tolist(), strict=True):
-                self._put_in_order(first, last)
-        return PackedSets(self._to, self._offsets, self._first_slots, self._bits)
-
-    @property
-    def _coding(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        return self._first_slots, self._bits
-
-    def _parts(self, most_bytes: int) -> IntArray:
-        """Cut the places into runs of about so many bytes."""
-        if isinstance(self._to, np.ndarray) or not len(self._chosen):
-            return np.array([0, len(self._chosen)])
-        tokens = max(most_bytes // (4 * len(self._bits)), 1)
-        cuts = np.searchsorted(self._offsets, np.arange(0, self._offsets[-1], tokens))
-        return np.unique(np.append(cuts, len(self._chosen)))
-
-    def _put_in_order(self, first: int, last: int) -> None:
-        came = np.argsort(self._chosen[first:last])
-        begin, features = int(self._offsets[first]), len(self._bits)
-        region = slice(features * begin, features * int(self._offsets[last]))
-        before = np.ascontiguousarray(self._to[region])
-        after = np.empty_like(before)
-        starts, begins = offsets_from_sizes(self._sizes[first + came]), self._offsets[first + came] - begin
-        if _native is not None:
-            _native.move_sets(before, starts, features, begins, after)
-        else:
-            ends = np.empty(len(came), np.int64)
-            ends[came] = np.arange(len(came))
-            after = before[gather(features * starts, ends)[0]]
-        self._to[region] = after
+        return PackedSets(self._sets.finished(), self._sets.offsets, self._first_slots, self._bits)
 
 
 def _pack(positions: Positions, coding: Any, begins: IntArray, packed: npt.NDArray[np.uint32]) -> None:

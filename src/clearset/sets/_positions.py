@@ -1,11 +1,12 @@
 """Where every token stands between the keypoints of its features, also if its first one has a value for each class."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ._offsets import IntArray, gather
+from ._offsets import IntArray, gather, runs_of_sets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,3 +132,48 @@ class CrossedPositions:
             self.values,
             self.keypoints,
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossedBlocks:
+    """Sets of tokens crossed with classes that are placed between keypoints only some at a time, in single precision.
+
+    Parameters
+    ----------
+    place : callable
+        ``place(start, stop)`` returns the `CrossedPositions` of a run of sets.
+    offsets : ndarray of shape (B + 1,), int64
+        Where the tokens of each set begin; a set without any has none here, and one in its positions.
+    n_classes : int
+        Number of classes, C.
+    room : float, default=0
+        Bytes of memory that positions may take that are kept because they are needed again.
+    """
+
+    place: Callable[[int, int], CrossedPositions]
+    offsets: IntArray
+    n_classes: int
+    room: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"CrossedBlocks({len(self)} sets, {self.n_tokens} tokens, {self.n_classes} classes)"
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens of all sets together."""
+        return int(self.offsets[-1])
+
+    def blocks(self, n_tokens: int) -> Iterator[tuple[int, int]]:
+        """Cut the sets into runs of about so many tokens."""
+        return runs_of_sets(self.offsets, n_tokens)
+
+    def between(self, start: int, stop: int) -> CrossedPositions:
+        """Return a run of sets."""
+        return self.place(start, stop)
+
+    def positions(self) -> CrossedPositions:
+        """Return all sets."""
+        return self.place(0, len(self))

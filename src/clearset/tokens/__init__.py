@@ -3,7 +3,7 @@
 from ._codes import Coded, EncodedSets, Found, TokenLimitError
 from ._corrections import Corrections, refined_values
 from ._covers import covered
-from ._cross_fit import cross_fit
+from ._cross_fit import cross_fit, table_of_rows
 from ._edited_table import TokenRow, correction_of, with_correction, with_token, without_token
 from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values, values_of_means
 from ._filters import (
@@ -19,10 +19,12 @@ from ._filters import (
 )
 from ._fingerprint import fingerprint_examples
 from ._item_columns import read_column
+from ._item_counts import ItemCounts
 from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
 from ._setting import Choices, Setting
 from ._statistics import Statistics
+from ._stored_occurrences import AnyOccurrences, ArrangedOccurrences, Reading, StoredOccurrences, arrange
 from ._streamed_columns import item_columns
 from ._table import TokenTable
 from ._table_rows import TokenStatistics
@@ -39,7 +41,9 @@ __all__ = [
     "VALUES",
     "WHOLE",
     "AllOf",
+    "AnyOccurrences",
     "AnyOf",
+    "ArrangedOccurrences",
     "Choices",
     "Coded",
     "Corrections",
@@ -48,6 +52,7 @@ __all__ = [
     "EncodedSets",
     "Filter",
     "Found",
+    "ItemCounts",
     "Items",
     "MaxInterval",
     "MaxSize",
@@ -55,8 +60,10 @@ __all__ = [
     "NGrams",
     "Occurrences",
     "OwnTokenizer",
+    "Reading",
     "Setting",
     "Statistics",
+    "StoredOccurrences",
     "Subsets",
     "TokenLimitError",
     "TokenPlacer",
@@ -66,6 +73,7 @@ __all__ = [
     "TokenStatistics",
     "TokenTable",
     "Tokenizer",
+    "arrange",
     "as_bytes",
     "as_tokenizer",
     "check_details",
@@ -84,6 +92,7 @@ __all__ = [
     "read_column",
     "read_details",
     "refined_values",
+    "table_of_rows",
     "token_values",
     "tokenizer_from_json",
     "values_of_means",

@@ -3,19 +3,17 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.sets import Labels, count_threads
+from clearset.sets import Labels, Task, count_threads
 from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
 from clearset.tokens._filters import Filter, apply_filters, least_count_of
-from clearset.tokens._mining import mine
+from clearset.tokens._mining import contributions_of, mine_parts
 from clearset.tokens._own_tokenizers import OwnTokenizer
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._token_index import TokenIndex
@@ -44,18 +42,32 @@ def count_tokens(
     """Count the tokens of canonical examples; return vocabulary, index and statistics of what passes the filters."""
     # With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
     # examples of that fold would influence the statistics outside of it, which come last, fold by fold.
-    least = least_count_of(filters, examples.labels.task)
-    n = len(examples)
-    # Outside a fold fewer examples do, for counts are then brought to the size of all.
-    outside = np.zeros(0, np.int64) if folds is None else n - np.bincount(folds, minlength=n_folds)
-    share = int(outside.min(initial=n)) / n
-    min_count = max(1, math.ceil(least * share - 1e-9))
+    outside = sizes_outside(folds, n_folds, len(examples))
+    min_count = least_outside(filters, examples.labels.task, outside, len(examples))
     mined, everything, rest = _mine(examples, tokenizer, min_count, threads, folds, n_folds)
-    everything = filtered(everything, filters)
-    out_of_fold = [
-        filtered(replace(part, scale=(n, max(int(size), 1))), filters) for part, size in zip(rest, outside, strict=True)
-    ]
-    return kept_tokens(mined, everything, out_of_fold, examples.vocabulary, tokenizer)
+    return kept_tokens(
+        mined, *all_filtered(everything, rest, outside, len(examples), filters), examples.vocabulary, tokenizer
+    )
+
+
+def sizes_outside(folds: npt.NDArray[np.integer] | None, n_folds: int, n: int) -> Int64:
+    """Return the number of examples outside of each fold; nothing without folds."""
+    return np.zeros(0, np.int64) if folds is None else n - np.bincount(folds, minlength=n_folds)
+
+
+def least_outside(filters: tuple[Filter, ...], task: Task, outside: Int64, n: int) -> int:
+    """Return a count that every token has that passes the filters among all of n examples, or outside of some fold."""
+    # Outside a fold fewer examples do, for counts are then brought to the size of all.
+    share = int(outside.min(initial=n)) / n
+    return max(1, math.ceil(least_count_of(filters, task) * share - 1e-9))
+
+
+def all_filtered(
+    everything: Statistics, rest: Sequence[Statistics], outside: Int64, n: int, filters: tuple[Filter, ...]
+) -> tuple[Statistics, list[Statistics]]:
+    """Return statistics that say which tokens pass, those outside of folds brought to the size of all n examples."""
+    brought = [replace(part, scale=(n, max(int(size), 1))) for part, size in zip(rest, outside, strict=True)]
+    return filtered(everything, filters), [filtered(part, filters) for part in brought]
 
 
 def kept_tokens(
@@ -126,35 +138,62 @@ def _mine(
     else:
         codes = full_classes(examples.labels)[1]
     n_classes = 1 if classes is None else len(classes)
-    options: dict[str, Any] = {"min_count": min_count, "threads": threads}
-    labels: dict[str, Any] = {"weights": examples.weights, "values": values, **options}
-    counting = partial(mine, examples.coded, tokenizer.joining(examples.vocabulary))
-    if folds is None:
-        mined = counting(codes, n_classes, **labels)
-    else:
-        mined = counting(folds * np.int32(n_classes) + codes, n_folds * n_classes, **labels)
+    contributions = contributions_of(examples.weights, values)
+    exact = None if contributions is None else ExactSums.of(Extent.of(contributions))
+    parts = None
+    if exact is not None and contributions is not None:
+        parts = counted_parts(exact.split(contributions), n_folds)
+    channels = codes if folds is None else folds * np.int32(n_classes) + codes
+    mined = mine_parts(
+        examples.coded,
+        tokenizer.joining(examples.vocabulary),
+        channels,
+        max(n_folds, 1) * n_classes,
+        parts,
+        min_count=min_count,
+        threads=threads,
+    )
     sizes = sizes_of(mined, examples.vocabulary, tokenizer)
-    centre = float(prior) if classes is None else None
+    return mined, *statistics_of(mined, sizes, exact, n_classes, n_folds, float(prior) if classes is None else None)
+
+
+def counted_parts(parts: Float64, n_folds: int) -> Float64:
+    """Return what examples add to sums, with folds also a one, which counts them."""
+    return np.hstack([parts, np.ones((len(parts), 1))]) if n_folds else parts
+
+
+def statistics_of(
+    mined: Mined, sizes: Int32, exact: ExactSums | None, n_classes: int, n_folds: int, centre: float | None
+) -> tuple[Statistics, list[Statistics]]:
+    """Return the statistics of mined tokens, and with folds those outside of each.
+
+    Channels are fold x class. Sums are counts, or where there are weights or numbers those of parts that `exact` splits
+    off, with folds also of ones (see `counted_parts`).
+    """
 
     def statistics(held: Int64, sums: Sums) -> Statistics:
         return Statistics(held, sums, sizes, held > 0, centre)
 
-    width = 3 if classes is None else n_classes
-    sums = mined.sums.reshape(len(mined.items), max(n_folds, 1), width)
-    if folds is None:
-        return mined, statistics(mined.counts, sums[:, 0]), []
-    if examples.weights is None and values is None:
-        total = _added(sums, range(n_folds))
-        held = np.stack([sums[:, fold].sum(axis=1) for fold in range(n_folds)], axis=1)
-        rest = [total - sums[:, fold] for fold in range(n_folds)]
+    n_columns = 1 if exact is None else len(exact.columns) + bool(n_folds)
+    by_fold = mined.sums.reshape(len(mined.items), max(n_folds, 1), n_classes, n_columns)
+    if exact is None:
+        sums = by_fold[..., 0]
+        total, held = _added(sums, range(sums.shape[1])), sums.sum(axis=2)
     else:
         # Sums of sums have other last bits than sums at once, and the table is to be the same with and without folds.
-        # What is outside a fold is added up, for differences would lose digits.
-        total = counting(codes, n_classes, **labels).sums.reshape(len(mined.items), width)
-        held = counting(folds, n_folds, **options).sums
-        rest = [_added(sums, [f for f in range(n_folds) if f != fold]) for fold in range(n_folds)]
-    outside = [mined.counts - held[:, fold].astype(np.int64) for fold in range(n_folds)]
-    return mined, statistics(mined.counts, total), list(map(statistics, outside, rest))
+        # Sums of parts are exact.
+        n_parts = len(exact.columns)
+        sums, total = (exact.join(part) for part in (by_fold[..., :n_parts], by_fold[..., :n_parts].sum(axis=1)))
+        sums, total = (sums[..., 0], total[..., 0]) if centre is None else (sums[:, :, 0], total[:, 0])
+        held = by_fold[..., -1].sum(axis=2)
+    if not n_folds:
+        return statistics(mined.counts, total), []
+    rest = []
+    for fold in range(n_folds):
+        # Of floats, what is outside a fold is added up, for differences would lose digits.
+        outside = total - sums[:, fold] if exact is None else _added(sums, [f for f in range(n_folds) if f != fold])
+        rest.append(statistics(mined.counts - held[:, fold].astype(np.int64), outside))
+    return statistics(mined.counts, total), rest
 
 
 def _added(sums: Sums, folds: Iterable[int]) -> Sums:

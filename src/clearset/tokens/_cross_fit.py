@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.tokens._codes import Int32
+from clearset.sets import FileRows, Labels
+from clearset.tokens._codes import Float64, Int32
 from clearset.tokens._counted_examples import CountedExamples
+from clearset.tokens._counting import available_threads
 from clearset.tokens._filters import check_filters
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._streamed_table import cross_fit_streamed
 from clearset.tokens._table import TokenTable
 
 _MOST_FOLDS = 31  # one bit of a node's mask each, and one for the table itself
@@ -64,6 +67,24 @@ def cross_fit(
     examples = CountedExamples.read(X, y, tokenizer, sample_weight=sample_weight)
     numbers = _check_folds(folds, n_folds, len(examples))
     return TokenTable.of_examples(examples, tokenizer, chosen, threads, numbers, n_folds)
+
+
+def table_of_rows(
+    rows: FileRows,
+    labels: Labels,
+    weights: Float64 | None,
+    tokens: Any,
+    filters: Any,
+    folds: npt.NDArray[np.integer] | None = None,
+    n_folds: int = 0,
+    *,
+    threads: int | None = None,
+) -> tuple[TokenTable, tuple[Statistics, ...]]:
+    """Return what `cross_fit` does of rows in files; without folds the table alone. It comes without its examples."""
+    tokenizer, chosen = as_tokenizer(tokens), check_filters(filters)
+    count, memory = available_threads(threads), rows.max_memory
+    found, rest = cross_fit_streamed(rows, labels, weights, tokenizer, chosen, count, memory, folds, n_folds)
+    return TokenTable(tokenizer=tokenizer, filters=chosen, **vars(found)), rest
 
 
 def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> Int32:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.sets import Labels, Task, read_labels, read_weights
-from clearset.tokens._codes import BoolArray, Coded, Float64, Int32, Sums
+from clearset.tokens._codes import BoolArray, Coded, Float64, Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import full_classes, prior_contributions, prior_from_sums
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
@@ -117,7 +117,7 @@ class StreamedLabels:
         """Return the labels and weights of some examples, as examples without items."""
         assert self._values is not None  # noqa: S101
         weights = None if self._weights is None else self._weights.read(start, stop)
-        return _without_items(Labels(codes_of(self._values.read(start, stop)), classes), weights)
+        return without_items(Labels(codes_of(self._values.read(start, stop)), classes), weights)
 
 
 class Totals(NamedTuple):
@@ -172,13 +172,6 @@ class Totals(NamedTuple):
         channels, added = self._adding(self.rows(start, stop))
         return channels, None if self.exact is None or added is None else self.exact.split(added)
 
-    def joined(self, sums: Sums) -> Sums:
-        """Return sums from sums of parts, as `Statistics` has them."""
-        if self.exact is None:
-            return sums
-        together = self.exact.join(sums)
-        return together[:, 0] if self.classes is None else together[..., 0]
-
     def _adding(self, piece: CountedExamples) -> tuple[Int32, Float64 | None]:
         if self.classes is None:
             channels = np.zeros(len(piece), np.int32)
@@ -195,7 +188,8 @@ def _as_numbers(values: npt.NDArray[Any]) -> Float64:
     return values.astype(np.float64) + 0.0
 
 
-def _without_items(labels: Labels, weights: Float64 | None) -> CountedExamples:
+def without_items(labels: Labels, weights: Float64 | None) -> CountedExamples:
+    """Return labels and weights as examples without items."""
     none = Coded(np.zeros(0, np.int32), np.zeros(len(labels.values) + 1, np.int64))
     return CountedExamples(pa.array([], pa.large_string()), none, labels, weights)
 

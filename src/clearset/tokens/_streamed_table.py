@@ -1,6 +1,6 @@
 """Counting the tokens of examples that need not fit into memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,22 +10,36 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.sets import Task, read_weights
+from clearset.sets import FileRows, Labels, Task, read_weights
 from clearset.tokens._codes import BoolArray, Coded, Float64, Joining, TokenLimitError
-from clearset.tokens._counting import filtered, kept_tokens, sizes_of
-from clearset.tokens._filters import Filter, least_count
+from clearset.tokens._counted_examples import CountedExamples
+from clearset.tokens._counting import (
+    all_filtered,
+    counted_parts,
+    kept_tokens,
+    least_outside,
+    sizes_of,
+    sizes_outside,
+    statistics_of,
+)
+from clearset.tokens._filters import Filter
 from clearset.tokens._item_counts import ItemCounts
 from clearset.tokens._mining import mine_parts
 from clearset.tokens._mining_passes import mine_stored
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._stored_rows import Block, StoredRows
 from clearset.tokens._streamed_columns import Batch, StreamedColumns
-from clearset.tokens._streamed_labels import StreamedLabels, Totals
+from clearset.tokens._streamed_labels import StreamedLabels, Totals, without_items
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
 from clearset.tokens._vocabulary import alphabetical_ranks, as_bytes, encode, flat, places_in, unique_sorted
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
+
+# A table of rows takes one part in so many of the memory.
+_PIECES = 80
+# What a token takes in a view, and for each class: counts and sums, features, and where they stand between keypoints.
+_VIEW_BYTES, _CLASS_BYTES = 72, 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,24 +67,82 @@ def count_streamed(
     labels, items = _first_pass(columns, tokenizer, task, bytes_at_once, memory)
     if not labels.n_rows:
         raise ValueError("All weights are 0, so that there are no examples. Give some of them weight.")
-    least = max([1, *(least_count(part, labels.task) for part in filters)])
+    lists = _lists_of_columns(columns, tokenizer, bytes_at_once)
+    return _count(lists, items, labels.totals(), labels.task, tokenizer, filters, threads, memory)[0]
+
+
+def cross_fit_streamed(
+    rows: FileRows,
+    labels: Labels,
+    weights: Float64 | None,
+    tokenizer: Tokenizer,
+    filters: tuple[Filter, ...],
+    threads: int,
+    memory: int,
+    folds: npt.NDArray[np.integer] | None = None,
+    n_folds: int = 0,
+) -> tuple[StreamedTokens, tuple[Statistics, ...]]:
+    """Count the tokens of rows whose labels and folds are in memory; see `cross_fit`."""
+    items = ItemCounts(memory // 20)
+    for table in rows.tables(_PIECES):
+        _count_items(tokenizer.parts(table), items)
+    values = labels.values
+
+    def labelled(start: int, stop: int) -> CountedExamples:
+        some = None if weights is None else weights[start:stop]
+        return without_items(labels._replace(values=values[start:stop]), some)
+
+    lists = (tokenizer.parts(table) for table in rows.tables(_PIECES))
+    totals = Totals.of(labelled, len(rows))
+    return _count(lists, items, totals, labels.task, tokenizer, filters, threads, memory, folds, n_folds)
+
+
+def _count(
+    lists: Iterator[pa.LargeListArray],
+    items: ItemCounts,
+    totals: Totals,
+    task: Task,
+    tokenizer: Tokenizer,
+    filters: tuple[Filter, ...],
+    threads: int,
+    memory: int,
+    folds: npt.NDArray[np.integer] | None = None,
+    n_folds: int = 0,
+) -> tuple[StreamedTokens, tuple[Statistics, ...]]:
+    """Count the tokens of lists of items, whose items were counted before."""
+    n, n_classes = totals.n_rows, totals.n_channels
+    outside = sizes_outside(folds, n_folds, n)
+    least = least_outside(filters, task, outside, n)
     vocabulary = _vocabulary(items, least, tokenizer, memory)
-    totals = labels.totals()
-    rows = _second_pass(columns, tokenizer, vocabulary, totals, bytes_at_once)
+    rows = _store(lists, tokenizer, vocabulary, totals, folds, n_folds)
     mined = mine_stored(
         rows,
         tokenizer.joining(vocabulary),
         len(vocabulary),
-        totals.n_channels,
+        max(n_folds, 1) * n_classes,
         min_count=least,
         threads=threads,
         memory=memory,
     )
     del rows
+    _check_views(len(mined.items), n_folds, n_classes, memory)
     sizes = sizes_of(mined, vocabulary, tokenizer)
-    everything = Statistics(mined.counts, totals.joined(mined.sums), sizes, mined.counts > 0, totals.centre)
-    vocabulary, index, statistics, _ = kept_tokens(mined, filtered(everything, filters), (), vocabulary, tokenizer)
-    return StreamedTokens(vocabulary, index, statistics, totals.classes, totals.prior, labels.task, labels.n_rows)
+    everything, rest = statistics_of(mined, sizes, totals.exact, n_classes, n_folds, totals.centre)
+    everything, rest = all_filtered(everything, rest, outside, n, filters)
+    vocabulary, index, statistics, out_of_fold = kept_tokens(mined, everything, rest, vocabulary, tokenizer)
+    tokens = StreamedTokens(vocabulary, index, statistics, totals.classes, totals.prior, task, n)
+    return tokens, out_of_fold
+
+
+def _check_views(n_tokens: int, n_folds: int, n_classes: int, memory: int) -> None:
+    """Raise an error if statistics outside of folds, and what a set function reads of them, would not fit."""
+    needed = n_tokens * (n_folds + 1) * (_VIEW_BYTES + _CLASS_BYTES * n_classes)
+    if n_folds and needed > memory // 2:
+        raise TokenLimitError(
+            f"{n_tokens:,} tokens with statistics outside of {n_folds} folds take about {needed:,} bytes, more than "
+            f"half of the {memory:,} bytes that are left of max_memory. Ask for more examples per token, such as a "
+            "higher MinCount, use fewer folds (cross_fit), or allow more memory."
+        )
 
 
 def _first_pass(
@@ -84,11 +156,23 @@ def _first_pass(
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"In the rows from {batch.first_row:,} on: {error}") from error
-        strings, coded = encode(lists)
-        # One word at a time, n-grams are items that an example may repeat.
-        counted = mine_parts(coded, Joining("ngrams", 1), np.zeros(coded.n_rows, np.int32), 1)
-        items.add(strings.take(pa.array(counted.items)), counted.counts)
+        _count_items(lists, items)
     return labels, items
+
+
+def _count_items(lists: pa.LargeListArray, items: ItemCounts) -> None:
+    strings, coded = encode(lists)
+    # One word at a time, n-grams are items that an example may repeat.
+    counted = mine_parts(coded, Joining("ngrams", 1), np.zeros(coded.n_rows, np.int32), 1)
+    items.add(strings.take(pa.array(counted.items)), counted.counts)
+
+
+def _lists_of_columns(
+    columns: StreamedColumns, tokenizer: Tokenizer, bytes_at_once: int
+) -> Iterator[pa.LargeListArray]:
+    for batch in columns.batches(bytes_at_once):
+        weights = read_weights(batch.weights, len(batch.labels))
+        yield _parts(tokenizer, batch, None if weights is None else weights > 0)
 
 
 def _parts(tokenizer: Tokenizer, batch: Batch, kept: BoolArray | None) -> pa.LargeListArray:
@@ -122,16 +206,24 @@ def _array(column: pa.ChunkedArray) -> pa.LargeStringArray:
     return column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
-def _second_pass(
-    columns: StreamedColumns, tokenizer: Tokenizer, vocabulary: pa.LargeStringArray, totals: Totals, bytes_at_once: int
+def _store(
+    lists: Iterator[pa.LargeListArray],
+    tokenizer: Tokenizer,
+    vocabulary: pa.LargeStringArray,
+    totals: Totals,
+    folds: npt.NDArray[np.integer] | None,
+    n_folds: int,
 ) -> StoredRows:
-    rows, encode_known, start = StoredRows(totals.n_parts), _encoder(vocabulary, tokenizer), 0
-    for batch in columns.batches(bytes_at_once):
-        weights = read_weights(batch.weights, len(batch.labels))
-        kept = None if weights is None else weights > 0
-        coded = encode_known(_parts(tokenizer, batch, kept))
+    """Write the codes of known items to scratch files, with the channel of each row and what it adds to sums."""
+    n_parts = totals.n_parts + bool(n_folds) if totals.n_parts else 0
+    rows, encode_known, start = StoredRows(n_parts), _encoder(vocabulary, tokenizer), 0
+    for part in lists:
+        coded = encode_known(part)
         stop = start + coded.n_rows
-        rows.append(Block(coded, *totals.channels_and_parts(start, stop)))
+        channels, parts = totals.channels_and_parts(start, stop)
+        if folds is not None:
+            channels = folds[start:stop].astype(np.int32) * np.int32(totals.n_channels) + channels
+        rows.append(Block(coded, channels, None if parts is None else counted_parts(parts, n_folds)))
         start = stop
     return rows
 

@@ -7,7 +7,7 @@ import numpy as np
 from clearset.sets import Binning, Feature, choose_keypoints
 from clearset.tokens._codes import Float64
 from clearset.tokens._features import PER_SET
-from clearset.tokens._token_reader import Occurrences
+from clearset.tokens._stored_occurrences import AnyOccurrences
 from clearset.tokens._token_rows import TokenRows
 
 # Occurrences of tokens, drawn at random, by which keypoints are chosen.
@@ -16,7 +16,7 @@ SAMPLE = 200_000
 
 def fit_token_binning(
     features: Sequence[Feature],
-    occurrences: Occurrences,
+    occurrences: AnyOccurrences,
     rows: TokenRows,
     *,
     keypoints: int,
@@ -30,18 +30,19 @@ def fit_token_binning(
     Binning
         The keypoints: of the value at even distances, of other features at quantiles.
     """
-    n_tokens = len(occurrences.rows)
+    n_tokens = occurrences.n_tokens
     chosen = np.arange(n_tokens) if n_tokens <= SAMPLE else np.sort(rng.integers(n_tokens, size=SAMPLE))
-    sets = np.searchsorted(occurrences.found.offsets, chosen, side="right") - 1
+    sets = np.searchsorted(occurrences.offsets, chosen, side="right") - 1
     value, *plain = features
-    places = [_even_keypoints(rows.values[occurrences.rows[chosen]], value, keypoints, unit)]
+    some = occurrences.at(chosen)
+    places = [_even_keypoints(rows.values[some.rows], value, keypoints, unit)]
     for feature in plain:
         if feature.name in rows.own:
-            sample = rows.own[feature.name][occurrences.rows[chosen]]
+            sample = rows.own[feature.name][some.rows]
         elif feature.name in PER_SET:
             sample = occurrences.of_sets(feature.name)[sets]
         else:
-            sample = occurrences.of_tokens(feature.name)[chosen]
+            sample = some.of_tokens(feature.name)
         sample = sample[~np.isnan(sample)]
         places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, feature.bounds))
     return Binning(tuple(features), tuple(places), (None,) * len(features))

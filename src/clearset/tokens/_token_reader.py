@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.sets import Binning, CrossedPositions, offsets_from_sizes
+from clearset.sets import Binning, CrossedPositions, offsets_from_sizes, runs_of_sets
 from clearset.tokens._codes import MAX_TOKENS, BoolArray, Float64, Found, Int32, Int64
 from clearset.tokens._features import PER_SET, WHOLE
 from clearset.tokens._item_details import details_of_tokens, read_details
@@ -41,14 +41,37 @@ class Occurrences(NamedTuple):
             return np.asarray(self.sizes == np.repeat(self.n_items, self.counts), dtype=np.float64)
         return self.details[name]
 
+    @property
+    def offsets(self) -> Int64:
+        """Where the tokens of each example begin, ``(B + 1,)``."""
+        return self.found.offsets
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens of all examples together."""
+        return len(self.rows)
+
+    def at(self, tokens: Int64) -> "Occurrences":
+        """Return some of the tokens, rising, each as if it were an example of its own of as many items."""
+        sets = np.searchsorted(self.offsets, tokens, side="right") - 1
+        return Occurrences(
+            Found(self.found.tokens[tokens], np.arange(len(tokens) + 1)),
+            self.rows[tokens],
+            self.sizes[tokens],
+            self.n_items[sets],
+            {name: detail[tokens] for name, detail in self.details.items()},
+        )
+
+    def whole(self) -> "Occurrences":
+        """Return the tokens of all examples."""
+        return self
+
     def pieces(self, most_tokens: int) -> Iterator["Occurrences"]:
         """Return runs of examples with about `most_tokens` tokens, at least one example each; one run without any."""
-        offsets, start, n = self.found.offsets, 0, len(self.counts)
-        if not n:
+        offsets = self.found.offsets
+        if not len(self.counts):
             yield self
-        while start < n:
-            stop = int(np.searchsorted(offsets, offsets[start] + most_tokens, side="right")) - 1
-            stop = min(max(stop, start + 1), n)
+        for start, stop in runs_of_sets(offsets, most_tokens):
             tokens = slice(int(offsets[start]), int(offsets[stop]))
             yield Occurrences(
                 Found(self.found.tokens[tokens], offsets[start : stop + 1] - offsets[start]),
@@ -57,7 +80,6 @@ class Occurrences(NamedTuple):
                 self.n_items[start:stop],
                 {name: detail[tokens] for name, detail in self.details.items()},
             )
-            start = stop
 
     @classmethod
     def joined(cls, parts: Sequence["Occurrences"]) -> "Occurrences":
@@ -109,7 +131,9 @@ class TokenReader:
         """The statistics of tokens as a set function reads them, for every view."""
         return TokenRows.of(self.table, self.out_of_fold, self.names, self.shrinkage)
 
-    def find(self, X: Any, views: Int64 | None = None, threads: int = 1, most: int | None = None) -> Occurrences:
+    def find(
+        self, X: Any, views: npt.NDArray[np.integer] | None = None, threads: int = 1, most: int | None = None
+    ) -> Occurrences:
         """Find the tokens of examples; raise a `TokenLimitError` where there are more than `most` of them."""
         # The statistics that each example sees are its view: 0 for those of the table, fold + 1 for those outside of a
         # fold.
@@ -119,11 +143,14 @@ class TokenReader:
         found = self.table.find(encoded, self.cover, views, threads, most)
         rows = found.tokens.astype(np.int64)
         if views is not None:
-            rows += self.rows.n_tokens * np.repeat(views, np.diff(found.offsets))
-        # Tokens that pass only without a fold are numbered after those of the table.
-        sizes = (self.out_of_fold[0] if len(self.out_of_fold) else self.table.statistics).sizes
+            rows += self.rows.n_tokens * np.repeat(views.astype(np.int64), np.diff(found.offsets))
         told = details_of_tokens(self.table, items, columns, found)
-        return Occurrences(found, rows, sizes[found.tokens], encoded.n_items, told)
+        return Occurrences(found, rows, self.sizes[found.tokens], encoded.n_items, told)
+
+    @property
+    def sizes(self) -> Int32:
+        """The number of items of each token, also of those that pass only without a fold, which come last."""
+        return (self.out_of_fold[0] if len(self.out_of_fold) else self.table.statistics).sizes
 
     def alone(self, tokens: npt.NDArray[np.integer]) -> Occurrences:
         """Return examples of one token of the table each; without details, which only examples tell."""

@@ -17,10 +17,11 @@ from clearset.training._prepared import DOUBLE_PRECISION_VALUES, LabelledSets
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
 from clearset.training._support import base_means
-from clearset.training._try_setting import Plan, Trial, build_table
+from clearset.training._try_setting import PIECES, Plan, Trial, build_table
 
 __all__ = [
     "DOUBLE_PRECISION_VALUES",
+    "PIECES",
     "FittedSets",
     "Fitting",
     "JointSets",

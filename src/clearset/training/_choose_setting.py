@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from clearset.sets import FileRows
 from clearset.tokens import (
     Filter,
+    ItemCounts,
     Items,
     MaxSize,
     MinCount,
@@ -39,10 +41,27 @@ def smallest_tokens(X: Any) -> Tokenizer:
     column = read_column(X)
     if column.offsets is not None:
         return Items()
-    words = NGrams(max_order=1)
-    repeated = pc.count_distinct(column.strings).as_py() < SHARE_OF_TEXTS * len(column.strings)
-    texts = len(words.parts(X).values) >= WORDS_OF_A_TEXT * len(column.strings)
-    return words if texts and not repeated else Items()
+    n_words = len(NGrams(max_order=1).parts(X).values)
+    return _smallest_of_strings(len(column.strings), pc.count_distinct(column.strings).as_py(), n_words)
+
+
+def smallest_tokens_in_files(rows: FileRows) -> Tokenizer:
+    """Return the same of examples in files."""
+    distinct, n_strings, n_words = ItemCounts(rows.max_memory // 20), 0, 0
+    for table in rows.tables(80):
+        column = read_column(table)
+        if column.offsets is not None:
+            return Items()
+        n_strings += len(column.strings)
+        n_words += len(NGrams(max_order=1).parts(table).values)
+        strings = column.strings.drop_null().unique()
+        distinct.add(strings, np.ones(len(strings), np.int64))
+    return _smallest_of_strings(n_strings, sum(map(len, distinct.at_least(1))), n_words)
+
+
+def _smallest_of_strings(n_strings: int, n_distinct: int, n_words: int) -> Tokenizer:
+    is_text = n_words >= WORDS_OF_A_TEXT * n_strings and n_distinct >= SHARE_OF_TEXTS * n_strings
+    return NGrams(max_order=1) if is_text else Items()
 
 
 def larger_tokens(tokens: Tokenizer, size: int) -> Tokenizer:

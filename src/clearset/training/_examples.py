@@ -1,12 +1,12 @@
 """Labelled examples, and which of them train, validate and make the token table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from clearset.sets import Labels, has_missing, take_examples
+from clearset.sets import FileRows, Labels, has_missing, take_examples
 
 IntArray = npt.NDArray[np.int64]
 
@@ -42,8 +42,14 @@ class LabelledExamples:
             return Labels(self.labels, None)
         return Labels(self.labels.astype(np.int32), classes, declared=True)
 
+    def in_memory(self) -> "LabelledExamples":
+        """Read the examples, if they are in files."""
+        return replace(self, X=self.X.read()) if isinstance(self.X, FileRows) else self
+
     def take(self, rows: IntArray) -> "LabelledExamples":
         """Return some of the examples."""
+        if len(rows) == len(self) and bool((rows == np.arange(len(rows))).all()):
+            return self
         return LabelledExamples(take_examples(self.X, rows), self.labels[rows], self.weights[rows])
 
 
@@ -53,7 +59,9 @@ class Sources:
 
     training: LabelledExamples  # what the set function is trained on
     validation: LabelledExamples | None  # what the epoch and the setting are chosen by, or None
-    folds: IntArray | None  # the fold of each training example, where the table is made of the same examples; else None
+    folds: (
+        npt.NDArray[np.uint8] | None
+    )  # the fold of each training example, where the table is made of the same examples; else None
     n_folds: int  # the number of folds
 
     def sampled(self, size: int, rng: np.random.Generator) -> "Sources":
@@ -64,9 +72,9 @@ class Sources:
 
         training, validation, folds = self.training, self.validation, self.folds
         if (some := chosen(len(training), size)) is not None:
-            training, folds = training.take(some), None if folds is None else folds[some]
+            training, folds = training.take(some).in_memory(), None if folds is None else folds[some]
         if validation is not None and (some := chosen(len(validation), size // 3)) is not None:
-            validation = validation.take(some)
+            validation = validation.take(some).in_memory()
         return Sources(training, validation, folds, self.n_folds)
 
 

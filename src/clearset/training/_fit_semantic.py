@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.sets import FileRows
 from clearset.tokens import Filter, MinCount, Setting, Tokenizer, as_tokenizer, check_filters, read_details
-from clearset.training._choose_setting import choose, smallest_tokens
+from clearset.training._choose_setting import choose, smallest_tokens, smallest_tokens_in_files
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
@@ -23,7 +24,9 @@ MOST_TO_CHOOSE_BY = 12_000
 
 def tokens_of(parameters: Mapping[str, Any], X: Any) -> Tokenizer:
     """Return the tokenizer asked for, or the smallest tokens of the examples."""
-    return smallest_tokens(X) if parameters["tokens"] is None else as_tokenizer(parameters["tokens"])
+    if parameters["tokens"] is not None:
+        return as_tokenizer(parameters["tokens"])
+    return smallest_tokens_in_files(X) if isinstance(X, FileRows) else smallest_tokens(X)
 
 
 def filters_of(parameters: Mapping[str, Any], default: tuple[Filter, ...]) -> tuple[Filter, ...]:
@@ -82,8 +85,9 @@ class Learning:
             n_folds, groups = (min(n_folds, n_groups), groups) if n_groups > 1 else (n_folds, None)
         return Sources(rows, None, self._deal(rows, groups, n_folds), n_folds)
 
-    def _deal(self, rows: LabelledExamples, groups: npt.NDArray[Any] | None, n_folds: int) -> npt.NDArray[np.int64]:
-        return deal(rows.labels, groups, n_folds, self.rng, classes=self.plan.classes is not None)
+    def _deal(self, rows: LabelledExamples, groups: npt.NDArray[Any] | None, n_folds: int) -> npt.NDArray[np.uint8]:
+        folds = deal(rows.labels, groups, n_folds, self.rng, classes=self.plan.classes is not None)
+        return folds.astype(np.uint8)
 
     def choose(self, sources: Sources) -> tuple[Trial, list[tuple[Setting, float]]]:
         """Try the settings that the parameters leave open."""
@@ -92,7 +96,9 @@ class Learning:
         if plan.table is not None:
             tokens, filters = plan.table.tokenizer, plan.table.filters
         else:
-            tokens = tokens_of(parameters, read_details(sources.training.X, plan.details)[0])
+            X = sources.training.X
+            items = X.without(plan.details) if isinstance(X, FileRows) else read_details(X, plan.details)[0]
+            tokens = tokens_of(parameters, items)
             filters = filters_of(parameters, () if given else (MinCount(2),))
         first = Setting(
             tokens,

@@ -9,14 +9,15 @@ from scipy.optimize import minimize_scalar
 
 from clearset.engines import Refinement, Schedule, TrainingSets, engine
 from clearset.functions import Layout, Loss, SetFunction
-from clearset.sets import Binning, CrossedPositions, Feature, Trust
-from clearset.tokens import PER_SET, Occurrences, TokenPlacer, TokenRows, fit_token_binning
+from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Feature, Trust
+from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
+from clearset.training._placed_tokens import PlacedTokens, TokenExamples, place_tokens
 from clearset.training._support import find_support, is_promised, smallest_supported
 
 FloatArray = npt.NDArray[np.float64]
@@ -41,19 +42,6 @@ SMALL = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class TokenExamples:
-    """Labelled examples with their tokens."""
-
-    occurrences: Occurrences
-    rows: TokenRows  # what is known of the tokens
-    corrected: npt.NDArray[np.int32]  # the correction of each token, -1 for none
-    labels: FloatArray
-    weights: FloatArray
-    training: npt.NDArray[np.int64]  # which examples train
-    validation: npt.NDArray[np.int64]  # which examples validate
-
-
-@dataclass(frozen=True, eq=False)
 class TokenTask:
     """What a set function of tokens is to learn, and how."""
 
@@ -64,6 +52,7 @@ class TokenTask:
     options: Options
     value_unit: float  # a meaningful difference of values, in which training counts them
     pull: float  # how strongly corrections are pulled to 0
+    max_memory: float = float("inf")  # bytes that tokens may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +93,8 @@ def fit_tokens(
     # there.
     stops = () if shown is None else shown.stops
     options = replace(task.options, patience=None) if stops else task.options
-    fitting, crossed = _fitting(task, examples, options, rng, start, on_epoch)
-    data, unit = fitting.data, fitting.unit
+    fitting, placed = _fitting(task, examples, options, rng, start, on_epoch)
+    data, unit, n_classes = fitting.data, fitting.unit, examples.rows.values.shape[1]
     schedule = options.schedule(
         choose_batch_size(task.batch_size, len(data), share=64, largest=2048),
         stop_after=stops[0] if stops else None,
@@ -129,7 +118,7 @@ def fit_tokens(
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
-        refined = replace(best, corrections=np.zeros((n_corrections, crossed.n_classes)))
+        refined = replace(best, corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
             schedule,
             learning_rate=SETTLED * options.learning_rate,
@@ -144,24 +133,26 @@ def fit_tokens(
         if progress.best_epoch:
             best = progress.best
     validation_losses = _validation_losses(fitting, best)
-    if fitting.validation is None and crossed.n_classes == 1:
+    if fitting.validation is None and n_classes == 1:
         best = _levelled(best, fitting)
-    function = _finished(best, fitting, crossed)
-    first = function if best is plain else _finished(plain, fitting, crossed)
+    function = _finished(best, fitting, placed.shown)
+    first = function if best is plain else _finished(plain, fitting, placed.shown)
     counts, weights = examples.occurrences.counts, np.zeros(len(examples.labels))
     weights[examples.training] = examples.weights[examples.training]
     known = counts[(weights > 0) & (counts > 0)]
     promised = is_promised(task.features, task.trusts, PER_SET)
     tokens = 1 if promised else smallest_supported(known, SMALL * len(known))
-    with_tokens = data if not len(known) else replace(data, weights=np.where(counts[data.which] > 0, data.weights, 0.0))
-    support = find_support(function, fitting.binning, task.loss, with_tokens, data, tokens, options.threads)
+    with_tokens = data
+    if len(known):
+        with_tokens = replace(data, weights=np.where(counts[placed.training] > 0, data.weights, 0.0))
+    support = find_support(function, fitting.binning, task.loss, with_tokens, placed.sample, tokens, options.threads)
     function = replace(function, support=support)
     if function.corrections is not None:
         function = replace(function, corrections=function.corrections * task.value_unit)
     trained, labels = examples.training, examples.labels
     n_itemless = int(np.count_nonzero(examples.occurrences.n_items[trained] == 0))
     nothing = expected_of_nothing(
-        task.loss, labels[trained], weights[trained], counts[trained] == 0, crossed.n_classes, n_itemless
+        task.loss, labels[trained], weights[trained], counts[trained] == 0, n_classes, n_itemless
     )
     return FittedTokens(
         fitting.binning,
@@ -185,7 +176,7 @@ def _fitting(
     rng: np.random.Generator,
     start: FittedTokens | None,
     on_epoch: Report | None,
-) -> tuple[Fitting, CrossedPositions]:
+) -> tuple[Fitting, PlacedTokens]:
     """Place the tokens, and put together what trainings have in common."""
     labels, weights, chosen = examples.labels, examples.weights, examples.training
     if start is None:
@@ -200,25 +191,21 @@ def _fitting(
     else:
         binning = start.binning
     placer = TokenPlacer(binning, examples.rows, examples.corrected, np.float32, task.value_unit)
-    crossed = placer.place(examples.occurrences)
     unit = Unit.of(task.loss, labels[chosen], weights[chosen])
-
-    def some(sets: npt.NDArray[np.int64]) -> TrainingSets:
-        return unit.labelled(crossed, labels[sets], weights[sets], sets)
-
+    placed = place_tokens(placer, examples, unit, rng, task.max_memory)
     fitting = Fitting(
         binning,
         Layout.full((2,) * len(task.features)),
         task.trusts,
         unit,
-        some(chosen),
-        some(examples.validation) if len(examples.validation) else None,
+        placed.data,
+        placed.validation,
         count_sets(weights[chosen]),
         options,
         rng,
         on_epoch,
     )
-    return fitting, crossed
+    return fitting, placed
 
 
 def _as_many_steps(schedule: Schedule, batch_size: int | str | None, n_shown: int, n_sets: int) -> Schedule:
@@ -240,9 +227,17 @@ def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | 
     """Return the loss of every validation example, weighted."""
     if (data := fitting.validation) is None:
         return None
-    positions = data.take(np.arange(len(data))).placed
-    outputs = engine().outputs(function.astype(data.dtype), positions, fitting.options.threads)
-    return engine().losses(fitting.unit.loss, outputs.astype(np.float64), data.targets) * data.weights
+    outputs = _outputs(function, data.take(np.arange(len(data))) if data.chosen is not None else data, fitting)
+    return engine().losses(fitting.unit.loss, outputs, data.targets) * data.weights
+
+
+def _outputs(function: SetFunction, data: TrainingSets, fitting: Fitting) -> FloatArray:
+    """Return the outputs of labelled sets, ``(n, C)``."""
+    function, parts = function.astype(data.dtype), []
+    for piece in data.pieces():
+        outputs = engine().outputs(function, piece.placed, fitting.options.threads)
+        parts.append(outputs[slice(None) if piece.chosen is None else piece.chosen].astype(np.float64))
+    return np.concatenate(parts)
 
 
 def _finished(function: SetFunction, fitting: Fitting, crossed: CrossedPositions) -> SetFunction:
@@ -259,8 +254,7 @@ def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
     """
     # All sets: of a rare class a sample might have none, and without any the best height is that of certainty.
     data = fitting.data
-    outputs = engine().outputs(function.astype(data.dtype), data.placed, fitting.options.threads)
-    outputs = outputs[slice(None) if data.chosen is None else data.chosen].astype(np.float64)
+    outputs = _outputs(function, data, fitting)
 
     def loss(shift: float) -> float:
         return float(engine().losses(fitting.unit.loss, outputs + shift, data.targets) @ data.weights)
@@ -273,6 +267,9 @@ def _scaled_output(
     function: SetFunction, data: TrainingSets, loss: Loss, threads: int, rng: np.random.Generator
 ) -> SetFunction:
     """Make the output calibrator as steep as the initial scores are worth, so that training need not begin with it."""
-    chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
+    if isinstance(data.positions, CrossedBlocks):
+        chosen = np.arange(min(len(data), SCALE_SETS))  # sets stand in random order
+    else:
+        chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
     slope, shift = engine().output_line(function, data, chosen, loss, threads)
     return function.rescaled(shift, slope)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from clearset.engines import Problem, Schedule, TrainingSets, engine
 from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
-from clearset.sets import Binning, CrossedPositions, Positions, Trust
+from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Positions, Trust
 from clearset.training._checkpoint import keeper
 from clearset.training._epochs import Progress, Report, run_epochs
 from clearset.training._identity import Content, of_binning, of_functions, of_sets
@@ -32,7 +32,7 @@ class Unit:
 
     def labelled(
         self,
-        positions: Positions | CrossedPositions,
+        positions: Positions | CrossedPositions | CrossedBlocks,
         labels: FloatArray,
         weights: FloatArray,
         chosen: npt.NDArray[np.int64] | None = None,

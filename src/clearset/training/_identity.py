@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.functions import SetFunction
-from clearset.sets import Binning, CrossedPositions, PackedSets, Positions
+from clearset.sets import Binning, CrossedBlocks, CrossedPositions, PackedSets, Positions
 
 # Entries of packed sets that are hashed at once: those of a scratch file are mapped into memory a part at a time.
 _AT_ONCE = 1 << 22
@@ -55,8 +55,15 @@ def of_sets(data: TrainingSets | None, name: str, unit: str = "") -> dict[str, I
     }
 
 
-def of_positions(positions: Positions | CrossedPositions | PackedSets) -> Iterator[Content]:
+def of_positions(positions: Positions | CrossedPositions | PackedSets | CrossedBlocks) -> Iterator[Content]:
     """Yield where tokens stand."""
+    if isinstance(positions, CrossedBlocks):
+        for start, stop in positions.blocks(_AT_ONCE // 16):
+            block = positions.between(start, stop)
+            yield from (block.slots, block.fractions, block.offsets, block.rows, block.corrected)
+            if not start:
+                yield from (block.values, block.keypoints)
+        return
     if not isinstance(positions, PackedSets):
         yield from (getattr(positions, field.name) for field in fields(positions))
         return

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets, engine, processes
 from clearset.functions import REGRESSION_LOSSES, Link, Loss, SetFunction, Support
-from clearset.sets import Binning, CrossedPositions, Feature, Trust
+from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Feature, Trust
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -61,7 +61,9 @@ def find_support(
             counted = piece.weights > 0
             yield means[piece.which[counted]].astype(np.float64), piece.weights[counted]
 
-    n_classes = data.positions.n_classes if isinstance(data.positions, CrossedPositions) else function.outputs
+    n_classes = function.outputs
+    if isinstance(data.positions, CrossedPositions | CrossedBlocks):
+        n_classes = data.positions.n_classes
     classes = None if loss.name in REGRESSION_LOSSES else np.arange(max(n_classes, 2))
     base = base_means(function, Link(loss.name, classes), means_and_weights())
     return Support(base, tokens, _counts(function, binning, sample) * (data.total / len(sample)))

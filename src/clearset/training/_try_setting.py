@@ -8,15 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.engines import engine
+from clearset.engines import CROSSED_BLOCK_TOKENS, engine
 from clearset.functions import Link, Loss
-from clearset.sets import CrossedPositions, Feature, Trust
+from clearset.sets import CrossedPositions, Feature, FileRows, Trust
 from clearset.tokens import (
+    AnyOccurrences,
     Corrections,
     Occurrences,
     OwnTokenizer,
+    Reading,
     Setting,
     Statistics,
+    StoredOccurrences,
     Tokenizer,
     TokenPlacer,
     TokenReader,
@@ -24,17 +27,21 @@ from clearset.tokens import (
     TokenTable,
     cross_fit,
     read_details,
+    table_of_rows,
 )
 from clearset.training._alone import with_share_of_one
 from clearset.training._epochs import Report
 from clearset.training._examples import LabelledExamples, Sources
-from clearset.training._fit_tokens import FittedTokens, TokenExamples, TokenTask, fit_tokens
+from clearset.training._fit_tokens import FittedTokens, TokenTask, fit_tokens
 from clearset.training._options import Options
+from clearset.training._placed_tokens import TokenExamples
 
 FloatArray = npt.NDArray[np.float64]
 
 # Corrections, tokens x classes, that are learned at most; the most frequent tokens have them.
 MOST_CORRECTIONS = 4_000_000
+# A table of rows in files takes one part in so many of the memory.
+PIECES = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +57,7 @@ class Plan:
     parameters: Mapping[str, Any]  # the estimator's parameters
     shrinkage: float  # examples of the prior that every mean is mixed with
     threads: int  # threads of everything that can use several
+    max_memory: float = float("inf")  # bytes that tokens may take, where examples are in files
 
     @property
     def task(self) -> str:
@@ -96,19 +104,27 @@ class Trial:
         """The loss on validation data, or without any on the training data."""
         return self.fitted.loss
 
+    @property
+    def _placer(self) -> TokenPlacer:
+        examples = self.examples
+        return TokenPlacer(self.fitted.binning, examples.rows, examples.corrected, np.float64)
+
     def positions_out_of_fold(self) -> CrossedPositions:
         """Place the tokens of the training examples, by tables without their folds, and of validation examples."""
-        examples = self.examples
-        placer = TokenPlacer(self.fitted.binning, examples.rows, examples.corrected, np.float64)
-        return placer.place(examples.occurrences)
+        return self._placer.place(self.examples.occurrences.whole())
 
     def outputs_out_of_fold(self, threads: int) -> FloatArray:
         """Return the outputs for the examples of `positions_out_of_fold`."""
         # The set function itself has seen the labels of the training examples.
-        return engine().outputs(self.fitted.function, self.positions_out_of_fold(), threads)
+        placer, pieces = self._placer, self.examples.occurrences.pieces(CROSSED_BLOCK_TOKENS)
+        return np.concatenate(
+            [engine().outputs(self.fitted.function, placer.place(piece), threads) for piece in pieces]
+        )
 
     def outputs(self, X: Any, link: Link, threads: int) -> FloatArray:
         """Return the outputs for examples that this trial has not seen."""
+        if isinstance(X, FileRows):
+            return np.concatenate([self.outputs(table, link, threads) for table in X.tables(PIECES)])
         reader = replace(self.reader, out_of_fold=())
         found = reader.find(X, threads=threads)
         positions = reader.placer(self.fitted.binning).place(found)
@@ -142,7 +158,7 @@ def try_setting(
         plain = replace(start.reader.table, corrections=None)
         reader, occurrences = replace(start.reader, table=plain), start.examples.occurrences
     corrected = _corrected(reader.table, reader.rows, setting.refine)
-    examples = _labelled(sources, occurrences, reader.rows, corrected)
+    examples = _labelled(sources, occurrences, reader, corrected)
     task = TokenTask(
         features,
         plan.trusts,
@@ -151,6 +167,7 @@ def try_setting(
         Options.of(plan.parameters, plan.threads, width=setting.width),
         _unit(features[0].name, reader.table, sources.training),
         setting.pull,
+        plan.max_memory,
     )
     fitted = fit_tokens(
         task,
@@ -176,23 +193,33 @@ def try_setting(
     return Trial(setting, reader, fitted, features, examples)
 
 
-def _read(reader: TokenReader, sources: Sources, threads: int) -> Occurrences:
+def _read(reader: TokenReader, sources: Sources, threads: int) -> AnyOccurrences:
     """Find the tokens of the training examples, by what is known without their folds, and of validation examples."""
-    views = None if sources.folds is None else sources.folds + 1
-    parts = [reader.find(sources.training.X, views, threads)]
+    views = None if sources.folds is None else sources.folds + np.uint8(1)
+    parts = [(sources.training.X, views)]
     if sources.validation is not None:
-        parts.append(reader.find(sources.validation.X, None, threads))
-    return Occurrences.joined(parts)
+        parts.append((sources.validation.X, None))
+    if not any(isinstance(X, FileRows) for X, _ in parts):
+        return Occurrences.joined([reader.find(X, views, threads) for X, views in parts])
+    stored = StoredOccurrences(Reading(reader.sizes, reader.rows.n_tokens), reader.details)
+    for X, views in parts:
+        first = 0
+        for table in X.tables(PIECES) if isinstance(X, FileRows) else [X]:
+            last = first + len(table)
+            stored.append(reader.find(table, None if views is None else views[first:last], threads))
+            first = last
+    return stored
 
 
 def _labelled(
-    sources: Sources, occurrences: Occurrences, rows: TokenRows, corrected: npt.NDArray[np.int32]
+    sources: Sources, occurrences: AnyOccurrences, reader: TokenReader, corrected: npt.NDArray[np.int32]
 ) -> TokenExamples:
     labelled = [part for part in (sources.training, sources.validation) if part is not None]
     sizes = np.cumsum([len(part) for part in labelled])
     return TokenExamples(
         occurrences,
-        rows,
+        reader.rows,
+        Reading(reader.sizes, reader.rows.n_tokens),
         corrected,
         np.concatenate([part.labels for part in labelled]),
         np.concatenate([part.weights for part in labelled]),
@@ -205,11 +232,14 @@ def _table(setting: Setting, plan: Plan, sources: Sources) -> tuple[TokenTable, 
     if plan.table is not None:
         return plan.table, ()
     training = sources.training
+    weights = None if (training.weights == 1).all() else training.weights
+    labels = training.as_labels(plan.classes)
+    if isinstance(training.X, FileRows):
+        rows, how = training.X.without(plan.details), (setting.tokens, setting.filters)
+        return table_of_rows(rows, labels, weights, *how, sources.folds, sources.n_folds, threads=plan.threads)
     if sources.folds is None:
         return build_table(setting, training, plan), ()
     X, _ = read_details(training.X, plan.details)
-    weights = None if (training.weights == 1).all() else training.weights
-    labels = training.as_labels(plan.classes)
     return cross_fit(
         X, labels, setting.tokens, setting.filters, sources.folds, sources.n_folds, weights, threads=plan.threads
     )
@@ -217,9 +247,12 @@ def _table(setting: Setting, plan: Plan, sources: Sources) -> tuple[TokenTable, 
 
 def build_table(setting: Setting, rows: LabelledExamples, plan: Plan) -> TokenTable:
     """Make the token table of all these examples."""
-    X, _ = read_details(rows.X, plan.details)
     weights = None if (rows.weights == 1).all() else rows.weights
     labels = rows.as_labels(plan.classes)
+    if isinstance(rows.X, FileRows):
+        X = rows.X.without(plan.details)
+        return table_of_rows(X, labels, weights, setting.tokens, setting.filters, threads=plan.threads)[0]
+    X, _ = read_details(rows.X, plan.details)
     return TokenTable.build(X, labels, setting.tokens, setting.filters, sample_weight=weights, threads=plan.threads)
 
 

@@ -20,7 +20,7 @@ from clearset.engines.cuda._rho import MOST_COLUMNS, SUMS
 from clearset.engines.cuda._shapes import DeviceShapes
 from clearset.engines.cuda._structs import PACE, Batch, ParametersStruct, on_device
 from clearset.functions import SetFunction
-from clearset.sets import CrossedPositions, PackedSets
+from clearset.sets import CrossedBlocks, CrossedPositions, PackedSets
 
 # Rows of up to this many columns are projected in shared memory.
 IN_SHARED = 1500
@@ -84,7 +84,7 @@ class CudaTrainer:
         self._order: Tensor | None = None
         self._pass: Pass
         outputs = function.outputs
-        if isinstance(data.positions, CrossedPositions):
+        if isinstance(data.positions, CrossedPositions | CrossedBlocks):
             outputs = data.positions.n_classes
         rho_size = sum(table.size for name, table in function.tables.items() if name.startswith("rho"))
         self._is_quick = (
