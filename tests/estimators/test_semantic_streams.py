@@ -158,6 +158,8 @@ def test_files_limits_and_threads_do_not_matter(
         folder = in_files(["items", "number"], rows_a_group, files)
         found = cs.SemanticRegressor(**options, max_memory=limit, n_jobs=2).fit(folder, "number")
         assert digest(found) == expected
+    checkpoint = folder.parent / "checkpoint"
+    assert digest(cs.SemanticRegressor(**options).fit(folder, "number", checkpoint=checkpoint)) == expected
     data = ds.dataset([folder / f"{number}.parquet" for number in (2, 0, 3, 1)])
     assert digest(cs.SemanticRegressor(**options).fit(data, "number")) == expected
     # Now all tokens are in scratch files, put in order in parts, and no block is kept for another epoch.
