@@ -12,7 +12,7 @@ from clearset.tokens._counting import available_threads
 from clearset.tokens._filters import check_filters
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
-from clearset.tokens._streamed_table import cross_fit_streamed
+from clearset.tokens._streamed_table import Counting, Folds, cross_fit_streamed
 from clearset.tokens._table import TokenTable
 
 _MOST_FOLDS = 31  # one bit of a node's mask each, and one for the table itself
@@ -81,10 +81,9 @@ def table_of_rows(
     threads: int | None = None,
 ) -> tuple[TokenTable, tuple[Statistics, ...]]:
     """Return what `cross_fit` does of rows in files; without folds the table alone. It comes without its examples."""
-    tokenizer, chosen = as_tokenizer(tokens), check_filters(filters)
-    count, memory = available_threads(threads), rows.max_memory
-    found, rest = cross_fit_streamed(rows, labels, weights, tokenizer, chosen, count, memory, folds, n_folds)
-    return TokenTable(tokenizer=tokenizer, filters=chosen, **vars(found)), rest
+    how = Counting(as_tokenizer(tokens), check_filters(filters), available_threads(threads), rows.max_memory)
+    found, rest = cross_fit_streamed(rows, labels, weights, how, Folds(folds, n_folds))
+    return TokenTable(tokenizer=how.tokenizer, filters=how.filters, **vars(found)), rest
 
 
 def _check_folds(folds: npt.ArrayLike, n_folds: int, n_examples: int) -> Int32:

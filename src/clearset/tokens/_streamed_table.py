@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,22 @@ class StreamedTokens:
     n_examples: int
 
 
+class Counting(NamedTuple):
+    """How tokens are counted."""
+
+    tokenizer: Tokenizer
+    filters: tuple[Filter, ...]
+    threads: int
+    memory: int
+
+
+class Folds(NamedTuple):
+    """The fold of each row, and how many folds there are; without folds none."""
+
+    of_rows: npt.NDArray[np.integer] | None = None
+    number: int = 0
+
+
 def count_streamed(
     columns: StreamedColumns, tokenizer: Tokenizer, filters: tuple[Filter, ...], task: str, threads: int, memory: int
 ) -> StreamedTokens:
@@ -68,53 +84,37 @@ def count_streamed(
     if not labels.n_rows:
         raise ValueError("All weights are 0, so that there are no examples. Give some of them weight.")
     lists = _lists_of_columns(columns, tokenizer, bytes_at_once)
-    return _count(lists, items, labels.totals(), labels.task, tokenizer, filters, threads, memory)[0]
+    how = Counting(tokenizer, filters, threads, memory)
+    return _count(lists, items, labels.totals(), labels.task, how, Folds())[0]
 
 
 def cross_fit_streamed(
-    rows: FileRows,
-    labels: Labels,
-    weights: Float64 | None,
-    tokenizer: Tokenizer,
-    filters: tuple[Filter, ...],
-    threads: int,
-    memory: int,
-    folds: npt.NDArray[np.integer] | None = None,
-    n_folds: int = 0,
+    rows: FileRows, labels: Labels, weights: Float64 | None, how: Counting, folds: Folds
 ) -> tuple[StreamedTokens, tuple[Statistics, ...]]:
     """Count the tokens of rows whose labels and folds are in memory; see `cross_fit`."""
-    items = ItemCounts(memory // 20)
+    items = ItemCounts(how.memory // 20)
     for table in rows.tables(_PIECES):
-        _count_items(tokenizer.parts(table), items)
+        _count_items(how.tokenizer.parts(table), items)
     values = labels.values
 
     def labelled(start: int, stop: int) -> CountedExamples:
         some = None if weights is None else weights[start:stop]
         return without_items(labels._replace(values=values[start:stop]), some)
 
-    lists = (tokenizer.parts(table) for table in rows.tables(_PIECES))
-    totals = Totals.of(labelled, len(rows))
-    return _count(lists, items, totals, labels.task, tokenizer, filters, threads, memory, folds, n_folds)
+    lists = (how.tokenizer.parts(table) for table in rows.tables(_PIECES))
+    return _count(lists, items, Totals.of(labelled, len(rows)), labels.task, how, folds)
 
 
 def _count(
-    lists: Iterator[pa.LargeListArray],
-    items: ItemCounts,
-    totals: Totals,
-    task: Task,
-    tokenizer: Tokenizer,
-    filters: tuple[Filter, ...],
-    threads: int,
-    memory: int,
-    folds: npt.NDArray[np.integer] | None = None,
-    n_folds: int = 0,
+    lists: Iterator[pa.LargeListArray], items: ItemCounts, totals: Totals, task: Task, how: Counting, folds: Folds
 ) -> tuple[StreamedTokens, tuple[Statistics, ...]]:
     """Count the tokens of lists of items, whose items were counted before."""
-    n, n_classes = totals.n_rows, totals.n_channels
-    outside = sizes_outside(folds, n_folds, n)
+    tokenizer, filters, threads, memory = how
+    n, n_classes, n_folds = totals.n_rows, totals.n_channels, folds.number
+    outside = sizes_outside(folds.of_rows, n_folds, n)
     least = least_outside(filters, task, outside, n)
     vocabulary = _vocabulary(items, least, tokenizer, memory)
-    rows = _store(lists, tokenizer, vocabulary, totals, folds, n_folds)
+    rows = _store(lists, tokenizer, vocabulary, totals, folds)
     mined = mine_stored(
         rows,
         tokenizer.joining(vocabulary),
@@ -211,19 +211,18 @@ def _store(
     tokenizer: Tokenizer,
     vocabulary: pa.LargeStringArray,
     totals: Totals,
-    folds: npt.NDArray[np.integer] | None,
-    n_folds: int,
+    folds: Folds,
 ) -> StoredRows:
     """Write the codes of known items to scratch files, with the channel of each row and what it adds to sums."""
-    n_parts = totals.n_parts + bool(n_folds) if totals.n_parts else 0
+    n_parts = totals.n_parts + bool(folds.number) if totals.n_parts else 0
     rows, encode_known, start = StoredRows(n_parts), _encoder(vocabulary, tokenizer), 0
     for part in lists:
         coded = encode_known(part)
         stop = start + coded.n_rows
         channels, parts = totals.channels_and_parts(start, stop)
-        if folds is not None:
-            channels = folds[start:stop].astype(np.int32) * np.int32(totals.n_channels) + channels
-        rows.append(Block(coded, channels, None if parts is None else counted_parts(parts, n_folds)))
+        if folds.of_rows is not None:
+            channels = folds.of_rows[start:stop].astype(np.int32) * np.int32(totals.n_channels) + channels
+        rows.append(Block(coded, channels, None if parts is None else counted_parts(parts, folds.number)))
         start = stop
     return rows
 
