@@ -19,7 +19,8 @@ def test_runtime(folder: Path, tmp_path: Path, name: str, options: list[str], ca
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("sales.txt", "End its name with one of .onnx, .runtime"), ("regressor", "does not tell")]
+    ("name", "message"),
+    [("sales.txt", "End its name with one of .onnx, .runtime, .sql"), ("regressor", "does not tell")],
 )
 def test_endings_that_tell_no_format(folder: Path, tmp_path: Path, name: str, message: str, capsys) -> None:
     assert main(["export", str(folder / "regressor"), str(tmp_path / name)]) == 1
@@ -36,6 +37,19 @@ def test_onnx(folder: Path, tmp_path: Path, capsys) -> None:
     assert outputs[1] == {"prediction"} < outputs[0]
     assert main(["export", str(folder / "regressor"), str(tmp_path / "sales.runtime"), "--predictions"]) == 1
     assert "are for ONNX, not for runtime" in capsys.readouterr().err
+
+
+def test_sql(folder: Path, tmp_path: Path, capsys) -> None:
+    options = ["--dialect", "sqlite", "--table", "reviews", "--key", "product", "--sets", "products"]
+    assert main(["export", str(folder / "regressor"), str(tmp_path / "sales.sql"), *options]) == 0
+    places = {"table": "reviews", "key": "product", "sets": "products"}
+    assert (tmp_path / "sales.sql").read_text() == str(cs.load(folder / "regressor").to_sql("sqlite", **places))
+    for output, given, message in (
+        ("sales.sql", [], "Give --dialect"),
+        ("sales.runtime", ["--table", "reviews"], "are for SQL, not for runtime"),
+    ):
+        assert main(["export", str(folder / "regressor"), str(tmp_path / output), *given]) == 1
+        assert message in capsys.readouterr().err
 
 
 def test_the_model_is_not_overwritten(folder: Path, capsys) -> None:

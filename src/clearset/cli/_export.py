@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,15 @@ class Format(StrEnum):
 
     onnx = "onnx"
     runtime = "runtime"
+    sql = "sql"
+
+
+class Dialect(StrEnum):
+    """The databases that queries are written for."""
+
+    duckdb = "duckdb"
+    postgresql = "postgresql"
+    sqlite = "sqlite"
 
 
 def export(
@@ -24,6 +33,14 @@ def export(
         bool | None,
         typer.Option("--explanations/--predictions", help="Whether ONNX has scores and contributions too; by default."),
     ] = None,
+    dialect: Annotated[Dialect | None, typer.Option(help="The database that SQL is written for.")] = None,
+    table: Annotated[
+        str | None, typer.Option(help="SQL: its table with a row for each token; by default tokens.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="SQL: the column that names the set of a row; by default set.")
+    ] = None,
+    sets: Annotated[str | None, typer.Option(help="SQL: a table with a row for each set; by default none.")] = None,
     key_file: KeyFile = None,
 ) -> None:
     """Write a model for another place, which scores the same without this package or with little of it."""
@@ -34,11 +51,21 @@ def export(
     chosen = format or _by_ending(output)
     if explanations is not None and chosen is not Format.onnx:
         raise ValueError(f"--explanations and --predictions are for ONNX, not for {chosen}. Leave them out.")
+    given = {"dialect": dialect and dialect.value, "table": table, "key": key, "sets": sets}
+    places: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if chosen is Format.sql and dialect is None:
+        raise ValueError(f"SQL differs between databases. Give --dialect: {', '.join(Dialect)}.")
+    if chosen is not Format.sql and places:
+        raise ValueError(f"--dialect, --table, --key and --sets are for SQL, not for {chosen}. Leave them out.")
     check_target(output, model)
-    key = key_in(key_file, to_sign=chosen is Format.runtime)
-    fitted = load_model(model, key)
+    signing = key_in(key_file, to_sign=chosen is Format.runtime)
+    fitted = load_model(model, signing)
+    if chosen is Format.sql:
+        files = fitted.to_sql(**places).write(output)
+        print(f"The model is in {' and '.join(map(str, files))}.")
+        return
     if chosen is Format.runtime:
-        fitted.to_runtime(output, key=key)
+        fitted.to_runtime(output, key=signing)
     elif chosen is Format.onnx:
         fitted.to_onnx(output, explanations=explanations is not False)
     print(f"The model is in {output}.")
