@@ -25,7 +25,7 @@ INSTALL = "pip install -c constraints.txt "
 NOT_RUN = {
     "make demo ": "sets up .venv from the network; the tests of clearset demo and these tests are what it would run",
     "clearset reproduce all ": "reads public data that is not part of the project, and takes hours",
-    "import numpy as np\nimport onnxruntime\n": "needs ONNX Runtime, which no install of this project brings but that for tests",
+    "import numpy as np\nimport onnxruntime\n": "needs ONNX Runtime, which only tests install",
 }
 # Later blocks of a section read what a block that begins like this makes, and YAML that begins with a file's name.
 MAKES_FILES = re.compile(r"# Makes (.+), which the commands of this section read\.\n")
