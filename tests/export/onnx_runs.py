@@ -1,13 +1,15 @@
 """ONNX files run on sets, beside what Python says of these."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime
 import pyarrow as pa
+
+from clearset.functions import Support
 
 Outputs = dict[str, np.ndarray]
 
@@ -33,6 +35,16 @@ class Written:
     def inputs(self) -> dict[str, Any]:
         return json.loads(self.told["inputs"])
 
+    def feeds_of_items(self, X: list[Any]) -> Outputs:
+        """Take lists of strings, or pairs of them, apart."""
+        columns = [X] if "offsets" in self.inputs else list(zip(*X, strict=True)) or [[], []]
+        names = list(self.inputs)
+        feeds = {}
+        for name, offsets, rows in zip(names[::2], names[1::2], columns, strict=True):
+            feeds[name] = np.array([item for row in rows for item in row], object)
+            feeds[offsets] = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return feeds
+
     def feeds(self, table: pa.Table) -> Outputs:
         """Take a table with a row for each set apart: lists end to end, with offsets."""
         types = {each.name: each.type for each in self.session.get_inputs()}
@@ -57,8 +69,8 @@ class Written:
         names = [each.name for each in self.session.get_outputs()]
         return dict(zip(names, self.session.run(names, feeds), strict=True))
 
-    def __call__(self, table: pa.Table) -> Outputs:
-        return self.run(self.feeds(table))
+    def __call__(self, X: Any) -> Outputs:
+        return self.run(self.feeds(X) if isinstance(X, pa.Table) else self.feeds_of_items(X))
 
 
 def differences(model: Any, X: Any, found: Outputs) -> dict[str, float]:
@@ -79,12 +91,12 @@ def differences(model: Any, X: Any, found: Outputs) -> dict[str, float]:
         "set_contributions": explanation.of_sets["contribution"].to_numpy().reshape(n, -1),
     }
     if hasattr(model, "classes_"):
-        margins = model.decision_function(X).reshape(n, -1)
-        shares = model.predict_proba(X) if model.as_model().link.has_probabilities else margins
+        margins = model.as_model().decision_function(X).reshape(n, -1)
+        shares = model.as_model().predict_proba(X) if model.as_model().link.has_probabilities else margins
         expected |= {"probabilities": shares, "margins": margins}
         clear = np.ptp(np.sort(shares, axis=1)[:, -2:], axis=1) > 1e-9
         clear = np.abs(margins[:, 0]) > 1e-9 if margins.shape[1] == 1 else clear
-        assert (found["label"] == model.predict(X))[clear].all()
+        assert (found["label"] == model.as_model().predict(X))[clear].all()
     elif hasattr(model, "predict"):
         np.testing.assert_allclose(found["prediction"], model.predict(X), rtol=1e-9, atol=1e-9)
     if hasattr(model, "transform"):
@@ -98,3 +110,14 @@ def differences(model: Any, X: Any, found: Outputs) -> dict[str, float]:
             away = np.abs(values - expected[name]) / np.maximum(np.abs(expected[name]), 1.0)
             worst[name] = float(away.max(initial=0.0))
     return worst
+
+
+def with_support(model: Any, rng: np.random.Generator) -> Any:
+    """Return a model whose small sets, and those without tokens, are drawn to a base anywhere."""
+    model = model.as_model()
+    counts, shape = rng.random(model.binning.n_slots), (model.link.n_outputs, model.function.width)
+    support = Support(rng.uniform(-0.5, 0.5, shape), int(rng.integers(1, 5)), counts, 0.4)
+    # A fit on strings always says what is predicted without a known token.
+    told = model.semantic or rng.random() < 0.6
+    nothing = rng.normal(size=model.link.n_outputs) if told else None
+    return replace(model, function=replace(model.function, support=support), link=replace(model.link, nothing=nothing))

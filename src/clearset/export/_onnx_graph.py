@@ -84,10 +84,14 @@ class Graph:
 
     def model(self, name: str, doc: str, version: str, metadata: dict[str, str]) -> onnx.ModelProto:
         """Return the model, checked."""
-        helper = self._onnx.helper
-        graph = helper.make_graph(
-            self._nodes, name, self._inputs, self._outputs, initializer=self._initializers, doc_string=doc
-        )
+        helper, nodes, used = self._onnx.helper, [], {output.name for output in self._outputs}
+        # Formulas may have parts that nobody asked for.
+        for node in reversed(self._nodes):
+            if not used.isdisjoint(node.output):
+                nodes.append(node)
+                used.update(node.input)
+        constants = [each for each in self._initializers if each.name in used]
+        graph = helper.make_graph(nodes[::-1], name, self._inputs, self._outputs, initializer=constants, doc_string=doc)
         model = helper.make_model(
             graph,
             opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearset.export._onnx_graph import Graph, Value
+from clearset.export._onnx_graph import Value
 
 
 def repeated(counts: Value) -> tuple[Value, Value]:
@@ -86,7 +86,7 @@ def total_by(values: Value, groups: Value, n: Value) -> Value:
     return zeros.apply("ScatterElements", places, values, axis=-1, reduction="add")
 
 
-def count_by(graph: Graph, groups: Value, n: Value) -> Value:
+def count_by(groups: Value, n: Value) -> Value:
     """Count the members of n groups."""
-    zeros, ones = graph.constant(0).expanded(n), graph.constant(1).expanded(groups.shape())
+    zeros, ones = groups.graph.constant(0).expanded(n), groups.graph.constant(1).expanded(groups.shape())
     return zeros.apply("ScatterElements", groups, ones, axis=0, reduction="add")

@@ -13,7 +13,39 @@ if TYPE_CHECKING:
     from clearset.models._model import Model
 
 
-class Exported:
+class WrittenAsOnnx:
+    """What can be written as ONNX."""
+
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        """Write the model as ONNX."""
+        raise NotImplementedError
+
+    def to_onnx(self, path: str | os.PathLike[str], *, explanations: bool = True) -> None:
+        """Write the model as ONNX, which many languages run; predictions and contributions are the same.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to, such as ``model.onnx``; an existing file is replaced only once the new one is complete.
+        explanations : bool, default=True
+            Whether scores and contributions are among the outputs. Without them, scoring is faster.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import clearset as cs
+        >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.to_onnx(Path(folder) / "model.onnx")
+        ...     size = (Path(folder) / "model.onnx").stat().st_size
+        >>> size < 100_000
+        True
+        """
+        self.write_onnx(path, explanations=explanations)
+
+
+class Exported(WrittenAsOnnx):
     """What every fitted model can be written as."""
 
     def as_model(self) -> Model:
@@ -46,28 +78,7 @@ class Exported:
         """
         self.as_model().write_runtime(path, key)
 
-    def to_onnx(self, path: str | os.PathLike[str], *, explanations: bool = True) -> None:
-        """Write the model as ONNX, which many languages run; predictions and contributions are the same.
-
-        Parameters
-        ----------
-        path : path-like
-            Where to, such as ``model.onnx``; an existing file is replaced only once the new one is complete.
-        explanations : bool, default=True
-            Whether scores and contributions are among the outputs. Without them, scoring is faster.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import clearset as cs
-        >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.to_onnx(Path(folder) / "model.onnx")
-        ...     size = (Path(folder) / "model.onnx").stat().st_size
-        >>> size < 100_000
-        True
-        """
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
         self.as_model().write_onnx(path, explanations=explanations)
 
     def to_sql(

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from clearset import export
 from clearset.engines import engine
 from clearset.files import Key
 from clearset.functions import Link, Rho, Support
 from clearset.models import _frozen_storage
 from clearset.models._arrays import FloatArray
+from clearset.models._exported import WrittenAsOnnx
 from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.tokens import OWN, Found, Occurrences, TokenTable
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FrozenModel(PredictsLabels, Estimates):
+class FrozenModel(WrittenAsOnnx, PredictsLabels, Estimates):
     """A fitted semantic estimator as a table of scores: look tokens up, average, apply rho.
 
     Made by `SemanticClassifier.freeze`, `SemanticRegressor.freeze` and `SemanticFeatureEngine.freeze`.
@@ -123,6 +125,15 @@ class FrozenModel(PredictsLabels, Estimates):
 
     def _link(self) -> Link:
         return self.link
+
+    @property
+    def scored_table(self) -> export.ScoredTable:
+        """What is written for other places."""
+        support = self.support or Support.unknown(self.missing.shape[0], self.missing.shape[1], 0)
+        return export.ScoredTable(self.table, self.cover, self.scores, self.missing, self.rho, self.link, support)
+
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        export.write_item_onnx(path, self.scored_table, explanations=explanations, about={"estimator": "FrozenModel"})
 
     def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to a Parquet file: the columns of the token table, and the scores beside them.

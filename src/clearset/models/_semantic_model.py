@@ -25,7 +25,7 @@ from clearset.models.documents import ShownExamples, token_document
 from clearset.models.documents._item_examples import ItemExamples
 from clearset.models.documents._token_document import MOST_BYTES, table_histogram
 from clearset.sets import CrossedPositions, Feature, Stream, class_places, read_labels
-from clearset.tokens import PER_SET, Choices, Setting, TokenPlacer, TokenReader, TokenTable, item_columns
+from clearset.tokens import OWN, PER_SET, Choices, Setting, TokenPlacer, TokenReader, TokenTable, item_columns
 
 
 class SemanticMethods(FittedModel):
@@ -173,8 +173,19 @@ class SemanticModel(SemanticMethods, Model):
     def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         export.write_item_runtime(path, self.reader, self.binning, self.refined_function, self.link, key)
 
-    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:  # noqa: ARG002
-        raise ValueError("Models over strings are not written as ONNX. Write them with to_runtime().")
+    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+        details = self.setting.details
+        if details:
+            raise ValueError(
+                f"The model reads numbers of items ({', '.join(map(repr, details))}), which are not written as ONNX. "
+                "Fit without details, or keep the model as save() writes it."
+            )
+        model: export.ItemModel
+        if not {feature.name for feature in self.binning.features[1:]} - set(OWN):
+            model = self.freeze().scored_table
+        else:
+            model = export.ReadTable(self.reader, self.binning, self.refined_function, self.link, self.support)
+        export.write_item_onnx(path, model, explanations=explanations, about={"estimator": self.estimator})
 
     def sql(self, places: export.Places) -> export.Sql:
         parts = (self.binning, replace(self.refined_function, support=self.support), self.link)
