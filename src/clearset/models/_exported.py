@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class WrittenAsOnnx:
     """What can be written as ONNX."""
 
-    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+    def _write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
         """Write the model as ONNX."""
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class WrittenAsOnnx:
         >>> size < 100_000
         True
         """
-        self.write_onnx(path, explanations=explanations)
+        self._write_onnx(path, explanations=explanations)
 
 
 class Exported(WrittenAsOnnx):
@@ -78,7 +78,7 @@ class Exported(WrittenAsOnnx):
         """
         self.as_model().write_runtime(path, key)
 
-    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+    def _write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
         self.as_model().write_onnx(path, explanations=explanations)
 
     def to_sql(

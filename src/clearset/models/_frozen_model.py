@@ -132,7 +132,7 @@ class FrozenModel(WrittenAsOnnx, PredictsLabels, Estimates):
         support = self.support or Support.unknown(self.missing.shape[0], self.missing.shape[1], 0)
         return export.ScoredTable(self.table, self.cover, self.scores, self.missing, self.rho, self.link, support)
 
-    def write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
+    def _write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
         export.write_item_onnx(path, self.scored_table, explanations=explanations, about={"estimator": "FrozenModel"})
 
     def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
