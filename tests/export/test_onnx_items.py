@@ -13,7 +13,8 @@ import clearset as cs
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 from onnx.reference import ReferenceEvaluator
-from tests.export.onnx_runs import Written, differences, with_support
+from tests.export.onnx_runs import Written, differences
+from tests.export.supports import with_support
 
 CLOSE = 1e-9
 QUICK = {"epochs": 1, "early_stopping": False, "random_state": 0, "n_jobs": 1}

@@ -12,8 +12,8 @@ import clearset as cs
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
-from benchmarks._onnx_runs import Written, differences  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
+from tests.export.onnx_runs import Written, differences  # noqa: E402
 from tests.export.supports import with_support  # noqa: E402
 
 CLOSE = 1e-9
