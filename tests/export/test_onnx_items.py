@@ -132,7 +132,7 @@ def test_another_runtime(subsets, tmp_path):
     model, written = subsets
     model.to_onnx(tmp_path / "model.onnx")
     X = baskets(np.random.default_rng(5), 30)
-    found = ReferenceEvaluator(str(tmp_path / "model.onnx")).run(None, written.feeds_of_items(X))
+    found = ReferenceEvaluator(str(tmp_path / "model.onnx")).run(None, written.feeds(X))
     names = [each.name for each in written.session.get_outputs()]
     compare(model, X, dict(zip(names, found, strict=True)))
 
