@@ -198,15 +198,11 @@ def test_tokens_of_a_set_are_described_as_in_the_document(client: Any, of_items:
         (of('{"stars": [' + "9" * 400 + "]}"), "beyond"),
         (of('{"stars": [' + "9" * 5001 + "]}"), "too many digits"),
         (of('{"stars": [1], "store": [3]}'), "a number in 'store', which must hold texts"),
-        (of('{"stars": 3}'), "Set 0 has no list"),
         ('{"sets": [], "sets": [{"stars": [1]}]}', "An object of the body has 'sets' more than once"),
         ('{"sets": [{"stars": [1], "stars": [2]}]}', "An object of the body has 'stars' more than once"),
-        (of('{"stars": [3]}', '{"price": 3}'), "Set 1 has no list"),
         (of('{"stars": ["five"]}'), "in 'stars', which must hold numbers"),
         (of('{"stars": [[1]]}'), "in 'stars', which must hold numbers"),
         (of('{"stars": {"a": 1}}'), "an object as 'stars'"),
-        (of('{"stars": [1], "store": ["a", "b"]}'), "differ in length"),
-        (of('{"stars": [1]}', '{"stars": 2, "store": ["market"]}'), "'stars' is a single value in set 1"),
         ('{"sets": [{"moons": [1]}]}', "'moons', which the model does not know"),
         ('{"sets": [{"stars": [1], "price": 1}]}', "Set 0: Column 'store' is unknown."),
         ('{"sets": [{}]}', "Set 0: Column 'stars' is unknown. There are none."),
@@ -225,6 +221,21 @@ def test_wrong_bodies(client: Any, of_sets: Any, body: str | bytes, said: str) -
     assert said in answer.json()["message"]
     assert "\n" not in answer.json()["message"]
     assert "sys." not in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (of('{"stars": 3}'), "Set 0 has no list"),
+        (of('{"stars": [3]}', '{"price": 3}'), "Set 1 has no list"),
+        (of('{"stars": [1], "store": ["a", "b"]}'), "differ in length"),
+        (of('{"stars": [1]}', '{"stars": 2, "store": ["market"]}'), "'stars' is a single value in set 1"),
+    ],
+)
+def test_parts_that_do_not_fit_each_other(client: Any, of_sets: Any, body: str, said: str) -> None:
+    answer = client(of_sets).post("/api/predict", content=body, headers=JSON)
+    assert (answer.status_code, answer.json()["code"]) == (422, "inconsistent")
+    assert said in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -249,13 +260,17 @@ def test_wrong_questions(client: Any, of_items: Any, path: str, asked: Any, said
     [("by=beauty", "'by'"), ("by=", "'by' is ''; choose one of"),
      ("limit=0", "'limit'"), ("limit=5000", "'limit'"), ("offset=-1", "'offset'"),
      ("offset=" + "9" * 30, "'offset'"), ("limit=x", "'limit'"), ("where=1", "'where'"),
-     ("limit=1&limit=2", "'limit' more than once"),
-     ("search=" + "+".join(map(str, range(60))), "60 words")],
+     ("limit=1&limit=2", "'limit' more than once")],
 )  # fmt: skip
 def test_wrong_searches(client: Any, of_items: Any, query: str, said: str) -> None:
     answer = client(of_items).get(f"/api/tokens?{query}")
     assert answer.status_code == 400
     assert said in answer.json()["message"]
+
+
+def test_many_words(client: Any, of_items: Any) -> None:
+    answer = client(of_items).get("/api/tokens?search=" + "+".join(map(str, range(60))))
+    assert (answer.status_code, "60 words" in answer.json()["message"]) == (413, True)
 
 
 def test_no_token_table(client: Any, of_sets: Any) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 import clearset as cs
-from clearset.serve import create_app
+from clearset.serve import Access, create_app
 
 from .schemas import fits
 
+KEY = "a-key-of-the-tests"
 NOTHING = {"stars": None, "store": None, "price": None}
 
 
@@ -69,8 +70,8 @@ def test_members_that_are_not_described_would_be_seen(client: Any, cook: Any) ->
     assert not fits(answer, schema)
 
 
-def test_the_description_names_every_route(client: Any, regressor: Any) -> None:
-    app = create_app(regressor)
+def test_the_description_names_every_route(client: Any, cook: Any) -> None:
+    app = create_app(cook, [["salt"]])
     described = client(app).get("/openapi.json").json()
     assert described["openapi"].startswith("3.1")
     routes = {(route.path, method) for route in app.routes for method in route.methods - {"HEAD"}}
@@ -78,3 +79,43 @@ def test_the_description_names_every_route(client: Any, regressor: Any) -> None:
     assert named == {route for route in routes if route[0] not in ("/", "/openapi.json", "/metrics")}
     assert described["paths"]["/api/explain"]["post"]["requestBody"]["required"]
     assert "20,000 rows" in described["info"]["description"]
+
+
+def test_what_a_model_does_not_answer_is_not_described(client: Any, regressor: Any, cook: Any) -> None:
+    connected = client(create_app(regressor))
+    described = connected.get("/openapi.json").json()["paths"]
+    absent = {"/api/example", "/api/tokens", "/api/items", "/api/known"}
+    assert absent.isdisjoint(described)
+    for path in absent:
+        if path == "/api/known":
+            answer = connected.post(path, json={"items": ["salt"]})
+        else:
+            answer = connected.get(path, params={"row": 0} if path == "/api/example" else None)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    of_two = client(create_app(cook)).get("/openapi.json").json()["paths"]
+    label = of_two["/api/explain"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"][
+        "label"
+    ]
+    assert label["enum"] == ["other", None]
+    (by,) = [each for each in of_two["/api/tokens"]["get"]["parameters"] if each["name"] == "by"]
+    assert by["schema"]["enum"] == ["telling", "count", "high", "low"]
+
+
+def test_every_error_is_described(client: Any, cook: Any) -> None:
+    connected = client(create_app(cook, access=Access(key=KEY)))
+    key = {"authorization": f"Bearer {KEY}"}
+    described = connected.get("/openapi.json", headers=key).json()["paths"]["/api/predict"]["post"]["responses"]
+    body = b'{"sets": [["salt"]]}'
+    json = {"content-type": "application/json"}
+    large = b'{"sets": [' + b"[]," * 100_000 + b"[]]}"
+    for status, content, headers in [
+        (200, body, {**key, **json}), (400, b"{", {**key, **json}), (400, body, {**key, **json, "host": "evil"}),
+        (401, body, json), (403, body, {**key, **json, "origin": "http://evil"}), (413, large, {**key, **json}),
+        (415, body, {**key, "content-type": "text/plain"}),
+    ]:  # fmt: skip
+        answer = connected.post("/api/predict", content=content, headers=headers)
+        assert answer.status_code == status
+        schema = described[str(status)]["content"]["application/json"]["schema"]
+        assert fits(answer.json(), schema)
+        assert status == 200 or not fits({**answer.json(), "code": "other"}, schema)
+    assert set(described) == {str(s) for s in (200, 400, 401, 403, 404, 405, 408, 413, 415, 422, 500, 503)}

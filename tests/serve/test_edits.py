@@ -78,11 +78,11 @@ def test_other_sites_may_not_save(client: Any, regressor: Any, tmp_path: Path) -
         ({}, 400, "'edits' must be a list"),
         ({"edits": [CAP] * (MOST_EDITS + 1)}, 413, f"Send {MOST_EDITS} at most"),
         ({"edits": [{"kind": "drop_token", "token": ["a"] * 10_000}]}, 413, "more than 10,000 characters"),
-        ({"edits": ["cap"]}, 400, "An edit is a mapping"),
-        ({"edits": [{"kind": "explode"}]}, 400, "there are: "),
-        ({"edits": [{**CAP, "why": "so"}]}, 400, "cannot be made of"),
-        ({"edits": [{**CAP, "high": "much"}]}, 400, "give a number"),
-        ({"edits": [CAP, {**CAP, "feature": "prices"}]}, 400, "Did you mean 'price'?"),
+        ({"edits": ["cap"]}, 422, "An edit is a mapping"),
+        ({"edits": [{"kind": "explode"}]}, 422, "there are: "),
+        ({"edits": [{**CAP, "why": "so"}]}, 422, "cannot be made of"),
+        ({"edits": [{**CAP, "high": "much"}]}, 422, "give a number"),
+        ({"edits": [CAP, {**CAP, "feature": "prices"}]}, 422, "Did you mean 'price'?"),
         ({"edits": [CAP], "save": "yes"}, 400, "'save' must be true or false"),
         ({"edits": [CAP], "to": "model"}, 400, "does not know 'to'"),
     ],
@@ -144,7 +144,7 @@ def test_what_the_server_refuses_is_said_and_changes_nothing(opened: Any, regres
     panel.locator("#edit-kind").select_option("forbid")
     panel.get_by_role("button", name="Try").click()
     panel.locator("li").wait_for()
-    refusal = "new Response(JSON.stringify({ error: 'Not <i>so</i>.' }), { status: 400 })"
+    refusal = "new Response(JSON.stringify({ message: 'Not <i>so</i>.' }), { status: 400 })"
     page.evaluate(f"window.fetch = async () => {refusal}")
     panel.get_by_role("button", name="Try").click()
     page.get_by_role("alert").get_by_text("The server refused: Not <i>so</i>.").wait_for()

@@ -115,7 +115,7 @@ def test_two_models(opened: Any, reviews: Any, regressor: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("""new Response(JSON.stringify({ error: "Too <i>many</i>." }), { status: 413 })""", "refused: Too <i>"),
+        ("""new Response(JSON.stringify({ message: "Too <i>many</i>." }), { status: 413 })""", "refused: Too <i>"),
         ("Promise.reject(new TypeError('Failed to fetch'))", "did not answer: Failed to fetch"),
         ("new Promise(() => {})", "is asked"),
     ],
@@ -144,7 +144,7 @@ def test_what_is_not_known_is_not_shown(opened: Any, cook: Any, answer: str, sai
 def test_a_server_that_is_gone_is_said_so(opened: Any, cook: Any) -> None:
     page = opened(cook)
     page.wait_for_load_state("networkidle")  # an answer that is still on its way would show that all is well
-    answer = """new Response(JSON.stringify({ error: "<i>no</i>" }), { status: 400 })"""
+    answer = """new Response(JSON.stringify({ message: "<i>no</i>" }), { status: 400 })"""
     page.evaluate(f"window.fetch = async () => {answer}")
     page.locator("#search").fill("salt")
     assert "The server refused: <i>no</i>" in page.locator("#trouble").inner_text()

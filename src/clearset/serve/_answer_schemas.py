@@ -1,9 +1,7 @@
 """The JSON schemas of answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from clearset.models.edits import Edit
 
 Schema = Mapping[str, Any]
 
@@ -205,10 +203,28 @@ KNOWN = members(
     }
 )
 
-EDIT = members({"kind": {"enum": list(Edit.kinds)}}, more=True) | {
-    "description": "The kind; 'feature', 'low', 'high' and 'categories', or 'token', 'value' and 'label'.",
-    "examples": [{"kind": "cap", "feature": "price", "high": 100}, {"kind": "drop_token", "token": ["salt"]}],
-}
+_ITEMS_OF_TOKEN = {"anyOf": [TEXT, array(TEXT)], "description": "An item, or the items of the token."}
+_ENDS: dict[str, Any] = {"low": MAYBE, "high": MAYBE}
+
+
+def edit_schema(features: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of an edit of a model with certain features."""
+    feature = {"feature": {"enum": list(features)}}
+    categories = {"categories": {"type": ["array", "null"]}}
+    pin = {"token": _ITEMS_OF_TOKEN, "value": NUMBER, "label": {}}
+    kinds = [
+        members({"kind": {"const": "cap"}, **feature, **_ENDS}, "low", "high"),
+        members({"kind": {"const": "flatten"}, **feature, **_ENDS, **categories}, "low", "high", "categories"),
+        members({"kind": {"const": "forbid"}, **feature}),
+        members({"kind": {"const": "drop_token"}, "token": _ITEMS_OF_TOKEN}),
+        members({"kind": {"const": "pin_token"}, **pin}, "label"),
+    ]
+    return {
+        "anyOf": kinds,
+        "examples": [{"kind": "forbid", "feature": features[0]}, {"kind": "drop_token", "token": ["salt"]}],
+    }
+
+
 _CHANGE = members({"row": WHOLE, "name": TEXT, "before": CLASS, "after": CLASS})
 EDITED = members(
     {

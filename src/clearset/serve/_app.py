@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 from clearset.models import FittedModel
 from clearset.serve._access_control import Access, AccessControl
-from clearset.serve._endpoints import ENDPOINTS, describe
+from clearset.serve._description import describe
+from clearset.serve._endpoints import ENDPOINTS
 from clearset.serve._handlers import Handlers
 from clearset.serve._json_bodies import answer, written
 from clearset.serve._limits import Limits
@@ -78,7 +79,7 @@ def create_app(
     workers = (Processes if limits.processes else Threads)(service, limits)
     metrics = Metrics(service.labels | {"version": __version__})
     page = service.page.encode()
-    description = written(describe(__version__, access.key is not None, limits))
+    description = written(describe(__version__, access.key is not None, limits, service.accepted()))
 
     async def show(_request: Request) -> Response:
         return Response(page, media_type="text/html; charset=utf-8")

@@ -28,6 +28,16 @@ class Classes:
             )
         return self._classes[place]
 
+    def explained_schema(self) -> dict[str, Any]:
+        """Describe the classes that `explained` takes as a JSON schema."""
+        allowed = (self.values or []) if self._several else (self.values or [])[1:]
+        return {"enum": [*allowed, None]}
+
+    def column_schema(self) -> tuple[dict[str, Any], bool]:
+        """Describe the classes that `column` takes as a JSON schema, and whether one is needed."""
+        texts = [each if isinstance(each, str) else json.dumps(each) for each in self.values or []]
+        return ({"enum": texts} if texts else {"not": {}}), self._several
+
     def column(self, text: str | None) -> int:
         """Return the column of the class that a query names, where each class has a column; 0 otherwise."""
         if text is None and self._several:

@@ -9,7 +9,7 @@ import numpy as np
 from clearset.models import Editor, Model
 from clearset.models.documents import ShownExamples
 from clearset.models.edits import Edit
-from clearset.serve._errors import TooLargeError
+from clearset.serve._errors import InconsistentError, TooLargeError
 from clearset.serve._json_columns import kind_of
 from clearset.sets import number, take_examples
 
@@ -28,8 +28,11 @@ def edited(model: Model, edits: Any) -> Editor:
     if any(len(json.dumps(each)) > _LONGEST_EDIT for each in edits):
         raise TooLargeError(f"An edit has more than {_LONGEST_EDIT:,} characters. Name fewer things in it.")
     editor = model.edit()
-    for each in edits:
-        editor.apply(Edit.from_json(each))
+    try:
+        for each in edits:
+            editor.apply(Edit.from_json(each))
+    except (TypeError, ValueError) as error:
+        raise InconsistentError(str(error)) from error
     return editor
 
 

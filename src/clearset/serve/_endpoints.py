@@ -1,4 +1,4 @@
-"""The JSON interface as one table of endpoints, from which it is served and described."""
+"""The JSON interface as one table of endpoints, from which it is served, and with what a model reads described."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,6 @@ from typing import Any
 
 from clearset.serve._answer_schemas import (
     CLASS,
-    EDIT,
     EDITED,
     EXAMPLE,
     EXPLANATION,
@@ -18,11 +17,8 @@ from clearset.serve._answer_schemas import (
     TEXT,
     TOKENS,
     array,
-    members,
 )
 from clearset.serve._edit_trials import MOST_EDITS
-from clearset.serve._errors import ERRORS
-from clearset.serve._limits import MOST_NUMBERS, Limits
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
 from clearset.serve._token_search import MOST_WORDS
 
@@ -36,10 +32,8 @@ _SETS = {
         "The member 'set' of /api/model is the schema of one set. Models of sets read objects with all features, each "
         "a list with a value for each token or one value for the whole set; a feature that is null is missing, and a "
         "set whose features all are is empty. Semantic models read lists of texts; texts if they read words; pairs of "
-        "lists if they read two columns; or objects with their columns."
+        "lists if they read two columns; or objects with their columns. All sets of a request have one form."
     ),
-    "items": {"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "string"}]},
-    "examples": [[{"stars": [5, 4, None], "price": 12.5}], [["salt", "water"]], ["a text"]],
 }
 
 
@@ -144,7 +138,7 @@ ENDPOINTS = (
         "known",
         "Return the tokens of one set of items and all that is known of them, in the form of the page.",
         answer=KNOWN,
-        body={"items": {"type": "array", "items": {"type": "string"}}},
+        body={"items": array(TEXT)},
         required=("items",),
     ),
     Endpoint(
@@ -154,7 +148,8 @@ ENDPOINTS = (
         "Try edits on a copy of the model, which is verified; the model that is served stays as it is.",
         answer=EDITED,
         body={
-            "edits": array(EDIT, f"At most {MOST_EDITS} edits, made one after the other."),
+            "edits": array(description=f"At most {MOST_EDITS} edits, made one after the other.")
+            | {"maxItems": MOST_EDITS},
             "sets": _SETS,
             "save": {
                 "type": "boolean",
@@ -166,64 +161,3 @@ ENDPOINTS = (
     ),
     Endpoint("GET", OPEN_PATH, "health", "Confirm that the server is running.", answer=HEALTH, works=False),
 )
-
-
-def describe(version: str, needs_key: bool, limits: Limits) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 description of all endpoints, of which all but one may need a key."""
-    paths: dict[str, Any] = {}
-    for endpoint in ENDPOINTS:
-        operation: dict[str, Any] = {
-            "operationId": endpoint.name,
-            "summary": endpoint.summary,
-            "responses": {
-                "200": _content("The answer.", endpoint.answer),
-                "default": {"$ref": "#/components/responses/Error"},
-            },
-        }
-        if endpoint.query:
-            operation["parameters"] = [
-                {"name": name, "in": "query", "required": name in endpoint.required, "schema": schema}
-                for name, schema in endpoint.query.items()
-            ]
-        if endpoint.body:
-            schema = {
-                "type": "object",
-                "properties": dict(endpoint.body),
-                "required": list(endpoint.required),
-                "additionalProperties": False,
-            }
-            operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        if needs_key and endpoint.path != OPEN_PATH:
-            operation["security"] = [{"key": []}]
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
-    error = members({"code": {"enum": list(ERRORS)}, "message": TEXT, "request_id": TEXT})
-    components: dict[str, Any] = {"responses": {"Error": _content("What was wrong, in a sentence.", error)}}
-    if needs_key:
-        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "clearset",
-            "summary": "Predictions of a model of sets, and their explanations.",
-            "description": _about(limits),
-            "version": version,
-        },
-        "paths": paths,
-        "components": components,
-    }
-
-
-def _content(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": text, "content": {"application/json": {"schema": schema}}}
-
-
-def _about(limits: Limits) -> str:
-    return (
-        f"Requests with a body are JSON, as application/json, of {limits.body:,} bytes at most; pages of other sites "
-        f"may not send any. A prediction has at most {limits.sets:,} sets, {MOST_NUMBERS:,} numbers and "
-        f"{limits.tokens:,} tokens; an explanation, and the tokens of a set, at most {limits.rows:,} rows: one for "
-        "each set, each token and, with effects, each feature of each token. Larger requests get status 413. "
-        "Every error is an object with a code, a message of one sentence, and the identifier of the request, which is "
-        "also the header X-Request-ID of every answer; requests may bring their own, of up to 64 letters, digits, "
-        "dots, dashes and underscores."
-    )

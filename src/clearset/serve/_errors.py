@@ -22,7 +22,7 @@ ERRORS: Mapping[str, Kind] = {
     "upload_too_slow": Kind(408, "The body did not arrive in time."),
     "too_large": Kind(413, "The request asks for more than is answered at once."),
     "not_json": Kind(415, "The body is not declared as application/json."),
-    "inconsistent": Kind(422, "The parts of the request fit the description, but not each other or the model."),
+    "inconsistent": Kind(422, "The parts of the request do not fit each other, such as lists of a set, or the model."),
     "internal_error": Kind(500, "The server failed; its log has the request by its identifier."),
     "busy": Kind(503, "Too many requests are waiting. Ask again after the seconds of the header Retry-After."),
     "took_too_long": Kind(503, "The computation was given up. Ask for less at a time."),

@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 from clearset.models.edits import Forbid
-from clearset.serve._json_columns import check_names, column, kind_of
+from clearset.serve._errors import InconsistentError
+from clearset.serve._json_columns import LARGEST, check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
 from clearset.sets import SIZE
 
@@ -33,15 +34,20 @@ class FeatureSets(SetReader):
         """Describe an object of features."""
         members = {}
         for name in self._names:
-            kinds = ["string"] if name in self._of_texts else ["number", "boolean"]
-            members[name] = {"type": [*kinds, "array", "null"], "items": {"type": [*kinds, "null"]}}
+            if name in self._of_texts:
+                kinds: dict[str, Any] = {"type": ["string", "null"]}
+            else:
+                kinds = {"type": ["number", "boolean", "null"], "minimum": -LARGEST, "maximum": LARGEST}
+            members[name] = kinds | {"type": [*kinds["type"], "array"], "items": kinds}
         return {
             "type": "object",
             "properties": members,
             "required": self._needed,
             "additionalProperties": False,
             "description": (
-                "All features: lists with a value for each token, or one value for the whole set; null if missing."
+                "All features: lists with a value for each token, so of one length, or one value for the whole set; "
+                "null if missing. A feature has the same form in all sets. The number of tokens must be known: a set "
+                "with a value has a list."
             ),
         }
 
@@ -71,11 +77,11 @@ class FeatureSets(SetReader):
         sizes = {name: len(value) for name, value in one.items() if isinstance(value, list)}
         if len(set(sizes.values())) > 1:
             said = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
-            raise ValueError(
+            raise InconsistentError(
                 f"The lists of set {place} differ in length: {said}. Give one value for each token, null if missing."
             )
         if not sizes and not self._usual_size and any(value is not None for value in one.values()):
-            raise ValueError(
+            raise InconsistentError(
                 f"Set {place} has no list, so that the number of its tokens is not known. Give features of tokens as "
                 f"lists, such as {self._example}; [] for a set without tokens."
             )
@@ -85,7 +91,7 @@ class FeatureSets(SetReader):
     def _check_lists(name: str, values: list[Any]) -> None:
         single = next((place for place, value in enumerate(values) if not isinstance(value, list)), None)
         if single is not None:
-            raise ValueError(
+            raise InconsistentError(
                 f"{name!r} is a single value in set {single} and a list in another. Give it one form in all sets."
             )
 

@@ -6,12 +6,16 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from clearset.models import SemanticModel
-from clearset.serve._json_columns import check_names, column, kind_of
+from clearset.serve._errors import InconsistentError
+from clearset.serve._json_columns import LARGEST, check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
 from clearset.tokens import Cross, Difference
 
 _LIST_SCHEMA = {"type": "array", "items": {"type": "string"}}
-_DETAIL_SCHEMA = {"type": ["array", "null"], "items": {"type": ["number", "boolean", "null"]}}
+_DETAIL_SCHEMA = {
+    "type": ["array", "null"],
+    "items": {"type": ["number", "boolean", "null"], "minimum": -LARGEST, "maximum": LARGEST},
+}
 
 
 class OwnSets(SetReader):
@@ -119,7 +123,7 @@ class ItemSets(SetReader):
     def _items(self, name: str, values: list[Any]) -> pa.Array:
         forms = {type(value): place for place, value in reversed(list(enumerate(values))) if value is not None}
         if len(forms) > 1:
-            raise ValueError(
+            raise InconsistentError(
                 f"Set {forms[str]} is a text and set {forms[list]} a list of words. Give all sets one form."
             )
         lists = str not in forms
@@ -135,7 +139,7 @@ class ItemSets(SetReader):
                 value = [None] * len(items)
             if not isinstance(value, list) or (isinstance(items, list) and len(value) != len(items)):
                 found = f"{len(value)} values" if isinstance(value, list) else kind_of(value)
-                raise ValueError(
+                raise InconsistentError(
                     f"Set {place} has {found} as {name!r}; give a list with one number for each of its "
                     f"{len(items)} items, null if missing."
                 )

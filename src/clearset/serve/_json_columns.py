@@ -10,7 +10,8 @@ import pyarrow as pa
 from clearset.sets import unknown_name
 
 _NUMBERS = {int, float, bool}
-_LARGEST = float(np.finfo(np.float64).max)
+LARGEST = float(np.finfo(np.float64).max)
+"""The largest number that is read."""
 
 
 def kind_of(value: Any) -> str:
@@ -52,9 +53,9 @@ def _numbers(name: str, values: list[Any], flat: list[Any], lists: bool) -> pa.A
     except OverflowError:
         numbers = np.array([np.inf])
     if np.isinf(numbers).any():
-        place, _ = _first(values, lists, lambda value: value is not None and abs(value) > _LARGEST)
+        place, _ = _first(values, lists, lambda value: value is not None and abs(value) > LARGEST)
         raise ValueError(
-            f"Set {place} has a number in {name!r} that is beyond {_LARGEST:.2g}, the largest numbers read."
+            f"Set {place} has a number in {name!r} that is beyond {LARGEST:.2g}, the largest numbers read."
         )
     return pa.array(numbers, mask=np.isnan(numbers))
 

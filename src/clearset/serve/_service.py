@@ -1,7 +1,7 @@
 """What a server can answer, as plain data: it knows the model, but no HTTP."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from clearset.artifact import check_target
 from clearset.display import render_report
 from clearset.models import FittedModel, Model, Reading, SemanticModel
 from clearset.models.documents import MOST_VALUES, described_model
+from clearset.serve._answer_schemas import edit_schema
 from clearset.serve._classes import Classes
 from clearset.serve._comparison import check_alike, comparison
 from clearset.serve._edit_trials import described, edited
@@ -24,6 +25,9 @@ from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TO
 from clearset.serve._set_reader import SetReader
 from clearset.serve._token_search import TokenSearch
 from clearset.tokens import OwnTokenizer
+
+NOT_TAKEN: Mapping[str, Any] = {"not": {}}
+"""The schema of a parameter that a model does not take."""
 
 EXPLORER = Path(__file__).parent / "templates" / "explorer.js"
 _OF_MODEL = ("estimator", "semantic", "loss", "trusts", "certificate", "edits", "parameters")
@@ -42,6 +46,27 @@ class Counts:
         """Count sets that were read."""
         self.sets += len(reading)
         self.tokens += reading.n_tokens
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What a model accepts at an endpoint.
+
+    Parameters
+    ----------
+    schemas : mapping of str to mapping
+        The JSON schemas of parameters where they depend on the model; `NOT_TAKEN` for those that it does not take.
+    required : tuple of str, default=()
+        The parameters that this model needs besides those that all do.
+    """
+
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+
+    def of(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the schemas of an endpoint's parameters for this model."""
+        found = {name: {**schema, **self.schemas.get(name, {})} for name, schema in parameters.items()}
+        return {name: schema for name, schema in found.items() if self.schemas.get(name) != NOT_TAKEN}
 
 
 class Service:
@@ -99,6 +124,27 @@ class Service:
             self._about["tokens"] = {key: document["tokens"][key] for key in _OF_TOKENS}
             self._search = TokenSearch(served, self._limits.rows)
         self.page = render_report(document, script=EXPLORER, connect="'self'")
+
+    def accepted(self) -> dict[str, Accepted]:
+        """Return what the model accepts, by the names of the endpoints that it answers."""
+        sets, explained = self._about["set"], self._classes.explained_schema()
+        predicted = {"items": sets, "maxItems": self._limits.most_sets(self._model)}
+        edits = {"items": edit_schema([feature["name"] for feature in self._about["features"]])}
+        save = {} if self._edits_to is not None else {"const": False}
+        found = {
+            "predict": Accepted({"sets": predicted}),
+            "explain": Accepted({"sets": {"items": sets, "maxItems": self._limits.rows}, "label": explained}),
+            "edit": Accepted({"sets": predicted, "save": save, "edits": edits}),
+            "model": Accepted(),
+            "health": Accepted(),
+        }
+        if self._examples is not None:
+            found["example"] = Accepted({"row": {"maximum": len(self._examples) - 1}})
+        if self._search is not None:
+            label, needed = self._classes.column_schema()
+            found["tokens"] = Accepted({"label": label}, ("label",) if needed else ())
+            found["items"] = found["known"] = Accepted()
+        return found
 
     @property
     def labels(self) -> dict[str, str]:

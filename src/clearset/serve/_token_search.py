@@ -46,7 +46,7 @@ class TokenSearch:
         found = self._ranked(by, column)
         words = set(_folded(pa.scalar(text)).as_py().replace(",", " ").split())
         if len(words) > MOST_WORDS:
-            raise ValueError(f"'search' has {len(words)} words. Look for {MOST_WORDS} at most.")
+            raise TooLargeError(f"'search' has {len(words)} words. Look for {MOST_WORDS} at most.")
         for word in words:
             found = found[self._holding(word)[found]]
         return {"n": len(found), "tokens": self._rows(found[offset : offset + limit], column)}
