@@ -1,6 +1,6 @@
 """JSON values: the names of their kinds, and columns of values of one kind."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -37,7 +37,7 @@ def column(name: str, values: list[Any], *, texts: bool, lists: bool) -> pa.Arra
     flat = list(chain.from_iterable(values)) if lists else values
     allowed = {type(None)} | ({str} if texts else _NUMBERS)
     if not set(map(type, flat)) <= allowed:
-        place, wrong = _first(values, lists, lambda value: type(value) not in allowed)
+        place, wrong = next(_those(values, lists, lambda value: type(value) not in allowed))
         what = "texts" if texts else "numbers"
         raise ValueError(f"Set {place} has {kind_of(wrong)} in {name!r}, which must hold {what}, or null for missing.")
     elements = pa.array(flat, pa.large_string()) if texts else _numbers(name, values, flat, lists)
@@ -52,17 +52,18 @@ def _numbers(name: str, values: list[Any], flat: list[Any], lists: bool) -> pa.A
         numbers = np.array(flat, dtype=np.float64)  # NaN for null
     except OverflowError:
         numbers = np.array([np.inf])
-    if np.isinf(numbers).any():
-        place, _ = _first(values, lists, lambda value: value is not None and abs(value) > LARGEST)
-        raise ValueError(
-            f"Set {place} has a number in {name!r} that is beyond {LARGEST:.2g}, the largest numbers read."
-        )
+    # Whole numbers beyond the largest one are rounded to it, or to infinity.
+    if (np.abs(numbers) >= LARGEST).any():
+        for place, _ in _those(values, lists, lambda value: value is not None and abs(value) > LARGEST):
+            raise ValueError(
+                f"Set {place} has a number in {name!r} that is beyond {LARGEST:.2g}, the largest numbers read."
+            )
     return pa.array(numbers, mask=np.isnan(numbers))
 
 
-def _first(values: list[Any], lists: bool, is_wrong: Any) -> tuple[int, Any]:
-    """Return the place of the first set with a wrong value, and this value."""
-    return next(
+def _those(values: list[Any], lists: bool, is_wrong: Any) -> Iterator[tuple[int, Any]]:
+    """Return wrong values, each with the place of its set."""
+    return (
         (place, value)
         for place, several in enumerate(values)
         for value in (several if lists else [several])

@@ -19,14 +19,15 @@ _LIGHT_BODY = 50_000
 
 
 def usual_number() -> int:
-    """Return how many requests are computed at a time by default: one for each processor, and two at least.
+    """Return how many requests are computed at a time by default.
 
     Returns
     -------
     int
-        The number.
+        One for each processor, and one for those that are quick.
     """
-    return max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return n + 1
 
 
 class Workers(ABC):
