@@ -244,8 +244,9 @@ Of {alone.n + quiet.n + beside.n:,} requests {wrong.total()} had no answer or an
 The log has {failed} with 500 and more. The server ended with status {server.returncode} when it was told to.
 Memory of all its processes at the start, after 3 s of requests, after {seconds / 2:.0f} s more, at the end and
 after the slow clients: {megabytes} MB (pages that are shared count once).
-Slow clients: {SLOW["headers"]} send a byte of their headers a second and {SLOW["bodies"]} a byte of their body; they
-come again when they are cut. {SLOW["reading"]} do not read answers of 400 KB, and {HALF_OPEN} say nothing. The machine had other work too.
+Slow clients: {SLOW["headers"]} send a byte of their headers a second and {SLOW["bodies"]} a byte of their body;
+they come again when they are cut. {SLOW["reading"]} do not read answers of 400 KB, and {HALF_OPEN} say nothing.
+The machine had other work too.
 Milliseconds from the first byte sent to the last received:
 """
     write_table("server_load", "A server under load", text, ("requests", "n", "p50", "p99"), rows)
