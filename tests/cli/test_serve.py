@@ -152,6 +152,21 @@ def test_a_server_for_all(
             assert client.get("/api/model", headers=headers).status_code == status, (host, headers)
 
 
+def test_limits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    testing = pytest.importorskip("starlette.testclient")
+    options = ["--max-body", "1000", "--max-sets", "2", "--max-rows", "3", "--max-tokens", "4", "--processes", "1"]
+    app = served(monkeypatch, str(folder / "regressor"), "--port", "0", *options)
+    one = {"star_rating": [5, 4], "num_helpful": [1, 2], "price": 10}
+    with testing.TestClient(app, base_url="http://127.0.0.1") as client:
+        assert "clearset_workers 1" in client.get("/metrics").text
+        for path, sets, status in [
+            ("predict", [one] * 2, 200), ("predict", [one] * 3, 413), ("predict", [one] * 40, 413),
+            ("explain", [one], 200), ("explain", [one] * 2, 413),
+            ("predict", [one, {**one, "star_rating": [1, 2, 3], "num_helpful": [1, 2, 3]}], 413),
+        ]:  # fmt: skip
+            assert client.post(f"/api/{path}", json={"sets": sets}).status_code == status, (path, sets)
+
+
 def test_a_server_for_this_machine_needs_no_key(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,19 +2,20 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clearset.serve import create_app
+from clearset.serve import create_app, listening
 
 pytest.importorskip("uvicorn")
 
@@ -131,7 +132,11 @@ def test_the_rest_of_a_body_that_was_refused(connect: Connect) -> None:
 def test_what_is_not_http(connect: Connect) -> None:
     connection = connect()
     connection.sendall(b"nonsense\r\n\r\n")
-    assert everything(connection).startswith(b"HTTP/1.1 400 ")
+    head, _, body = everything(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["code"] == "bad_request"
+    assert b"\r\nx-request-id: " + json.loads(body)["request_id"].encode() in head
+    assert b"\r\nx-content-type-options: nosniff\r\n" in head
     connection = connect()
     connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
     assert one_answer(connection)[0] == 404
@@ -177,6 +182,47 @@ def test_requests_in_progress_are_answered_at_the_end(model: Path, seconds: floa
         assert (process.returncode, errors) == (0, "")
         with pytest.raises(ConnectionRefusedError):
             connect()
+
+
+def children(process: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == process:
+                found += [int(folder.name), *children(int(folder.name))]
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, where Linux lists processes")
+def test_a_server_that_is_killed_leaves_nothing(model: Path) -> None:
+    with started(model) as (process, connect):
+        connection = connect()
+        connection.sendall(request(0, 1))
+        assert one_answer(connection)[0] == 200
+        address, workers = connection.getpeername(), children(process.pid)
+        assert len(workers) == 3  # two that compute, and the one that replaces them
+        process.kill()
+        process.wait(30)
+        listening(*address).close()  # the port is free at once
+        for _ in range(3000):
+            if not any(Path(f"/proc/{each}").exists() for each in workers):
+                break
+            time.sleep(0.01)
+        assert [each for each in workers if Path(f"/proc/{each}").exists()] == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, where Linux lists processes")
+def test_a_server_whose_workers_are_gone_ends(model: Path) -> None:
+    with started(model) as (process, connect):
+        connection = connect()
+        connection.sendall(request(0, 1))
+        assert one_answer(connection)[0] == 200
+        for each in children(process.pid):
+            os.kill(each, signal.SIGKILL)
+        connection.sendall(request(0, 1))
+        status, found = one_answer(connection)
+        assert (status, found["code"]) == (500, "internal_error")
+        assert process.wait(30) == 0
 
 
 def test_an_upload_that_is_broken_off_is_no_failure(cook: Any, caplog: pytest.LogCaptureFixture) -> None:
