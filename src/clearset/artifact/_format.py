@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clearset.files import brief
+
 FORMAT = "clearset"
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -22,7 +24,7 @@ class ArtifactError(ValueError):
 def damaged(path: str, what: str) -> ArtifactError:
     """Return the error for a file that is not as it was written."""
     return ArtifactError(
-        f"Cannot read '{path}': {what}. The file is damaged or was edited; take a fresh copy or save it again."
+        f"Cannot read '{path}': {brief(what)}. The file is damaged or was edited; take a fresh copy or save it again."
     )
 
 

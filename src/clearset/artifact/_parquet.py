@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from clearset.artifact._format import ArtifactError, damaged, unsigned
 from clearset.artifact._parquet_footer import read_declared
-from clearset.files import BLANK, Key, SignatureError, check_key, json_object, sign, verify
+from clearset.files import BLANK, Key, SignatureError, brief, check_key, json_object, sign, verify
 
 PARQUET = b"PAR1"
 
@@ -107,7 +107,7 @@ class ParquetFormat:
             raise damaged(name, f"its version is {version!r}, not a number")
         if version > _VERSION:
             raise ArtifactError(
-                f"Cannot read '{name}': it is a {self.kind} of version {version}, this clearset reads up to "
+                f"Cannot read '{name}': it is a {self.kind} of version {brief(version)}, this clearset reads up to "
                 f"{_VERSION}. Upgrade clearset."
             )
         if version > 1 and not has_checksum:

@@ -13,7 +13,10 @@ _TRUE, _FALSE, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _STRUCT = 1, 2, 3, (4
 _N_ROWS, _GROUPS = 3, 4
 _COLUMNS, _N_ROWS_OF_GROUP = 1, 3
 _ABOUT_COLUMN = 3
-_N_VALUES, _N_BYTES = 5, 6
+_N_VALUES, _N_BYTES, _N_STORED, _DATA, _DICTIONARY = 5, 6, 7, 9, 11
+# Fields of the header of a page, and the number of values in what is said of pages of each kind.
+_UNPACKED, _PACKED, _PAGE, _ENTRIES, _PAGE_2, _IN_PAGE = 2, 3, 5, 7, 8, 1
+_MOST_PAGES = 100_000
 _DEEPEST = 20
 
 
@@ -56,6 +59,7 @@ def read_declared(content: bytes) -> Declared:
         footer = _Reader(content[-8 - length : -8]).struct(0)
         groups = footer[_GROUPS]
         columns = [column[_ABOUT_COLUMN] for group in groups for column in group[_COLUMNS]]
+        _check_pages(content, columns)
         numbers = [[column[_N_VALUES], column[_N_BYTES]] for column in columns]
         rows = [footer[_N_ROWS], *(group[_N_ROWS_OF_GROUP] for group in groups)]
         if min([*rows, *(number for pair in numbers for number in pair)]) < 0:
@@ -65,11 +69,33 @@ def read_declared(content: bytes) -> Declared:
         raise ValueError("its footer is incomplete") from error
 
 
+def _check_pages(content: bytes, columns: list[dict[int, Any]]) -> None:
+    """Raise a ValueError unless the pages of columns hold no more than their columns are said to hold."""
+    n_pages = 0
+    for column in columns:
+        place = min(offset for offset in (column[_DATA], column.get(_DICTIONARY) or column[_DATA]) if offset > 0)
+        end, n_values, n_bytes = place + column[_N_STORED], 0, 0
+        while place < end and n_pages < _MOST_PAGES:
+            reader = _Reader(content, place)
+            page = reader.struct(0)
+            of_values = page.get(_PAGE) or page.get(_PAGE_2) or {}
+            if min(page[_UNPACKED], page[_PACKED], of_values.get(_IN_PAGE, 0)) < 0:
+                raise ValueError("a declared number is negative")
+            n_values += of_values.get(_IN_PAGE, 0)
+            n_bytes += reader.place - place + page[_UNPACKED]
+            if page.get(_ENTRIES, {}).get(_IN_PAGE, 0) > column[_N_VALUES]:
+                raise ValueError("a dictionary has more entries than its column has values")
+            place = reader.place + page[_PACKED]
+            n_pages += 1
+        if place != end or end > len(content) or n_values != column[_N_VALUES] or n_bytes > column[_N_BYTES]:
+            raise ValueError("the pages of a column are not as large as the footer says")
+
+
 class _Reader:
     """Reads one value after the other; structures become dicts by the numbers of their fields."""
 
-    def __init__(self, content: bytes) -> None:
-        self._content, self._place = content, 0
+    def __init__(self, content: bytes, place: int = 0) -> None:
+        self._content, self.place = content, place
 
     def struct(self, depth: int) -> dict[int, Any]:
         fields: dict[int, Any] = {}
@@ -101,8 +127,8 @@ class _Reader:
         raise ValueError(f"its footer has a field of type {kind}")
 
     def _byte(self) -> int:
-        byte = self._content[self._place]
-        self._place += 1
+        byte = self._content[self.place]
+        self.place += 1
         return byte
 
     def _varint(self) -> int:
@@ -121,4 +147,4 @@ class _Reader:
         return (value >> 1) ^ -(value & 1)
 
     def _skip(self, length: int) -> None:
-        self._place += length
+        self.place += length

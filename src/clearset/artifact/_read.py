@@ -20,7 +20,7 @@ from clearset.artifact._format import (
     damaged,
     unsigned,
 )
-from clearset.files import Key, SignatureError, check_key, json_object, read_members, verify_zip
+from clearset.files import Key, SignatureError, brief, check_key, json_object, read_members, verify_zip
 
 _HOW_TO_READ = "Give a file written by save()."
 _ZIP = b"PK"
@@ -137,8 +137,8 @@ def _manifest(path: str, members: dict[str, bytes]) -> dict[str, Any]:
         raise damaged(path, f"its format version is {version!r}, not a number")
     if version > VERSION:
         raise ArtifactError(
-            f"Cannot read '{path}': it has format version {version} (written by clearset "
-            f"{manifest.get('clearset')}), this clearset reads up to {VERSION}. Upgrade clearset."
+            f"Cannot read '{path}': it has format version {brief(version)} (written by clearset "
+            f"{brief(manifest.get('clearset'))}), this clearset reads up to {VERSION}. Upgrade clearset."
         )
     if not isinstance(manifest.get("kind"), str) or not isinstance(manifest.get("sha256"), dict):
         raise damaged(path, f"{MANIFEST} lacks its kind or checksums")
@@ -162,4 +162,4 @@ def _arrays(path: str, content: bytes) -> Arrays:
 
 def _foreign(path: str, what: str) -> ArtifactError:
     """Return the error for a file that was never an artifact."""
-    return ArtifactError(f"'{path}' is not a clearset artifact: {what}. {_HOW_TO_READ}")
+    return ArtifactError(f"'{path}' is not a clearset artifact: {brief(what)}. {_HOW_TO_READ}")

@@ -98,7 +98,14 @@ class Certificate:
     @classmethod
     def from_json(cls, checks: Iterable[dict[str, Any]]) -> "Certificate":
         """Make a certificate from plain data."""
-        return cls(tuple(Check(**check) for check in checks))
+        made = tuple(Check(**check) for check in checks)
+        for check in made:
+            texts, numbers = (check.constraint, check.scope, check.evidence), (check.violation, check.tolerance)
+            if not all(isinstance(text, str) for text in texts) or not all(
+                type(each) in (int, float) for each in numbers
+            ):
+                raise TypeError(f"a check of a certificate is {check!r}")
+        return cls(made)
 
 
 def _summary(checks: list[Check]) -> str:

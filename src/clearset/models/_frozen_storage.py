@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -14,7 +15,8 @@ from clearset.artifact import PARQUET, ParquetFormat, check_target, read_file, w
 from clearset.files import Key, check_signing_key
 from clearset.functions import Rho
 from clearset.models._semantic_storage import with_usual_nothing
-from clearset.models._set_storage import plain, read_link, read_support, support_to_json
+from clearset.models._set_storage import MAX_WIDTH, plain, read_link, read_support, support_to_json
+from clearset.sets import read_classes
 from clearset.tokens import TokenTable
 
 if TYPE_CHECKING:
@@ -59,19 +61,37 @@ def load(path: str | os.PathLike[str], tokens: Any, key: Key | None) -> dict[str
 
 def _parts(table: TokenTable, rows: pa.Table, document: dict[str, Any]) -> dict[str, Any]:
     column = rows["score"].combine_chunks()
-    missing = np.array(document["missing"])
+    missing = _finite(document["missing"])
     spelled = table.spelled(np.arange(len(table)))
     if column.type.list_size != missing.size or not spelled.equals(rows["token"].combine_chunks()):
         raise ValueError("the scores are not those of the tokens")
     classes = document["classes"]
-    calibrators, vertices, output = map(np.array, document["rho"])
-    link = read_link(document, None if classes is None else np.array(classes, np.dtype(document["class_type"])))
+    link = read_link(document, None if classes is None else read_classes(classes, document["class_type"]))
+    n_outputs, width = missing.shape
+    if not isinstance(document["cover"], bool) or n_outputs != link.n_outputs:
+        raise ValueError(f"cover is {document['cover']!r}, and {n_outputs} outputs are of {link.n_outputs}")
+    scores = column.flatten().to_numpy()
     return {
         "table": table,
-        "scores": column.flatten().to_numpy().reshape(len(table), *missing.shape),
+        "scores": _finite(scores).reshape(len(table), *missing.shape),
         "missing": missing,
-        "rho": Rho(calibrators, vertices[None], output[None]),
+        "rho": _rho(document["rho"], width),
         "cover": document["cover"],
         "link": with_usual_nothing(link, table),
         "support": read_support(document, missing.shape, 0),
     }
+
+
+def _rho(described: Any, width: int) -> Rho:
+    calibrators, vertices, output = map(_finite, described)
+    shapes = ((width, output.size), (2**width,), output.shape)
+    if width > MAX_WIDTH or output.size < 2 or (calibrators.shape, vertices.shape, (output.size,)) != shapes:
+        raise ValueError(f"the tables of rho have the shapes {calibrators.shape}, {vertices.shape} and {output.shape}")
+    return Rho(calibrators, vertices[None], output[None])
+
+
+def _finite(numbers: Any) -> npt.NDArray[np.float64]:
+    array = np.asarray(numbers)
+    if array.dtype != np.float64 or not np.isfinite(array).all():
+        raise ValueError("scores or tables hold something else than finite numbers")
+    return array

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from clearset.artifact import Artifact, ArtifactError, read_artifact
-from clearset.files import Key
+from clearset.files import Key, brief
 from clearset.models._joint_model import FittedJointModel
 from clearset.models._joint_storage import JOINT_KIND, by_column, check_joint_parts, joint_artifacts, joint_model_parts
 from clearset.models._semantic_model import SemanticModel
@@ -71,7 +71,8 @@ def load(
     artifact = read_artifact(path, key)
     if artifact.kind not in (SET_KIND, SEMANTIC_KIND, JOINT_KIND):
         raise ArtifactError(
-            f"{path} holds a {artifact.kind!r}, which this version of clearset does not know. Upgrade clearset."
+            f"{path} holds a {brief(repr(artifact.kind))}, which this version of clearset does not know. Upgrade "
+            "clearset."
         )
     if artifact.kind == SET_KIND and not (tokens is None and filters is None):
         raise ValueError(f"{path} holds a model without a token table. Leave tokens and filters out.")
@@ -86,10 +87,10 @@ def load(
             return _semantic_model(artifact, tokens, filters)
         return _joint_model(artifact, tokens, filters)
     except OtherCodeError as error:
-        raise ArtifactError(f"Cannot load '{path}': {error}") from None
+        raise ArtifactError(f"Cannot load '{path}': {brief(error)}") from None
     except _UNMAKEABLE as error:
         raise ArtifactError(
-            f"{path} is complete but does not describe a model this version of clearset can make ({error}). "
+            f"{path} is complete but does not describe a model this version of clearset can make ({brief(error)}). "
             "Load it with the version that wrote it, or fit the model again."
         ) from error
 

@@ -17,7 +17,7 @@ from clearset.files import Key
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction, Support
 from clearset.models._fitted import Record
 from clearset.models.edits._log import edits_from_json, edits_to_json
-from clearset.sets import SIZE, Binning, Feature, Trust, check_threads, check_trusts
+from clearset.sets import SIZE, Binning, Feature, Trust, check_threads, check_trusts, read_classes
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
@@ -209,9 +209,9 @@ def check_types(document: dict[str, Any], further: dict[str, Any]) -> None:
 
 
 def _classes(document: dict[str, Any]) -> np.ndarray:
-    classes = np.array(document["labels"], dtype=document["dtype"])
-    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-        raise ValueError("the classes are not at least two different labels in order")
+    classes = read_classes(document["labels"], document["dtype"])
+    if len(classes) < 2:
+        raise ValueError("there are fewer than two classes")
     return classes
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clearset.files import Key, SignatureError, check_key, json_object, read_members, sign_zip, verify_zip
+from clearset.files import Key, SignatureError, brief, check_key, json_object, read_members, sign_zip, verify_zip
 
 FORMAT, VERSION = "clearset runtime model", 1
 _DESCRIPTION = "model.json"
@@ -90,7 +90,10 @@ def read_runtime_file(
         raise RuntimeFileError(
             f"{str(file)!r} is no runtime model: it has {size:,} bytes, at most {_LARGEST:,} are read."
         )
-    content = file.read_bytes()
+    try:
+        content = file.read_bytes()
+    except MemoryError:
+        raise RuntimeFileError(f"Cannot read {str(file)!r}: there is no memory for its {size:,} bytes.") from None
     if key is not None:
         try:
             verify_zip(key, content)
@@ -100,9 +103,9 @@ def read_runtime_file(
     try:
         return _unpacked(read_members(content))
     except RuntimeFileError as error:
-        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged: {error}") from None
+        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged: {brief(error)}") from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged ({error}).") from None
+        raise RuntimeFileError(f"{str(file)!r} is no runtime model, or it is damaged ({brief(error)}).") from None
 
 
 def _unpacked(members: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

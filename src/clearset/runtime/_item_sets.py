@@ -18,6 +18,7 @@ from clearset.runtime._words import as_items
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
 _MOST_TOKENS = 2**31 - 1
+_MOST_SIDES = 1000
 
 
 class ItemScorer(Scorer):
@@ -59,6 +60,19 @@ class ItemScorer(Scorer):
                 raise RuntimeFileError(f"Array {name!r} has shape {arrays[name].shape}, not {shape} of {dtype}.")
         self._check_contents(n_tokens, slots)
 
+    def _some_sets(self) -> list[Any]:
+        edges, told = self._arrays["text_offsets"], self._told["tokenizer"]
+        text = self._arrays["text"].tobytes()
+        words = [text[edges[place] : edges[place + 1]].decode() for place in range(min(len(edges) - 1, 3))]
+        lists = [[], words, words[:1], ["unknown"]]
+        if not told["sides"]:
+            return [lists]
+        if all(isinstance(side, str) for side in told["sides"]):
+            return [dict.fromkeys(told["sides"], lists)]
+        n_sides = max(int(side) for side in told["sides"] if not isinstance(side, str)) + 1
+        sides = [side for side in told["sides"] if isinstance(side, str)]
+        return [{**dict.fromkeys(map(str, range(n_sides)), lists), **dict.fromkeys(sides, lists)}]
+
     def _check_contents(self, n_tokens: int, n_slots: int) -> None:
         """See that nothing points outside of what there is."""
         arrays, nodes = self._arrays, np.arange(len(self._arrays["tree.items"]))
@@ -80,6 +94,12 @@ class ItemScorer(Scorer):
         # Children come after their parents, so that no walk goes in circles.
         if (children[:-1] <= nodes).any() or (np.diff(children) < 0).any() or children[-1] != len(nodes):
             raise RuntimeFileError("The tokens are no prefix tree.")
+        for name, flag in (("cover", self._told), ("corrected", self._told), ("in_order", self._told["tokenizer"])):
+            if not isinstance(flag[name], bool):
+                raise RuntimeFileError(f"{name} is {str(flag[name])[:60]!r}, not true or false.")
+        sides = self._told["tokenizer"]["sides"]
+        if not all(isinstance(side, str) or (type(side) is int and 0 <= side < _MOST_SIDES) for side in sides):
+            raise RuntimeFileError(f"The columns are {str(sides)[:60]}.")
         check_features(self._told["features"], n_slots)
         if any(each["keypoints"] is None for each in self._told["features"]):
             raise RuntimeFileError("A feature of tokens has no keypoints.")

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from os import PathLike
 
-from clearset.files import Key
+from clearset.files import Key, brief
 from clearset.runtime._file import RuntimeFileError, read_runtime_file
 from clearset.runtime._item_sets import ItemScorer
 from clearset.runtime._scorer import Scorer
@@ -53,6 +53,8 @@ def load(path: str | PathLike[str], *, key: Key | None = None) -> Scorer:
         raise ImportError("clearset.runtime needs the native module. Install clearset; a copy of the sources lacks it.")
     description, arrays = read_runtime_file(path, key)
     try:
-        return _KINDS[description["kind"]](description, arrays)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise RuntimeFileError(f"{str(path)!r} is no runtime model of this version ({error}).") from None
+        scorer = _KINDS[description["kind"]](description, arrays)
+        scorer.check()
+        return scorer
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
+        raise RuntimeFileError(f"{str(path)!r} is no runtime model of this version ({brief(error)}).") from None

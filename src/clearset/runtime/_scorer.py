@@ -23,6 +23,11 @@ _native: Any = import_module("clearset._native") if find_spec("clearset._native"
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+# Labels are at most 1e100; from here on sums of outputs would overflow.
+_LARGEST = 1e150
+# Of the labels, for the longest makes all of them long.
+_MOST_BYTES = 1 << 28
+
 
 class RuntimeLink(NamedTuple):
     """How outputs become predictions; see `clearset.functions.Link`."""
@@ -130,14 +135,32 @@ class Scorer(ABC):
     def __init__(self, description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self._told, self._arrays = description, arrays
         self._rho = [arrays[name] for name in ("rho.calibrators", "rho.vertices", "rho.output")]
-        self.names = [str(feature["name"]) for feature in description["features"]]
+        self.names = [feature["name"] for feature in description["features"]]
+        if not all(isinstance(name, str) for name in self.names) or len(set(self.names)) < len(self.names):
+            raise RuntimeFileError("The names of the features are no texts, or the same.")
         self.n_outputs, self.width = arrays["base"].shape
         link, support = description["link"], description["support"]
-        classes = None if link["classes"] is None else np.array(link["classes"])
+        labels = link["classes"]
+        if labels is not None and 4 * len(labels) * max(len(str(label)) for label in labels) > _MOST_BYTES:
+            raise RuntimeFileError(f"There are {len(labels)} classes, and some are very long.")
+        classes = None if labels is None else np.array(labels)
         nothing = arrays.get("nothing")
         self.link = RuntimeLink(str(link["name"]), classes, nothing)
         self.support = Support(arrays["base"], int(support["tokens"]), np.zeros(0), support["alone"])
         self._check()
+
+    def check(self) -> None:
+        """Raise an error unless the model scores and explains some sets, by numbers that are finite."""
+        for sets in self._some_sets():
+            with np.errstate(all="ignore"):
+                told = self.explain(sets)
+                answers = (self.estimates(sets), told.prediction, told.contributions, *told.of_sets.values())
+            if not all(np.isfinite(answer).all() for answer in answers):
+                raise RuntimeFileError("It answers with numbers that are not finite.")
+
+    @abstractmethod
+    def _some_sets(self) -> list[Any]:
+        """Return sets that every part of the model has to do with."""
 
     def _check(self) -> None:
         """See that the arrays fit together, for compiled code is given their addresses."""
@@ -158,6 +181,9 @@ class Scorer(ABC):
         for name, shape in wanted.items():
             if self._arrays[name].shape != shape or self._arrays[name].dtype != np.float64:
                 raise RuntimeFileError(f"Array {name!r} has shape {self._arrays[name].shape}, not {shape}.")
+        for name, array in self._arrays.items():
+            if array.dtype.kind == "f" and not (np.abs(array) <= _LARGEST).all():
+                raise RuntimeFileError(f"Array {name!r} holds numbers that are not finite, or beyond {_LARGEST:g}.")
 
     @property
     def classes(self) -> list[Any] | None:

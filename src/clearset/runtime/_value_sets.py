@@ -43,6 +43,14 @@ class ValueScorer(Scorer):
                 raise RuntimeFileError(f"Array {name!r} has shape {arrays[name].shape}, not {shape}.")
         check_features(self._features, slots)
 
+    def _some_sets(self) -> list[Any]:
+        sets: dict[str, Any] = {}
+        for each in self._features:
+            known = each["categories"] if each["keypoints"] is None else each["keypoints"]
+            ends = [known[0], known[-1]] if known else [None, None]
+            sets[each["name"]] = [*ends, None] if self._told["sets_of_one"] else [[], ends, [None, *ends]]
+        return [{name: sets[name] for name in self._wanted(sets)}] if self._wanted(sets) else []
+
     def _outputs_of(self, sets: Any) -> FloatArray:
         columns, offsets, per_set = self._read(sets)
         means = self._means(columns, per_set, offsets, self._arrays["calibration"])

@@ -40,6 +40,7 @@ from ._set_data import SetData
 from ._set_stream import SetSource, SetStream
 from ._short_repr import short_repr
 from ._spark_frames import is_spark_frame, lazy_frame_error
+from ._stored_classes import read_classes
 from ._stream import Stream, as_stream, refuse_files
 from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
@@ -110,6 +111,7 @@ __all__ = [
     "offsets_from_sizes",
     "one_column",
     "places_of_codes",
+    "read_classes",
     "read_labels",
     "read_more_sets",
     "read_sets",

@@ -3,6 +3,7 @@
 import glob
 import hashlib
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -13,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from clearset.artifact import PARQUET, ArtifactError, ParquetFormat, check_target, read_file, read_rows, write_file
-from clearset.files import Key, check_signing_key
-from clearset.sets import Labels
+from clearset.files import Key, brief, check_signing_key
+from clearset.sets import Labels, read_classes
 from clearset.tokens._codes import Coded
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, check_filters, filter_from_json, filter_to_json
 from clearset.tokens._own_tokenizers import tokenizer_from_json
 from clearset.tokens._statistics import Statistics
+from clearset.tokens._stored_checks import check_columns, check_corrections, check_document, check_statistics
 from clearset.tokens._table import TokenTable
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
@@ -28,6 +30,7 @@ from clearset.tokens._vocabulary import encode, flat, spelled, unique_sorted
 
 _FORMAT = ParquetFormat("token table", "TokenTable.save", b"clearset_token_table")
 _EXAMPLES = ParquetFormat("file of examples", "TokenTable.save", b"clearset_examples")
+_CHECKSUM = re.compile("[0-9a-f]{64}")
 _HINT = "Give a file that TokenTable.save wrote."
 
 
@@ -123,20 +126,28 @@ def read(file: IO[bytes] | bytes, tokens: Any, filters: Any) -> TokenTable:
 
 def _read(content: bytes, name: str, tokens: Any, filters: Any, key: Key | None) -> tuple[TokenTable, str | None]:
     rows, document = _FORMAT.unpack(content, name, key)
-    with _FORMAT.making(name, passing=ValueError):  # which says that the user's own code is missing
-        tokenizer = tokenizer_from_json(document["tokeniser"], tokens)
+    with _FORMAT.making(name):
+        try:
+            tokenizer = tokenizer_from_json(document["tokeniser"], tokens)
+        except ValueError as error:  # which may say that the user's own code is missing
+            raise ArtifactError(f"Cannot read '{name}': {brief(error)}") from None
     if filters is not None:
         filters = check_filters(filters)
     with _FORMAT.making(name):
         if filters is None:
             filters = check_filters(tuple(map(filter_from_json, document["filters"])))
-        return _table(rows, document, tokenizer, filters), document["examples_sha256"]
+        checksum = document["examples_sha256"]
+        if checksum is not None and not (isinstance(checksum, str) and _CHECKSUM.fullmatch(checksum)):
+            raise ValueError(f"the checksum of the examples is {checksum!r}")
+        return _table(rows, document, tokenizer, filters), checksum
 
 
 def _table(rows: pa.Table, document: dict[str, Any], tokenizer: Tokenizer, filters: tuple[Filter, ...]) -> TokenTable:
     classes = document["classes"]
     if classes is not None:
-        classes = np.array(classes, np.dtype(document["class_type"]))
+        classes = read_classes(classes, document["class_type"])
+    check_columns(rows)
+    check_document(document, classes)
     # Every item is in some token, so that the tokens alone tell what each code stands for.
     lists = _list(rows["codes"])
     strings, _ = flat(tokenizer.unspell(_list(rows["token"])))
@@ -151,8 +162,9 @@ def _table(rows: pa.Table, document: dict[str, Any], tokenizer: Tokenizer, filte
         raise ValueError(f"there are {sums.shape[1]} sums for the classes {classes}")
     passes = np.ones(len(held), np.bool_)
     statistics = Statistics(held, sums, rows["size"].to_numpy(), passes, document["centre"])
+    check_statistics(statistics, nodes, document["n_examples"])
     order = np.argsort(nodes)
-    return TokenTable(
+    table = TokenTable(
         tokenizer=tokenizer,
         filters=filters,
         task=document["task"],
@@ -164,6 +176,8 @@ def _table(rows: pa.Table, document: dict[str, Any], tokenizer: Tokenizer, filte
         statistics=statistics.take(order),
         corrections=_corrections(document["corrections"], rows, order),
     )
+    check_corrections(table)
+    return table
 
 
 def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[Any]) -> Corrections | None:

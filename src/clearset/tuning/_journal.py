@@ -8,15 +8,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearset.artifact import check_target
+from clearset.files import brief
 from clearset.tuning._domains import Choices, Domain
 from clearset.tuning._lock import locked
 from clearset.tuning._optional_packages import need
+from clearset.tuning._summed_lines import SummedLines
 
 if TYPE_CHECKING:
     import optuna
@@ -40,6 +41,13 @@ class Finished:
     loss: float | None
     seconds: float
     error: str | None
+
+
+def _finished(trials: "Sequence[optuna.trial.FrozenTrial]") -> list[Finished]:
+    """Return trials as Optuna has kept them."""
+    return [
+        Finished(trial.params, trial.value, trial.user_attrs["seconds"], trial.user_attrs["error"]) for trial in trials
+    ]
 
 
 @contextmanager
@@ -99,10 +107,7 @@ class Journal:
 
     def trials(self) -> list[Finished]:
         """Return the trials that have ended, in order."""
-        return [
-            Finished(trial.params, trial.value, trial.user_attrs["seconds"], trial.user_attrs["error"])
-            for trial in self._study.get_trials(deepcopy=False)
-        ]
+        return _finished(self._study.get_trials(deepcopy=False))
 
     def add(self, trial: Finished, domains: Mapping[str, Domain], said: Mapping[str, str]) -> None:
         """Write a trial, with its parameters as texts for people who read the file."""
@@ -171,7 +176,6 @@ def _untried(tried: Sequence[Plain], domains: Mapping[str, Domain], seed: int) -
 
 def _open(path: Path) -> "optuna.storages.BaseStorage":
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
 
     try:
         if path.exists() and path.stat().st_size:
@@ -180,12 +184,16 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
             content = path.read_bytes()
             if not content.endswith(b"\n"):
                 os.truncate(path, content.rindex(b"\n") + 1)
-        # Optuna's own lock outlasts a killed process, and here the whole file is locked.
-        no_lock: Any = SimpleNamespace(acquire=lambda: True, release=lambda: None)
-        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=no_lock))
-        storage.get_all_studies()  # reads all lines
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"'{path}' is no file of a search. Name another file, or a new one.") from error
+        # Optuna's own files are locked in a way that outlasts a killed process; here the whole file is locked.
+        lines: Any = SummedLines(path)
+        storage = JournalStorage(lines)
+        for study in storage.get_all_studies():  # reads all lines
+            _finished(storage.get_all_trials(study._study_id))
+    # Optuna trusts its files, and answers damaged ones with errors of many kinds, failed assertions among them.
+    except Exception as error:
+        raise ValueError(
+            f"'{path}' is no file of a search, or it is damaged ({brief(error)}). Name another file, or a new one."
+        ) from error
     return storage
 
 
