@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 # What npm writes last is newer than the versions that are wanted.
 BIOME_IS_THERE := [ node_modules/.package-lock.json -nt package-lock.json ]
 
-.PHONY: demo test lint types unit emulated properties wheel wheel-check licences bench clean
+.PHONY: demo test lint types unit emulated properties wheel wheel-check licences sanitize bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/clearset demo
@@ -52,6 +52,10 @@ wheel-check: $(VENV)/.created
 
 licences: $(VENV)/.installed-dev
 	$(BIN)/python .ci/licences.py
+
+# Native code under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, where the compiler has them.
+sanitize: $(VENV)/.installed-dev
+	$(BIN)/python .ci/sanitize.py
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'

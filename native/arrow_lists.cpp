@@ -78,14 +78,15 @@ bool are_offsets(const Lists& lists, int64_t n_rows) {
   return fits;
 }
 
-// False where a column is anything but lists of doubles without nulls.
-bool read(const ArrowSchema& schema, const ArrowArray& array, int64_t first_row, Lists& to) {
+// False where a column is anything but lists of doubles without nulls. A column without rows need not have offsets.
+bool read(const ArrowSchema& schema, const ArrowArray& array, int64_t first_row, int64_t n_rows, Lists& to) {
+  static constexpr int32_t kNoLists[] = {0};
   if (std::strcmp(schema.format, "+l") != 0 || schema.dictionary || array.n_buffers < 2 || array.n_children != 1) return false;
   if (is_extension(schema) || is_extension(*schema.children[0])) return false;
   const ArrowArray& values = *array.children[0];
   if (std::strcmp(schema.children[0]->format, "g") != 0 || schema.children[0]->dictionary || values.n_buffers < 2) return false;
   if (has_nulls(array) || has_nulls(values) || array.buffers[1] == nullptr || values.buffers[1] == nullptr) return false;
-  to.ends = static_cast<const int32_t*>(array.buffers[1]) + array.offset + first_row;
+  to.ends = n_rows > 0 ? static_cast<const int32_t*>(array.buffers[1]) + array.offset + first_row : kNoLists;
   to.values = static_cast<const double*>(values.buffers[1]) + values.offset;
   to.n_values = values.length;
   return reinterpret_cast<uintptr_t>(to.ends) % alignof(int32_t) == 0 && reinterpret_cast<uintptr_t>(to.values) % alignof(double) == 0;
@@ -100,7 +101,8 @@ nb::object list_columns(nb::object schema_capsule, nb::object array_capsule) {
     return nb::none();
   std::vector<Lists> columns(static_cast<size_t>(batch.n_children));
   for (int64_t c = 0; c < batch.n_children; ++c)
-    if (!read(*schema.children[c], *batch.children[c], batch.offset, columns[c]) || !are_offsets(columns[c], batch.length))
+    if (!read(*schema.children[c], *batch.children[c], batch.offset, batch.length, columns[c]) ||
+        !are_offsets(columns[c], batch.length))
       return nb::none();
   NewArray<int64_t> offsets(static_cast<size_t>(batch.length + 1));
   const int32_t* first = columns[0].ends;

@@ -1,9 +1,9 @@
 // Where values stand between the keypoints of a numeric feature; clearset.sets holds the same in numpy.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstdint>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "checks.h"
 #include "dispatch.h"
@@ -13,15 +13,14 @@ namespace nb = nanobind;
 
 namespace {
 
-using Values = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
-using Points = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Row = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-void place_values(Values values, Points keypoints, int32_t first_slot, Row<int32_t> slots, Row<T> fractions) {
+void place_values(Strided values, Vector<double> keypoints, int32_t first_slot, VectorOut<int32_t> slots, VectorOut<T> fractions) {
   check_length("slots", slots.size(), values.size());
   check_length("fractions", fractions.size(), values.size());
+  check_aligned("values", values);
+  check_aligned("keypoints", keypoints);
+  check_aligned("slots", slots);
+  check_aligned("fractions", fractions);
   const KeypointTable table(keypoints.data(), static_cast<int64_t>(keypoints.size()), first_slot);
   nb::gil_scoped_release release;
   phi_kernel<T>().place(values.data(), values.stride(0), static_cast<int64_t>(values.size()), table.seen(), slots.data(),

@@ -3,15 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
-
-// Where a tensor's data begins. The callers in Python check types and shapes and hold the tensors; to make arrays of them
-// would cost more than the work on a small batch. So an address is trusted, as long as it can be one.
-using Address = uintptr_t;
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
@@ -70,21 +65,6 @@ void check_rising(const char* name, const T* values, size_t count) {
   check_finite(name, values, count);
   for (size_t i = 1; i < count; ++i)
     if (!(values[i - 1] < values[i])) refuse(std::string(name) + " must rise.");
-}
-
-// The array of this shape that begins at an address.
-template <class T>
-T* array_at(const char* name, Address address, std::initializer_list<int64_t> shape) {
-  constexpr int64_t most = int64_t{1} << 44;  // far from where sums of sizes in bytes would overflow
-  int64_t size = 1;
-  for (const int64_t length : shape)
-    if (length < 0 || __builtin_mul_overflow(size, length, &size) || size > most)
-      refuse(std::string(name) + " would have a length of " + std::to_string(length) +
-             ", or more entries than fit into memory. Hand over the tensor's own shape.");
-  if (size > 0 && (address == 0 || address % alignof(T) != 0))
-    refuse(std::string(name) + " is at the address " + std::to_string(address) +
-           ", where no such array can be. Hand over data_ptr() of a contiguous tensor.");
-  return reinterpret_cast<T*>(address);
 }
 
 // Row b of a ragged array is what stands from offsets[b] to offsets[b + 1].

@@ -1,8 +1,14 @@
 // phi with a value per class, then the mean over each chosen set: the functions that clearset.kernels calls. Here the chosen
 // sets are cut into slices for the threads; what happens to a slice is in crossed_lanes.cpp.
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "checks.h"
 #include "crossed_tables.h"
@@ -13,43 +19,64 @@ namespace nb = nanobind;
 
 namespace {
 
-// corrections is -1 where there is no table of them.
-struct Sizes {
-  int64_t tokens, sets, chosen, rows, corrections, classes, outputs, slots, keypoints, plain;
-
-  void check() const {
-    constexpr int64_t any = std::numeric_limits<int64_t>::max() - 1;
-    check_range("The number of tokens", tokens, 0, any);
-    check_range("The number of sets", sets, 0, any);
-    check_range("The number of chosen sets", chosen, 0, any);
-    check_range("The number of rows", rows, 0, kMaxInt32);
-    check_range("The number of corrections", corrections, -1, kMaxInt32);
-    check_range("The number of classes", classes, 1, kMaxInt32);
-    check_range("The number of outputs", outputs, 0, 1 << 20);  // times features and a tile's tokens, below 2^31
-    check_range("The number of slots", slots, 1, kMaxInt32);
-    check_range("The number of keypoints", keypoints, 2, slots - 1);
-    check_range("The number of plain features", plain, 0, kMaxLatticeFeatures - 1);
-  }
-  bool refine() const { return corrections >= 0; }
-  int64_t vertices() const { return int64_t{2} << plain; }
-};
-
 constexpr const char* kBadContents =
     "A chosen set does not exist or has no token, or a slot, a row or a correction lies outside its table.";
 
-// In the order in which clearset.kernels hands them over.
+// What Python hands over. There need not be a table of corrections.
+template <class T>
 struct Inputs {
-  Address slots, fractions, offsets, rows, refined, sets, values, corrections, keypoints, calibration, vertices;
-};
+  Matrix<int32_t> slots;
+  Matrix<T> fractions;
+  Ints offsets;
+  Vector<int32_t> rows, refined;
+  Ints sets;
+  Matrix<T> values;
+  std::optional<Matrix<T>> corrections;
+  Vector<T> keypoints;
+  Matrix<T> calibration, vertices;
 
-bool sets_exist(const Sizes& sizes, const int64_t* offsets, const int64_t* sets) {
-  for (int64_t i = 0; i < sizes.chosen; ++i) {
-    if (sets[i] < 0 || sets[i] >= sizes.sets) return false;
-    const int64_t begin = offsets[sets[i]], end = offsets[sets[i] + 1];
-    if (begin < 0 || begin >= end || end > sizes.tokens) return false;
+  int64_t n_tokens() const { return length(rows.size()); }
+  int64_t n_chosen() const { return length(sets.size()); }
+  int64_t n_plain() const { return length(slots.shape(0)); }
+  int64_t n_classes() const { return length(values.shape(1)); }
+  int64_t n_corrections() const { return corrections ? length(corrections->shape(0)) : 0; }
+  int64_t n_outputs() const { return length(calibration.shape(0)); }
+  int64_t n_slots() const { return length(calibration.shape(1)); }
+  int64_t n_vertices() const { return int64_t{2} << n_plain(); }
+
+  void check() const {
+    check_range("The number of offsets", length(offsets.size()), 1, std::numeric_limits<int64_t>::max());
+    check_range("The number of rows", length(values.shape(0)), 0, kMaxInt32);
+    check_range("The number of corrections", n_corrections(), 0, kMaxInt32);
+    check_range("The number of classes", n_classes(), 1, kMaxInt32);
+    check_range("The number of outputs", n_outputs(), 0, 1 << 20);  // times features and a tile's tokens, below 2^31
+    check_range("The number of slots", n_slots(), 1, kMaxInt32);
+    check_range("The number of keypoints", length(keypoints.size()), 2, n_slots() - 1);
+    check_range("The number of plain features", n_plain(), 0, kMaxLatticeFeatures - 1);
+    check_array("slots", slots, {n_plain(), n_tokens()});
+    check_array("fractions", fractions, {n_plain(), n_tokens()});
+    check_array("refined", refined, {n_tokens()});
+    if (corrections) check_array("corrections", *corrections, {n_corrections(), n_classes()});
+    check_array("vertices", vertices, {n_outputs(), n_vertices()});
+    check_aligned("offsets", offsets);
+    check_aligned("rows", rows);
+    check_aligned("sets", sets);
+    check_aligned("values", values);
+    check_aligned("keypoints", keypoints);
+    check_aligned("calibration", calibration);
+    if (!sets_exist()) refuse(kBadContents);
   }
-  return true;
-}
+
+  bool sets_exist() const {
+    const int64_t* const begins = offsets.data();
+    for (int64_t i = 0; i < n_chosen(); ++i) {
+      const int64_t set = sets.data()[i];
+      if (set < 0 || set >= length(offsets.size()) - 1) return false;
+      if (begins[set] < 0 || begins[set] >= begins[set + 1] || begins[set + 1] > n_tokens()) return false;
+    }
+    return true;
+  }
+};
 
 // One call: the arrays as the slices read them, the slices, and the memory that they work in.
 template <class T>
@@ -59,32 +86,31 @@ struct Call {
   std::vector<SliceOfSets> slices;
   std::vector<AlignedMemory> scratch;
 
-  Call(int threads, const Sizes& sizes, const Inputs& inputs) {
+  Call(int threads, const Inputs<T>& inputs) {
     check_range("threads", threads, 1, kMaxInt32);
-    crossed.n_tokens = sizes.tokens;
-    crossed.n_plain = static_cast<int32_t>(sizes.plain);
-    crossed.n_classes = static_cast<int32_t>(sizes.classes);
-    crossed.n_outputs = static_cast<int32_t>(sizes.outputs);
-    crossed.n_slots = static_cast<int32_t>(sizes.slots);
-    crossed.n_keypoints = static_cast<int32_t>(sizes.keypoints);
-    crossed.n_rows = sizes.rows;
-    crossed.refines = sizes.refine();
-    crossed.n_corrections = std::max<int64_t>(0, sizes.corrections);
-    crossed.n_corners = int64_t{1} << sizes.plain;
-    crossed.slots = array_at<const int32_t>("slots", inputs.slots, {sizes.plain, sizes.tokens});
-    crossed.fractions = array_at<const T>("fractions", inputs.fractions, {sizes.plain, sizes.tokens});
-    crossed.offsets = array_at<const int64_t>("offsets", inputs.offsets, {sizes.sets + 1});
-    crossed.rows = array_at<const int32_t>("rows", inputs.rows, {sizes.tokens});
-    crossed.refined = array_at<const int32_t>("refined", inputs.refined, {sizes.tokens});
-    crossed.sets = array_at<const int64_t>("sets", inputs.sets, {sizes.chosen});
-    crossed.values = array_at<const T>("values", inputs.values, {sizes.rows, sizes.classes});
-    crossed.corrections = array_at<const T>("corrections", inputs.corrections, {crossed.n_corrections, sizes.classes});
-    crossed.keypoints = array_at<const T>("keypoints", inputs.keypoints, {sizes.keypoints});
-    if (!sets_exist(sizes, crossed.offsets, crossed.sets)) refuse(kBadContents);
+    inputs.check();
+    crossed.n_tokens = inputs.n_tokens();
+    crossed.n_plain = static_cast<int32_t>(inputs.n_plain());
+    crossed.n_classes = static_cast<int32_t>(inputs.n_classes());
+    crossed.n_outputs = static_cast<int32_t>(inputs.n_outputs());
+    crossed.n_slots = static_cast<int32_t>(inputs.n_slots());
+    crossed.n_keypoints = static_cast<int32_t>(inputs.keypoints.size());
+    crossed.n_rows = length(inputs.values.shape(0));
+    crossed.refines = inputs.corrections.has_value();
+    crossed.n_corrections = inputs.n_corrections();
+    crossed.n_corners = int64_t{1} << inputs.n_plain();
+    crossed.slots = inputs.slots.data();
+    crossed.fractions = inputs.fractions.data();
+    crossed.offsets = inputs.offsets.data();
+    crossed.rows = inputs.rows.data();
+    crossed.refined = inputs.refined.data();
+    crossed.sets = inputs.sets.data();
+    crossed.values = inputs.values.data();
+    crossed.corrections = inputs.corrections ? inputs.corrections->data() : nullptr;
+    crossed.keypoints = inputs.keypoints.data();
     tables.place_keypoints(crossed);
-    tables.read(crossed, array_at<const T>("calibration", inputs.calibration, {sizes.outputs, sizes.slots}),
-                array_at<const T>("vertices", inputs.vertices, {sizes.outputs, sizes.vertices()}));
-    cut_into_slices(sizes.chosen);
+    tables.read(crossed, inputs.calibration.data(), inputs.vertices.data());
+    cut_into_slices(inputs.n_chosen());
     const int n_workers = std::min(threads, n_slices());
     for (int worker = 0; worker < n_workers; ++worker)
       scratch.push_back(allocate(crossed_kernel<T>().scratch_bytes(crossed)));
@@ -118,9 +144,14 @@ struct Call {
 };
 
 template <class T>
-void crossed_forward(int threads, const Sizes& sizes, const Inputs& inputs, Address means) {
-  const Call<T> call(threads, sizes, inputs);
-  T* const to = array_at<T>("means", means, {sizes.chosen, sizes.classes, sizes.outputs});
+void crossed_forward(int threads, Matrix<int32_t> slots, Matrix<T> fractions, Ints offsets, Vector<int32_t> rows,
+                     Vector<int32_t> refined, Ints sets, Matrix<T> values, std::optional<Matrix<T>> corrections,
+                     Vector<T> keypoints, Matrix<T> calibration, Matrix<T> vertices, CubeOut<T> means) {
+  nb::gil_scoped_release release;
+  const Inputs<T> inputs{slots, fractions, offsets, rows, refined, sets, values, corrections, keypoints, calibration, vertices};
+  const Call<T> call(threads, inputs);
+  check_array("means", means, {inputs.n_chosen(), inputs.n_classes(), inputs.n_outputs()});
+  T* const to = means.data();
   if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
         return crossed_kernel<T>().forward(call.crossed, call.slices[slice], to, call.scratch[worker].get());
       }))
@@ -128,18 +159,20 @@ void crossed_forward(int threads, const Sizes& sizes, const Inputs& inputs, Addr
 }
 
 template <class T>
-void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Address grad_means,
-                      Address grad_calibration, Address grad_vertices, Address grad_corrections) {
-  const Call<T> call(threads, sizes, inputs);
-  const T* const upstream =
-      array_at<const T>("grad_means", grad_means, {sizes.chosen, sizes.classes, sizes.outputs});
-  T* const by_calibration = array_at<T>("grad_calibration", grad_calibration, {sizes.outputs, sizes.slots});
-  T* const by_vertices = array_at<T>("grad_vertices", grad_vertices, {sizes.outputs, sizes.vertices()});
-  T* const by_corrections =
-      array_at<T>("grad_corrections", grad_corrections, {call.crossed.n_corrections, sizes.classes});
-  const int64_t rows = sizes.outputs, n_slots = sizes.slots, corners = call.crossed.n_corners;
-  const int64_t slot_sums = 2 * rows * n_slots, corner_sums = rows * corners;
-  const int64_t size = slot_sums + 2 * corner_sums + call.crossed.n_corrections * sizes.classes;
+void crossed_backward(int threads, Matrix<int32_t> slots, Matrix<T> fractions, Ints offsets, Vector<int32_t> rows,
+                      Vector<int32_t> refined, Ints sets, Matrix<T> values, std::optional<Matrix<T>> corrections,
+                      Vector<T> keypoints, Matrix<T> calibration, Matrix<T> vertices, Array<const T, 3> grad_means,
+                      MatrixOut<T> grad_calibration, MatrixOut<T> grad_vertices, MatrixOut<T> grad_corrections) {
+  nb::gil_scoped_release release;
+  const Inputs<T> inputs{slots, fractions, offsets, rows, refined, sets, values, corrections, keypoints, calibration, vertices};
+  const Call<T> call(threads, inputs);
+  check_array("grad_means", grad_means, {inputs.n_chosen(), inputs.n_classes(), inputs.n_outputs()});
+  check_array("grad_calibration", grad_calibration, {inputs.n_outputs(), inputs.n_slots()});
+  check_array("grad_vertices", grad_vertices, {inputs.n_outputs(), inputs.n_vertices()});
+  check_array("grad_corrections", grad_corrections, {inputs.n_corrections(), inputs.n_classes()});
+  const int64_t n_outputs = inputs.n_outputs(), n_slots = inputs.n_slots(), corners = call.crossed.n_corners;
+  const int64_t slot_sums = 2 * n_outputs * n_slots, corner_sums = n_outputs * corners;
+  const int64_t size = slot_sums + 2 * corner_sums + inputs.n_corrections() * inputs.n_classes();
   std::vector<AlignedMemory> partial;
   for (int i = 0; i < std::max(1, call.n_slices()); ++i)
     partial.push_back(allocate(size * static_cast<int64_t>(sizeof(double))));
@@ -148,7 +181,7 @@ void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Add
   if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
         std::fill_n(sums(slice), size, 0.0);
         double* low = sums(slice) + slot_sums;
-        return crossed_kernel<T>().backward(call.crossed, call.slices[slice], upstream,
+        return crossed_kernel<T>().backward(call.crossed, call.slices[slice], grad_means.data(),
                                             {sums(slice), low, low + corner_sums, low + 2 * corner_sums},
                                             call.scratch[worker].get());
       }))
@@ -157,33 +190,30 @@ void crossed_backward(int threads, const Sizes& sizes, const Inputs& inputs, Add
   double* total = sums(0);
   for (int slice = 1; slice < call.n_slices(); ++slice)
     for (int64_t i = 0; i < size; ++i) total[i] += sums(slice)[i];
-  slot_gradients(total, rows, n_slots, by_calibration);
+  slot_gradients(total, n_outputs, n_slots, grad_calibration.data());
   const double* by_low = total + slot_sums;
   const double* by_rise = by_low + corner_sums;
-  vertex_gradients(by_low, by_rise, rows, corners, by_vertices);
-  std::transform(by_rise + corner_sums, by_low + (size - slot_sums), by_corrections,
+  vertex_gradients(by_low, by_rise, n_outputs, corners, grad_vertices.data());
+  std::transform(by_rise + corner_sums, by_low + (size - slot_sums), grad_corrections.data(),
                  [](double value) { return static_cast<T>(value); });
+}
+
+template <class T>
+void bind_precision(nb::module_& module, const std::string& precision) {
+  const auto bind = [&](const char* name, auto function, const auto&... to) {
+    module.def((name + precision).c_str(), function, nb::arg("threads"), nb::arg("slots").noconvert(),
+               nb::arg("fractions").noconvert(), nb::arg("offsets").noconvert(), nb::arg("rows").noconvert(),
+               nb::arg("refined").noconvert(), nb::arg("sets").noconvert(), nb::arg("values").noconvert(),
+               nb::arg("corrections").noconvert().none(), nb::arg("keypoints").noconvert(),
+               nb::arg("calibration").noconvert(), nb::arg("vertices").noconvert(), nb::arg(to).noconvert()...);
+  };
+  bind("crossed_forward_", &crossed_forward<T>, "means");
+  bind("crossed_backward_", &crossed_backward<T>, "grad_means", "grad_calibration", "grad_vertices", "grad_corrections");
 }
 
 }  // namespace
 
 void bind_crossed(nb::module_& module) {
-  nb::class_<Sizes>(module, "CrossedSizes")
-      .def("__init__", [](Sizes* self, int64_t tokens, int64_t sets, int64_t chosen, int64_t rows, int64_t corrections,
-                          int64_t classes, int64_t outputs, int64_t slots, int64_t keypoints, int64_t plain) {
-        const Sizes sizes{tokens, sets, chosen, rows, corrections, classes, outputs, slots, keypoints, plain};
-        sizes.check();
-        new (self) Sizes(sizes);
-      });
-  nb::class_<Inputs>(module, "CrossedInputs")
-      .def("__init__", [](Inputs* self, Address slots, Address fractions, Address offsets, Address rows, Address refined,
-                          Address sets, Address values, Address corrections, Address keypoints, Address calibration,
-                          Address vertices) {
-        new (self) Inputs{slots,       fractions, offsets,     rows,    refined, sets, values,
-                          corrections, keypoints, calibration, vertices};
-      });
-  module.def("crossed_forward_float32", &crossed_forward<float>, nb::call_guard<nb::gil_scoped_release>());
-  module.def("crossed_forward_float64", &crossed_forward<double>, nb::call_guard<nb::gil_scoped_release>());
-  module.def("crossed_backward_float32", &crossed_backward<float>, nb::call_guard<nb::gil_scoped_release>());
-  module.def("crossed_backward_float64", &crossed_backward<double>, nb::call_guard<nb::gil_scoped_release>());
+  bind_precision<float>(module, "float32");
+  bind_precision<double>(module, "float64");
 }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "handed_arrays.h"
+#include "arrays.h"
 #include "trainer.h"
 
 using KeptArrays = std::vector<nanobind::ndarray<nanobind::ro>>;
@@ -43,6 +43,11 @@ struct HandedSets {
 
 namespace handed {
 
+template <class... Given>
+void check_all_aligned(const Given&... given) {
+  (check_aligned("An array", given), ...);
+}
+
 // There are sets, each of them has tokens, and the last ends at the last of these.
 inline void check_sets(const Ints& offsets, int64_t n_tokens) {
   bool fits = offsets.size() > 1 && offsets.data()[0] == 0 && offsets.data()[offsets.size() - 1] == n_tokens;
@@ -61,10 +66,11 @@ inline void check_tokens(const char* name, const int32_t* numbers, size_t count,
 inline LabelledSets checked(const Ints& offsets, int64_t n_tokens, const Labels& labels, int64_t outputs) {
   const int64_t n_sets = length(offsets.size()) - 1, count = length(labels.targets.size());
   check_length("weights", labels.weights.size(), labels.targets.size());
+  check_all_aligned(labels.targets, labels.weights);
   check_range("The number of labels", count, 1, std::numeric_limits<int64_t>::max());
   if (labels.chosen) {
     check_length("chosen", labels.chosen->size(), labels.targets.size());
-    check_aligned("An array", *labels.chosen);
+    check_all_aligned(*labels.chosen);
     check_all("A chosen set", labels.chosen->data(), count, n_sets);
   } else {
     check_range("The number of labels", count, n_sets, n_sets);
@@ -78,7 +84,6 @@ inline LabelledSets checked(const Ints& offsets, int64_t n_tokens, const Labels&
 
 template <class... Given>
 void keep(KeptArrays& arrays, const Given&... given) {
-  (check_aligned("An array", given), ...);
   (arrays.emplace_back(given.handle()), ...);
 }
 
@@ -103,6 +108,7 @@ template <class T>
 HandedSets<T> plain_sets(const SetsReader<T>& to, const Matrix<int32_t>& slots, const Matrix<T>& fractions,
                          const Ints& offsets, const Labels& labels) {
   const int64_t n_tokens = length(slots.shape(1));
+  handed::check_all_aligned(slots, fractions, offsets);
   if (length(slots.shape(0)) != to.layout.n_features() || fractions.shape(0) != slots.shape(0) ||
       fractions.shape(1) != slots.shape(1))
     refuse("slots and fractions must both have the shape (features, tokens).");
@@ -120,6 +126,7 @@ HandedSets<T> plain_sets(const SetsReader<T>& to, const Matrix<int32_t>& slots, 
 // Large data are handed over block by block: slots are looked at by the kernels only.
 inline HandedSets<float> packed_sets(const SetsReader<float>& to, const Vector<uint32_t>& packed, const Ints& offsets,
                                      const Vector<int32_t>& first_slots, const Vector<int32_t>& bits, const Labels& labels) {
+  handed::check_all_aligned(packed, offsets, first_slots, bits);
   const int64_t n_features = to.layout.n_features(), n_sets = length(offsets.size()) - 1;
   check_range("The number of sets", n_sets, 1, std::numeric_limits<int64_t>::max());
   const int64_t n_tokens = offsets.data()[n_sets];
@@ -154,6 +161,7 @@ struct CrossedArrays {
 template <class T>
 HandedSets<T> crossed_sets(const SetsReader<T>& to, const CrossedArrays<T>& from, const Labels& labels) {
   const auto& [slots, fractions, offsets, rows, corrected, values, keypoints] = from;
+  handed::check_all_aligned(slots, fractions, offsets, rows, corrected, values, keypoints);
   const int64_t n_tokens = length(rows.size()), n_plain = to.layout.n_features() - 1;
   check_range("The number of plain features", n_plain, 0, kMaxLatticeFeatures - 1);
   if (length(slots.shape(0)) != n_plain || length(slots.shape(1)) != n_tokens || fractions.shape(0) != slots.shape(0) ||

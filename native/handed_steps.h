@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "handed_arrays.h"
+#include "arrays.h"
 #include "trainer.h"
 
 inline Steps steps_of(int64_t count, int64_t batch_size) {
@@ -36,7 +36,7 @@ inline Steps steps_of_lanes(const Matrix<int64_t>& ends, const Ints& totals, int
   }
   if (totals.size() == 0 || before != count) refuse("The last step must end where the order does.");
   for (size_t i = 0; i < totals.size(); ++i)
-    check_range("A total", totals.data()[i], 1, std::numeric_limits<int64_t>::max());
+    check_range("A total", totals.data()[i], 1, int64_t{1} << 44);
   return {copied<int64_t>(ends), copied<int64_t>(totals), length(ends.shape(1))};
 }
 
@@ -45,16 +45,18 @@ struct Exchange {
   const nanobind::object& add_up;
 
   void operator()(std::vector<std::vector<double>>& gradients, std::vector<double>& losses) const {
-    std::vector<double> numbers(losses);
+    size_t size = losses.size();
+    for (size_t lane = 0; lane < losses.size(); ++lane) size += gradients[lane].size();
+    std::vector<double> numbers;
+    numbers.reserve(size);
+    numbers.assign(losses.begin(), losses.end());
     for (size_t lane = 0; lane < losses.size(); ++lane)
       numbers.insert(numbers.end(), gradients[lane].begin(), gradients[lane].end());
-    {
-      nanobind::gil_scoped_acquire gil;
-      const nanobind::ndarray<nanobind::numpy, double, nanobind::ndim<1>> array(numbers.data(), {numbers.size()},
-                                                                                nanobind::handle());
-      add_up(nanobind::cast(array, nanobind::rv_policy::reference));
-    }
-    const double* from = numbers.data();
+    // Python's own array: it may be kept for longer than this call.
+    nanobind::gil_scoped_acquire gil;
+    const nanobind::object array = given(numbers.data(), {numbers.size()});
+    add_up(array);
+    const double* from = nanobind::cast<VectorOut<double>>(array).data();
     std::copy_n(from, losses.size(), losses.begin());
     from += losses.size();
     for (size_t lane = 0; lane < losses.size(); from += gradients[lane++].size())

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
-#include "handed_arrays.h"
+#include "arrays.h"
 #include "losses.h"
 
 namespace nb = nanobind;
@@ -17,6 +17,8 @@ namespace {
 nb::object losses_of(const std::string& name, double quantile, Matrix<double> outputs, Vector<double> targets) {
   const size_t sets = outputs.shape(0), n = outputs.shape(1);
   check_length("targets", targets.size(), sets);
+  check_aligned("outputs", outputs);
+  check_aligned("targets", targets);
   check_range("The number of outputs", length(n), 1, kMaxInt32);
   const Loss loss(name, quantile);
   std::vector<double> values(sets), slopes(sets * n);

@@ -77,10 +77,11 @@ inline void unpack(const uint32_t* __restrict from, int64_t size, Coding coding,
                    float* __restrict fractions) {
   const uint32_t shift = 32 - static_cast<uint32_t>(coding.bits), mask = (uint32_t{1} << shift) - 1;
   const float unit = 1.0f / static_cast<float>(uint32_t{1} << shift);
+  const uint32_t first_slot = static_cast<uint32_t>(coding.first_slot);  // sums go round: a slot that is too large is negative
   for (int64_t start = 0; start < size; start += kRun) {
     const int64_t stop = whole ? start + kRun : std::min(start + kRun, size);
     for (int64_t t = start; t < stop; ++t) {
-      slots[t] = coding.first_slot + static_cast<int32_t>(from[t] >> shift);
+      slots[t] = static_cast<int32_t>(first_slot + (from[t] >> shift));
       // Signed, because processors convert signed integers at once; there is always a bit for the slot.
       fractions[t] = unit * static_cast<float>(static_cast<int32_t>(from[t] & mask));
     }

@@ -1,11 +1,11 @@
 // Positions in 32 bits, from two arrays and back, and from one order of sets to another; clearset.sets holds the same in numpy.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "packed_sets.h"
 
@@ -13,16 +13,10 @@ namespace nb = nanobind;
 
 namespace {
 
-template <class T>
-using Row = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Ints = Row<const int64_t>;
-
-int64_t length(size_t size) { return static_cast<int64_t>(size); }
-
-std::vector<Coding> coding_of(const Row<const int32_t>& first_slots, const Row<const int32_t>& bits) {
+std::vector<Coding> coding_of(const Vector<int32_t>& first_slots, const Vector<int32_t>& bits) {
   check_length("bits", bits.size(), first_slots.size());
+  check_aligned("first_slots", first_slots);
+  check_aligned("bits", bits);
   std::vector<Coding> coding;
   for (size_t d = 0; d < first_slots.size(); ++d) {
     check_range("A first slot", first_slots.data()[d], 0, kMaxInt32);
@@ -46,21 +40,26 @@ void pack_run(const int32_t* slots, const float* fractions, int64_t size, Coding
   const uint32_t limit = coding.bits == 31 ? uint32_t{1} << 31 : uint32_t{1} << coding.bits;
   bool good = true;
   for (int64_t t = 0; t < size; ++t) {
-    const uint32_t slot = static_cast<uint32_t>(slots[t] - coding.first_slot);
+    const uint32_t slot = static_cast<uint32_t>(slots[t]) - static_cast<uint32_t>(coding.first_slot);
     good &= slot < limit;
-    const int32_t fraction = static_cast<int32_t>(fractions[t] * whole);
-    to[t] = slot << shift | static_cast<uint32_t>(fraction < most ? fraction : most);
+    const float scaled = fractions[t] * whole;
+    to[t] = slot << shift | static_cast<uint32_t>(scaled < whole ? static_cast<int32_t>(scaled) : most);
   }
   fits &= good;
 }
 
-void pack_sets(Matrix<const int32_t> slots, Matrix<const float> fractions, Ints offsets, Row<const int32_t> first_slots,
-               Row<const int32_t> bits, Ints begins, Row<uint32_t> packed) {
+void pack_sets(Matrix<int32_t> slots, Matrix<float> fractions, Ints offsets, Vector<int32_t> first_slots,
+               Vector<int32_t> bits, Ints begins, VectorOut<uint32_t> packed) {
   const int64_t n_features = length(slots.shape(0)), n_tokens = length(slots.shape(1));
   if (fractions.shape(0) != slots.shape(0) || fractions.shape(1) != slots.shape(1))
     refuse("slots and fractions must both have the shape (features, tokens).");
   check_length("first_slots", first_slots.size(), slots.shape(0));
   check_range("The number of features", n_features, 1, kMaxInt32);
+  check_aligned("slots", slots);
+  check_aligned("fractions", fractions);
+  check_aligned("offsets", offsets);
+  check_aligned("begins", begins);
+  check_aligned("packed", packed);
   check_offsets(offsets.data(), offsets.size(), static_cast<size_t>(n_tokens));
   check_length("begins", begins.size(), offsets.size() - 1);
   check_begins(begins, offsets.data(), length(packed.size()) / n_features, true);
@@ -80,13 +79,17 @@ void pack_sets(Matrix<const int32_t> slots, Matrix<const float> fractions, Ints 
   if (!fits) refuse("A slot lies outside its feature.");
 }
 
-void unpack_sets(Row<const uint32_t> packed, Ints offsets, Row<const int32_t> first_slots, Row<const int32_t> bits,
-                 Matrix<int32_t> slots, Matrix<float> fractions) {
+void unpack_sets(Vector<uint32_t> packed, Ints offsets, Vector<int32_t> first_slots, Vector<int32_t> bits,
+                 MatrixOut<int32_t> slots, MatrixOut<float> fractions) {
   const int64_t n_features = length(slots.shape(0)), n_tokens = length(slots.shape(1));
   if (fractions.shape(0) != slots.shape(0) || fractions.shape(1) != slots.shape(1))
     refuse("slots and fractions must both have the shape (features, tokens).");
   check_length("first_slots", first_slots.size(), slots.shape(0));
   check_length("packed", packed.size(), slots.size());
+  check_aligned("packed", packed);
+  check_aligned("offsets", offsets);
+  check_aligned("slots", slots);
+  check_aligned("fractions", fractions);
   check_offsets(offsets.data(), offsets.size(), static_cast<size_t>(n_tokens));
   const std::vector<Coding> coding = coding_of(first_slots, bits);
   nb::gil_scoped_release release;
@@ -98,9 +101,13 @@ void unpack_sets(Row<const uint32_t> packed, Ints offsets, Row<const int32_t> fi
   }
 }
 
-void move_sets(Row<const uint32_t> packed, Ints offsets, int64_t features, Ints begins, Row<uint32_t> to) {
+void move_sets(Vector<uint32_t> packed, Ints offsets, int64_t features, Ints begins, VectorOut<uint32_t> to) {
   check_range("The number of features", features, 1, kMaxInt32);
   check_length("to", to.size(), packed.size());
+  check_aligned("packed", packed);
+  check_aligned("offsets", offsets);
+  check_aligned("begins", begins);
+  check_aligned("to", to);
   if (packed.size() % static_cast<size_t>(features) != 0) refuse("packed must have so many entries for each token.");
   const int64_t n_tokens = length(packed.size()) / features;
   check_offsets(offsets.data(), offsets.size(), static_cast<size_t>(n_tokens));

@@ -1,10 +1,14 @@
 // phi, then the mean over each set: the functions that clearset.kernels calls. Here a batch is cut into slices for the
 // threads; what happens to a slice is in phi_lanes.cpp.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "checks.h"
 #include "dispatch.h"
@@ -51,23 +55,29 @@ struct Call {
   std::vector<SliceOfSets> slices;
   std::vector<AlignedMemory> scratch;
 
-  Call(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs, int64_t n_slots,
-       Address slots, Address fractions, Address offsets, Address calibration, Address vertices) {
+  Call(const PhiLayout& layout, int threads, const Matrix<int32_t>& slots, const Matrix<T>& fractions, const Ints& offsets,
+       const Matrix<T>& calibration, const Matrix<T>& vertices) {
+    const int64_t n_tokens = length(slots.shape(1)), n_sets = length(offsets.size()) - 1;
+    const int64_t n_outputs = length(calibration.shape(0)), n_slots = length(calibration.shape(1));
     check_range("threads", threads, 1, kMaxInt32);
     check_range("The number of outputs", n_outputs, 0, kMaxInt32);
     check_range("The number of slots", n_slots, 1, kMaxInt32);
-    check_range("The number of tokens", n_tokens, 0, std::numeric_limits<int64_t>::max());
     check_range("The number of sets", n_sets, 0, n_tokens);
+    check_array("slots", slots, {layout.n_features(), n_tokens});
+    check_array("fractions", fractions, {layout.n_features(), n_tokens});
+    check_array("calibration", calibration, {n_outputs, n_slots});
+    check_array("vertices", vertices, {n_outputs, layout.n_vertices()});
+    check_aligned("offsets", offsets);
     layout.describe(phi);
     phi.n_tokens = n_tokens;
     phi.n_outputs = static_cast<int32_t>(n_outputs);
     phi.n_slots = static_cast<int32_t>(n_slots);
-    phi.slots = array_at<const int32_t>("slots", slots, {layout.n_features(), n_tokens});
-    phi.fractions = array_at<const T>("fractions", fractions, {layout.n_features(), n_tokens});
-    phi.offsets = array_at<const int64_t>("offsets", offsets, {n_sets + 1});
-    phi.vertices = array_at<const T>("vertices", vertices, {n_outputs, layout.n_vertices()});
+    phi.slots = slots.data();
+    phi.fractions = fractions.data();
+    phi.offsets = offsets.data();
+    phi.vertices = vertices.data();
     if (!every_set_has_tokens(phi.offsets, n_sets, n_tokens)) refuse(kBadContents);
-    fill_table(array_at<const T>("calibration", calibration, {n_outputs, n_slots}), n_outputs, n_slots, table);
+    fill_table(calibration.data(), n_outputs, n_slots, table);
     phi.table = table.data();
     slices = cut_into_slices(phi, n_sets);
     const int n_workers = std::min(threads, static_cast<int>(slices.size()));
@@ -79,12 +89,12 @@ struct Call {
 };
 
 template <class T>
-void phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
-                 int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
-                 Address vertices, Address means) {
-  const Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration,
-                     vertices);
-  T* const to = array_at<T>("means", means, {n_sets, n_outputs});
+void phi_forward(const PhiLayout& layout, int threads, Matrix<int32_t> slots, Matrix<T> fractions, Ints offsets,
+                 Matrix<T> calibration, Matrix<T> vertices, MatrixOut<T> means) {
+  nb::gil_scoped_release release;
+  const Call<T> call(layout, threads, slots, fractions, offsets, calibration, vertices);
+  check_array("means", means, {length(offsets.size()) - 1, call.phi.n_outputs});
+  T* const to = means.data();
   if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
         return phi_kernel<T>().forward(call.phi, call.slices[slice], to, call.scratch[worker].get());
       }))
@@ -92,19 +102,19 @@ void phi_forward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t
 }
 
 template <class T>
-void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_t n_sets, int64_t n_outputs,
-                  int64_t n_slots, Address slots, Address fractions, Address offsets, Address calibration,
-                  Address vertices, Address grad_means, Address grad_calibration, Address grad_vertices,
-                  Address grad_fractions) {
-  const Call<T> call(layout, threads, n_tokens, n_sets, n_outputs, n_slots, slots, fractions, offsets, calibration,
-                     vertices);
-  const T* const upstream = array_at<const T>("grad_means", grad_means, {n_sets, n_outputs});
-  T* const by_calibration = array_at<T>("grad_calibration", grad_calibration, {n_outputs, n_slots});
-  T* const by_vertices = array_at<T>("grad_vertices", grad_vertices, {n_outputs, layout.n_vertices()});
+void phi_backward(const PhiLayout& layout, int threads, Matrix<int32_t> slots, Matrix<T> fractions, Ints offsets,
+                  Matrix<T> calibration, Matrix<T> vertices, Matrix<T> grad_means, MatrixOut<T> grad_calibration,
+                  MatrixOut<T> grad_vertices, std::optional<MatrixOut<T>> grad_fractions) {
+  nb::gil_scoped_release release;
+  const Call<T> call(layout, threads, slots, fractions, offsets, calibration, vertices);
+  const int64_t n_outputs = call.phi.n_outputs, n_slots = call.phi.n_slots;
+  check_array("grad_means", grad_means, {length(offsets.size()) - 1, n_outputs});
+  check_array("grad_calibration", grad_calibration, {n_outputs, n_slots});
+  check_array("grad_vertices", grad_vertices, {n_outputs, layout.n_vertices()});
   // By the fractions only where they are wanted.
-  T* const by_fractions =
-      grad_fractions ? array_at<T>("grad_fractions", grad_fractions, {layout.n_features(), n_tokens}) : nullptr;
-  if (by_fractions) std::fill_n(by_fractions, layout.n_features() * n_tokens, T(0));
+  if (grad_fractions) check_array("grad_fractions", *grad_fractions, {layout.n_features(), call.phi.n_tokens});
+  T* const by_fractions = grad_fractions ? grad_fractions->data() : nullptr;
+  if (by_fractions) std::fill_n(by_fractions, grad_fractions->size(), T(0));
   const int64_t rows = n_outputs, all_vertices = rows * call.phi.n_vertices;
   const int64_t size = 2 * rows * n_slots + all_vertices;
   std::vector<AlignedMemory> partial;
@@ -114,7 +124,7 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
   }
   const auto values = [&](int slice) { return reinterpret_cast<double*>(partial[slice].get()); };
   if (!run_slices(call.n_slices(), call.n_workers(), [&](int slice, int worker) {
-        return phi_kernel<T>().backward(call.phi, call.slices[slice], upstream,
+        return phi_kernel<T>().backward(call.phi, call.slices[slice], grad_means.data(),
                                         {values(slice), values(slice) + 2 * rows * n_slots}, by_fractions,
                                         call.scratch[worker].get());
       }))
@@ -123,8 +133,21 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
   double* total = values(0);
   for (int slice = 1; slice < call.n_slices(); ++slice)
     for (int64_t i = 0; i < size; ++i) total[i] += values(slice)[i];
-  slot_gradients(total, rows, n_slots, by_calibration);
-  std::transform(total + 2 * rows * n_slots, total + size, by_vertices, [](double value) { return static_cast<T>(value); });
+  slot_gradients(total, rows, n_slots, grad_calibration.data());
+  std::transform(total + 2 * rows * n_slots, total + size, grad_vertices.data(),
+                 [](double value) { return static_cast<T>(value); });
+}
+
+template <class T>
+void bind_precision(nb::module_& module, const std::string& precision) {
+  module.def(("phi_forward_" + precision).c_str(), &phi_forward<T>, nb::arg("layout"), nb::arg("threads"),
+             nb::arg("slots").noconvert(), nb::arg("fractions").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("calibration").noconvert(), nb::arg("vertices").noconvert(), nb::arg("means").noconvert());
+  module.def(("phi_backward_" + precision).c_str(), &phi_backward<T>, nb::arg("layout"), nb::arg("threads"),
+             nb::arg("slots").noconvert(), nb::arg("fractions").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("calibration").noconvert(), nb::arg("vertices").noconvert(), nb::arg("grad_means").noconvert(),
+             nb::arg("grad_calibration").noconvert(), nb::arg("grad_vertices").noconvert(),
+             nb::arg("grad_fractions").noconvert().none());
 }
 
 }  // namespace
@@ -132,8 +155,6 @@ void phi_backward(const PhiLayout& layout, int threads, int64_t n_tokens, int64_
 void bind_phi(nb::module_& module) {
   nb::class_<PhiLayout>(module, "PhiLayout")
       .def(nb::init<std::vector<int32_t>, std::vector<std::vector<int32_t>>>());
-  module.def("phi_forward_float32", &phi_forward<float>, nb::call_guard<nb::gil_scoped_release>());
-  module.def("phi_forward_float64", &phi_forward<double>, nb::call_guard<nb::gil_scoped_release>());
-  module.def("phi_backward_float32", &phi_backward<float>, nb::call_guard<nb::gil_scoped_release>());
-  module.def("phi_backward_float64", &phi_backward<double>, nb::call_guard<nb::gil_scoped_release>());
+  bind_precision<float>(module, "float32");
+  bind_precision<double>(module, "float64");
 }

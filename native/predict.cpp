@@ -1,7 +1,6 @@
 // phi of sets whose tokens are given by their values: a few sets at a time are placed between the keypoints, scored and
 // averaged while they are in the first caches.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "checks.h"
 #include "dispatch.h"
@@ -22,23 +22,19 @@ namespace nb = nanobind;
 
 namespace {
 
-using Values = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
-using Points = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Slots = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Means = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 // Tokens of a slice: few enough for the second cache.
 constexpr int64_t kTokens = 1024;
 
 // A feature's values, of tokens or of whole sets, and where they stand: between keypoints, or each code in its own slot.
 class ValueColumn {
  public:
-  ValueColumn(Values values, bool per_set, std::optional<Points> keypoints, std::optional<Slots> slots_of_codes,
+  ValueColumn(Strided values, bool per_set, std::optional<Vector<double>> keypoints, std::optional<Vector<int32_t>> slots_of_codes,
               int32_t first_slot, int32_t missing_slot)
       : values_(values), per_set_(per_set), slots_of_codes_(slots_of_codes), missing_(missing_slot) {
     if (keypoints.has_value() == slots_of_codes.has_value()) refuse("A column has either keypoints or codes.");
+    check_aligned("values", values);
+    if (keypoints) check_aligned("keypoints", *keypoints);
+    if (slots_of_codes) check_aligned("slots_of_codes", *slots_of_codes);
     if (keypoints)
       keypoints_ = std::make_shared<KeypointTable>(keypoints->data(), static_cast<int64_t>(keypoints->size()), first_slot);
   }
@@ -60,10 +56,10 @@ class ValueColumn {
   }
 
  private:
-  Values values_;
+  Strided values_;
   bool per_set_;
   std::shared_ptr<KeypointTable> keypoints_;
-  std::optional<Slots> slots_of_codes_;
+  std::optional<Vector<int32_t>> slots_of_codes_;
   int32_t missing_;
 };
 
@@ -77,7 +73,7 @@ struct Worker {
 
 class Call {
  public:
-  Call(const Phi<double>& phi, const std::vector<const ValueColumn*>& columns, const Offsets& offsets, Means& means, int threads)
+  Call(const Phi<double>& phi, const std::vector<const ValueColumn*>& columns, const Ints& offsets, MatrixOut<double>& means, int threads)
       : phi_(phi), columns_(columns), offsets_(offsets.data()), means_(means.data()) {
     const int64_t n_sets = static_cast<int64_t>(offsets.size()) - 1;
     for (int64_t first = 0, last = 0; first < n_sets; first = last) {
@@ -162,25 +158,27 @@ class Call {
   std::vector<Worker> workers_;
 };
 
-void means_of_values(const PhiLayout& layout, Matrix calibration, Matrix vertices, std::vector<const ValueColumn*> columns,
-                     Offsets offsets, int threads, Means means) {
+void means_of_values(const PhiLayout& layout, Matrix<double> calibration, Matrix<double> vertices,
+                     std::vector<const ValueColumn*> columns, Ints offsets, int threads, MatrixOut<double> means) {
   check_range("threads", threads, 1, kMaxInt32);
   const size_t n_outputs = calibration.shape(0);
   check_range("The number of slots", static_cast<int64_t>(calibration.shape(1)), 1, kMaxInt32);
   check_length("columns", columns.size(), static_cast<size_t>(layout.n_features()));
-  check_length("vertices", vertices.size(), n_outputs * static_cast<size_t>(layout.n_vertices()));
+  check_array("vertices", vertices, {length(n_outputs), layout.n_vertices()});
+  check_aligned("calibration", calibration);
+  check_aligned("offsets", offsets);
   check_range("The number of offsets", static_cast<int64_t>(offsets.size()), 1, std::numeric_limits<int64_t>::max());
   const size_t n_sets = offsets.size() - 1;
   const int64_t n_tokens = offsets.data()[n_sets];
   bool rises = offsets.data()[0] == 0;
   for (size_t set = 0; set < n_sets; ++set) rises &= offsets.data()[set] <= offsets.data()[set + 1];
   if (!rises) refuse("The offsets of the sets do not rise from 0.");
+  check_range("The number of tokens", n_tokens, 0, int64_t{1} << 44);  // with columns of whole sets, no array has so many
   for (const ValueColumn* column : columns) {
     if (column == nullptr) refuse("A column is missing.");
     check_length("A column", column->size(), column->per_set() ? n_sets : static_cast<size_t>(n_tokens));
   }
-  check_length("means", means.shape(0), n_sets);
-  check_length("A row of means", means.shape(1), n_outputs);
+  check_array("means", means, {length(n_sets), length(n_outputs)});
   Phi<double> phi{};
   layout.describe(phi);
   phi.n_outputs = static_cast<int32_t>(n_outputs);
@@ -197,7 +195,7 @@ void means_of_values(const PhiLayout& layout, Matrix calibration, Matrix vertice
 
 void bind_predict(nb::module_& module) {
   nb::class_<ValueColumn>(module, "ValueColumn")
-      .def(nb::init<Values, bool, std::optional<Points>, std::optional<Slots>, int32_t, int32_t>(),
+      .def(nb::init<Strided, bool, std::optional<Vector<double>>, std::optional<Vector<int32_t>>, int32_t, int32_t>(),
            nb::arg("values").noconvert(), nb::arg("per_set"), nb::arg("keypoints").noconvert().none(),
            nb::arg("slots_of_codes").noconvert().none(), nb::arg("first_slot"), nb::arg("missing_slot"));
   module.def("means_of_values", &means_of_values, nb::arg("layout"), nb::arg("calibration").noconvert(),

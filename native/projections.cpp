@@ -1,11 +1,10 @@
 // Euclidean projections onto chains and onto half-spaces in a box; clearset.functions.projections holds the same in numpy.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "checks.h"
 #include "half_spaces.h"
@@ -19,16 +18,14 @@ void check_bounds(double lower, double upper) {
     refuse("The bounds are " + std::to_string(lower) + " and " + std::to_string(upper) + "; the lower one comes first.");
 }
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ConstIndices = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ConstInts = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // ---------------------------------------------------------------------------------------------------- chains
 
-void project_chains(Matrix values, ConstInts starts, ConstInts stops, double lower, double upper) {
+void project_chains(MatrixOut<double> values, Ints starts, Ints stops, double lower, double upper) {
   const size_t members = values.shape(0), size = values.shape(1), chains = starts.shape(0);
   check_length("stops", stops.shape(0), chains);
+  check_aligned("values", values);
+  check_aligned("starts", starts);
+  check_aligned("stops", stops);
   for (size_t chain = 0; chain < chains; ++chain) {
     check_range("The stop of a chain", stops.data()[chain], 0, static_cast<int64_t>(size));
     check_range("The start of a chain", starts.data()[chain], 0, stops.data()[chain]);
@@ -48,8 +45,11 @@ void project_chains(Matrix values, ConstInts starts, ConstInts stops, double low
 
 // ----------------------------------------------------------------------------------------------- half-spaces
 
+// Where numbers are not finite no sweep is the last, and Python cannot interrupt them.
+constexpr int64_t kMostSweeps = 1'000'000;
+
 template <int width>
-void project_members(Matrix& values, Matrix& duals, ConstIndices& indices, ConstMatrix& coefficients, double lower,
+void project_members(MatrixOut<double>& values, MatrixOut<double>& duals, const Matrix<int32_t>& indices, const Matrix<double>& coefficients, double lower,
                      double upper, double tolerance, int64_t max_sweeps) {
   const size_t size = values.shape(1), rows = indices.shape(0);
   HalfSpaceSolver<width> solver(indices.data(), coefficients.data(), rows, size, lower, upper);
@@ -58,19 +58,23 @@ void project_members(Matrix& values, Matrix& duals, ConstIndices& indices, Const
   }
 }
 
-void project_half_spaces(Matrix values, Matrix duals, ConstIndices indices, ConstMatrix coefficients, double lower,
-                         double upper, double tolerance, int64_t max_sweeps) {
+void project_half_spaces(MatrixOut<double> values, MatrixOut<double> duals, Matrix<int32_t> indices,
+                         Matrix<double> coefficients, double lower, double upper, double tolerance, int64_t max_sweeps) {
   const size_t rows = indices.shape(0);
   if (duals.shape(0) != values.shape(0) || duals.shape(1) != rows)
     refuse("duals have the shape (" + std::to_string(duals.shape(0)) + ", " + std::to_string(duals.shape(1)) +
            "); it must be (members, rows), (" + std::to_string(values.shape(0)) + ", " + std::to_string(rows) + ").");
   if (coefficients.shape(0) != rows || coefficients.shape(1) != indices.shape(1))
     refuse("indices and coefficients have different shapes; there is one coefficient for each index.");
+  check_aligned("values", values);
+  check_aligned("duals", duals);
+  check_aligned("indices", indices);
+  check_aligned("coefficients", coefficients);
   for (size_t i = 0; i < indices.size(); ++i)
     check_range("An index of a half-space", indices.data()[i], 0, static_cast<int64_t>(values.shape(1)) - 1);
   check_bounds(lower, upper);
   if (!(tolerance >= 0)) refuse("tolerance is " + std::to_string(tolerance) + "; it must not be negative.");
-  check_range("max_sweeps", max_sweeps, 0, std::numeric_limits<int64_t>::max());
+  check_range("max_sweeps", max_sweeps, 0, kMostSweeps);
   switch (indices.shape(1)) {
     case 2:
       return project_members<2>(values, duals, indices, coefficients, lower, upper, tolerance, max_sweeps);

@@ -12,14 +12,11 @@
 #include <memory>
 #include <vector>
 
+#include "arrays.h"
 #include "checks.h"
 #include "workers.h"
 
 namespace nb = nanobind;
-
-template <class T>
-using ConstVector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using ConstMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // An array of numpy's that is still to be filled.
 template <class T>

@@ -8,8 +8,7 @@
 
 namespace {
 
-using Bytes = ConstVector<uint8_t>;
-using Ends = ConstVector<int64_t>;
+using Bytes = Vector<uint8_t>;
 
 uint64_t mixed(uint64_t a, uint64_t b) {
   const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
@@ -32,9 +31,10 @@ uint64_t hash_of(std::string_view text) {
 
 // Strings as Arrow holds them: text i is what stands from offsets[i] to offsets[i + 1].
 struct Texts {
-  Texts(const char* name, const Bytes& bytes, const Ends& offsets)
+  Texts(const char* name, const Bytes& bytes, const Ints& offsets)
       : bytes(reinterpret_cast<const char*>(bytes.data())), offsets(offsets.data()),
         count(static_cast<int64_t>(offsets.shape(0)) - 1) {
+    check_aligned("offsets", offsets);
     bool fits = count >= 0 && this->offsets[0] >= 0 && this->offsets[count] <= static_cast<int64_t>(bytes.shape(0));
     for (int64_t i = 0; fits && i < count; ++i) fits = this->offsets[i] <= this->offsets[i + 1];
     if (!fits) refuse(std::string("The offsets of ") + name + " do not rise within its bytes.");
@@ -52,7 +52,7 @@ struct Texts {
 // A table of the items' numbers, open to the next free place, at most half full. It copies the items.
 class Vocabulary {
  public:
-  Vocabulary(Bytes bytes, Ends offsets) {
+  Vocabulary(Bytes bytes, Ints offsets) {
     const Texts given("the vocabulary", bytes, offsets);
     check_range("The number of items", given.count, 0, kMaxInt32);
     items_.reserve(static_cast<size_t>(given.count));
@@ -80,8 +80,9 @@ class Vocabulary {
 
   // Codes of all rows, where each row begins, and how many items it has. In order, -1 stands where an unknown item is.
   // Otherwise the codes of a row are distinct and ascend, without unknown items, of which distinct ones are counted.
-  nb::object encode(Bytes bytes, Ends text_offsets, Ends rows, bool in_order) const {
+  nb::object encode(Bytes bytes, Ints text_offsets, Ints rows, bool in_order) const {
     const Texts texts("the texts", bytes, text_offsets);
+    check_aligned("rows", rows);
     check_offsets(rows.data(), rows.shape(0), static_cast<size_t>(texts.count));
     const int64_t n_rows = static_cast<int64_t>(rows.shape(0)) - 1;
     Encoded encoded(*this, n_rows, texts.count, in_order);
@@ -186,7 +187,7 @@ class Vocabulary {
 
 void bind_tokens_encode(nb::module_& module) {
   nb::class_<Vocabulary>(module, "Vocabulary")
-      .def(nb::init<Bytes, Ends>(), nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert())
+      .def(nb::init<Bytes, Ints>(), nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert())
       .def("encode", &Vocabulary::encode, nb::arg("bytes").noconvert(), nb::arg("offsets").noconvert(),
            nb::arg("rows").noconvert(), nb::arg("in_order"))
       .def("encode_lists", &Vocabulary::encode_lists, nb::arg("rows").noconvert());

@@ -201,9 +201,15 @@ class Finder {
 };
 
 // Tokens and offsets, or None where there are more tokens than the limit.
-nb::object find_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets, std::optional<ConstVector<uint8_t>> views,
-                       ConstVector<int32_t> items, ConstVector<int32_t> child_offsets, ConstVector<uint32_t> masks,
-                       ConstVector<int32_t> first, int32_t n_codes, bool ngrams, bool cover, int64_t limit, int threads) {
+nb::object find_tokens(Vector<int32_t> codes, Vector<int64_t> offsets, std::optional<Vector<uint8_t>> views,
+                       Vector<int32_t> items, Vector<int32_t> child_offsets, Vector<uint32_t> masks,
+                       Vector<int32_t> first, int32_t n_codes, bool ngrams, bool cover, int64_t limit, int threads) {
+  check_aligned("codes", codes);
+  check_aligned("offsets", offsets);
+  check_aligned("items", items);
+  check_aligned("child_offsets", child_offsets);
+  check_aligned("masks", masks);
+  check_aligned("first", first);
   check_range("The number of nodes", static_cast<int64_t>(items.shape(0)), 0, kMaxInt32);
   check_range("The number of items", static_cast<int64_t>(codes.shape(0)), 0, kMaxInt32);
   check_offsets(offsets.data(), offsets.shape(0), codes.shape(0));

@@ -303,9 +303,13 @@ nb::object mine_as(Task& task, Sums sums, bool ngrams, size_t n_channels, int th
 // There is a counter for every code up to the largest.
 constexpr int64_t kMaxCode = (1 << 28) - 1;
 
-nb::object mine_tokens(ConstVector<int32_t> codes, ConstVector<int64_t> offsets, ConstVector<int32_t> channels,
-                       int64_t n_channels, std::optional<ConstMatrix> adding, bool ngrams, int64_t boundary,
+nb::object mine_tokens(Vector<int32_t> codes, Vector<int64_t> offsets, Vector<int32_t> channels,
+                       int64_t n_channels, std::optional<Matrix<double>> adding, bool ngrams, int64_t boundary,
                        int64_t max_items, int64_t min_count, int64_t limit, int threads, nb::object on_progress) {
+  check_aligned("codes", codes);
+  check_aligned("offsets", offsets);
+  check_aligned("channels", channels);
+  if (adding) check_aligned("adding", *adding);
   check_range("The number of items", static_cast<int64_t>(codes.shape(0)), 0, kMaxInt32);
   check_range("The number of offsets", static_cast<int64_t>(offsets.shape(0)), 1, kMaxInt32);
   const size_t n_examples = offsets.shape(0) - 1;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bindings.h"
-#include "handed_arrays.h"
+#include "arrays.h"
 #include "handed_sets.h"
 #include "handed_steps.h"
 #include "trainer.h"
@@ -70,6 +70,7 @@ class PythonTrainer {
     const int64_t count = length(initial.shape(0)), classes = length(initial.shape(1));
     check_range("The number of corrections", count, 1, kMaxInt32);
     check_range("The number of classes", classes, 1, kMaxInt32);
+    check_aligned("initial", initial);
     check_finite("initial", initial.data(), initial.size());
     check_number("rate", rate, 0);
     check_number("pull", pull, 0);
@@ -87,6 +88,9 @@ class PythonTrainer {
     if (!trainer_.is_smooth()) refuse("Tell of the strength of smoothness before its squares.");
     check_length("starts", starts.size(), static_cast<size_t>(where.columns + 1));
     check_length("values", values.size(), columns.size());
+    check_aligned("starts", starts);
+    check_aligned("columns", columns);
+    check_aligned("values", values);
     check_range("The last start", starts.data()[starts.size() - 1], length(columns.size()), length(columns.size()));
     for (size_t i = 0; i + 1 < starts.size(); ++i)
       check_range("A start", starts.data()[i], 0, starts.data()[i + 1]);
@@ -99,6 +103,7 @@ class PythonTrainer {
     const Table& where = table_of(table);
     if (!(lower <= upper)) refuse("The lower bound of a table is above the upper one.");
     const auto read = [&](const Matrix<int64_t>& from, int64_t least) {
+      check_aligned("A chain", from);
       std::vector<Chain> read;
       if (from.shape(1) != 2) refuse("Chains must have the shape (chains, 2): start and stop.");
       for (size_t i = 0; i < from.shape(0); ++i) {
@@ -123,6 +128,9 @@ class PythonTrainer {
     check_range("The number of columns", size, 0, where.columns - first);
     if (coefficients.shape(0) != indices.shape(0) || coefficients.shape(1) != indices.shape(1))
       refuse("indices and coefficients have different shapes; there is one coefficient for each index.");
+    check_aligned("indices", indices);
+    check_aligned("coefficients", coefficients);
+    check_aligned("own", own);
     for (size_t i = 0; i < indices.size(); ++i) check_range("An index of a half-space", indices.data()[i], 0, size - 1);
     for (size_t i = 0; i < own.size(); ++i) check_range("A column", own.data()[i], 0, size - 1);
     check_finite("coefficients", coefficients.data(), coefficients.size());
@@ -141,6 +149,8 @@ class PythonTrainer {
   void touch_lightly(Matrix<int64_t> indices, Matrix<double> coefficients) {
     if (indices.shape(1) != 4 || coefficients.shape(1) != 4 || coefficients.shape(0) != indices.shape(0))
       refuse("Constraints must have the shape (constraints, 4).");
+    check_aligned("indices", indices);
+    check_aligned("coefficients", coefficients);
     check_all("An index of a constraint", indices.data(), length(indices.size()), idle().tables().size());
     check_finite("coefficients", coefficients.data(), coefficients.size());
     trainer_.touch_lightly(LightTouch(copied<int64_t>(indices), copied<double>(coefficients)));
@@ -226,6 +236,7 @@ class PythonTrainer {
     check_range("The number of vertices", layout.n_vertices(), 1, kMaxInt32);
     const Tables tables(functions, width, slots, layout.n_vertices(), keypoints);
     check_length("initial", initial.size(), static_cast<size_t>(tables.size()));
+    check_aligned("initial", initial);
     check_finite("initial", initial.data(), initial.size());
     return tables;
   }
@@ -298,7 +309,7 @@ void bind_train(nb::module_& module) {
   nb::class_<Pace>(module, "Pace")
       .def("__init__", [](Pace* self, double learning_rate, int64_t n_steps, int64_t warm_up, int64_t batch_size, int threads,
                           bool adagrad) {
-        check_range("The number of steps", n_steps, 1, std::numeric_limits<int64_t>::max());
+        check_range("The number of steps", n_steps, 1, int64_t{1} << 44);
         check_range("warm_up", warm_up, 1, std::numeric_limits<int64_t>::max());
         check_range("batch_size", batch_size, 1, std::numeric_limits<int64_t>::max());
         check_range("threads", threads, 1, kMaxInt32);

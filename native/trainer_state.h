@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
-#include "checks.h"
+#include "arrays.h"
 #include "trainer.h"
 
 // Copies of the arrays.
@@ -33,19 +34,18 @@ void put_back(Trainer<T>& trainer, const nanobind::dict& state) {
   const auto each = [&](const auto& use) {
     trainer.visit_state([&](const std::string& name, auto* values, size_t count) {
       using Value = std::remove_pointer_t<decltype(values)>;
-      using Array = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-      Array array;
-      if (!state.contains(name.c_str()) || !nb::try_cast<Array>(state[name.c_str()], array, false))
+      Vector<Value> array;
+      if (!state.contains(name.c_str()) || !nb::try_cast<Vector<Value>>(state[name.c_str()], array, false))
         refuse("The state of a training lacks the array '" + name + "', or has it with other numbers.");
       check_length(name.c_str(), array.size(), count);
+      check_aligned(name.c_str(), array);
       use(name, array.data(), values, count);
     });
   };
-  each([&](const std::string& name, const auto* from, auto*, size_t count) {
+  each([&](const std::string& name, [[maybe_unused]] const auto* from, auto*, [[maybe_unused]] size_t count) {
     ++known;
-    if (reinterpret_cast<uintptr_t>(from) % alignof(decltype(*from)) != 0) refuse(name + " is not aligned; hand over a copy.");
-    if (name == "step") check_range("step", static_cast<int64_t>(from[0]), 0, trainer.pace().n_steps);
-    (void)count;
+    if constexpr (std::is_same_v<decltype(from), const int64_t*>)  // numbers of steps
+      for (size_t i = 0; i < count; ++i) check_range(name.c_str(), from[i], 0, trainer.pace().n_steps);
   });
   if (state.size() != known) refuse("The state of a training has arrays that this one does not know.");
   each([](const std::string&, const auto* from, auto* to, size_t count) { std::copy_n(from, count, to); });

@@ -8,26 +8,6 @@ import numpy as np
 
 PRECISIONS = (np.float32, np.float64)
 TRAINERS = tuple(f"Trainer_{precision.__name__}" for precision in PRECISIONS)
-# Those that take arrays; the others take addresses, for they are called for every batch.
-ARRAYS = (
-    "project_chains",
-    "project_half_spaces",
-    "mine_tokens",
-    "find_tokens",
-    "Vocabulary",
-    "place_values",
-    "ValueColumn",
-    "means_of_values",
-    "losses",
-    "pack_sets",
-    "unpack_sets",
-    "move_sets",
-    *TRAINERS,
-)
-
-
-def takes_arrays(function):
-    return function.split(".")[0] in ARRAYS
 
 
 class Made(NamedTuple):
@@ -48,10 +28,12 @@ class Prepared(NamedTuple):
         return self._replace(calls=(*self.calls, *calls))
 
 
-class Misaligned(NamedTuple):
-    """The address of an array, one byte too far."""
-
-    array: np.ndarray
+def misaligned(array):
+    """Return a copy that begins at an odd address."""
+    room = np.empty(array.nbytes + 1, np.uint8)
+    copy = room[1:].view(array.dtype).reshape(array.shape)
+    copy[:] = array
+    return copy
 
 
 def ints(*values, dtype=np.int32):
@@ -63,26 +45,19 @@ def longs(*values):
 
 
 def call(function, arguments):
-    """Call a function of the compiled module; arrays become addresses where it takes addresses.
+    """Call a function of the compiled module; a method with its object as the first argument."""
+    return attrgetter(function)(import_module("clearset._native"))(*map(given, arguments.values()))
 
-    A method is called with its object as the first argument.
-    """
-    native = import_module("clearset._native")
 
-    def given(value):
-        if isinstance(value, list) and value and isinstance(value[0], Made):
-            return [given(each) for each in value]
-        if isinstance(value, Made):
-            return call(value.name, value.arguments)
-        if isinstance(value, Prepared):
-            return prepared(value)
-        if isinstance(value, Misaligned):
-            return value.array.ctypes.data + 1
-        if isinstance(value, np.ndarray) and not takes_arrays(function):
-            return value.ctypes.data
-        return value
-
-    return attrgetter(function)(native)(*[given(value) for value in arguments.values()])
+def given(value):
+    """Return an argument as it is handed over: an object of the compiled module is made first."""
+    if isinstance(value, list) and any(isinstance(each, Made) for each in value):
+        return [given(each) for each in value]
+    if isinstance(value, Made):
+        return call(value.name, value.arguments)
+    if isinstance(value, Prepared):
+        return prepared(value)
+    return value
 
 
 def prepared(wanted):
@@ -101,10 +76,6 @@ def phi_arguments(dtype, backward):
     arguments = {
         "layout": LAYOUT,
         "threads": 2,
-        "n_tokens": N_TOKENS,
-        "n_sets": 2,
-        "n_outputs": 2,
-        "n_slots": 5,
         "slots": SLOTS,
         "fractions": np.zeros((2, N_TOKENS), dtype),
         "offsets": longs(0, 200, N_TOKENS),
@@ -117,20 +88,6 @@ def phi_arguments(dtype, backward):
         arguments["grad_vertices"] = np.zeros((2, 9), dtype)
         arguments["grad_fractions"] = np.zeros((2, N_TOKENS), dtype)
     return arguments
-
-
-CROSSED_SIZES = {
-    "tokens": N_TOKENS,
-    "sets": 2,
-    "chosen": 3,
-    "rows": 4,
-    "corrections": 2,
-    "classes": 3,
-    "outputs": 2,
-    "slots": 6,
-    "keypoints": 3,
-    "plain": 1,
-}
 
 
 def crossed_inputs(dtype):
@@ -150,12 +107,7 @@ def crossed_inputs(dtype):
 
 
 def crossed_arguments(dtype, backward):
-    arguments = {
-        "threads": 2,
-        "sizes": Made("CrossedSizes", CROSSED_SIZES),
-        "inputs": Made("CrossedInputs", crossed_inputs(dtype)),
-        "means": np.zeros((3, 3, 2), dtype),
-    }
+    arguments = {"threads": 2, **crossed_inputs(dtype), "means": np.zeros((3, 3, 2), dtype)}
     if backward:
         arguments["grad_calibration"] = np.zeros((2, 6), dtype)
         arguments["grad_vertices"] = np.zeros((2, 4), dtype)
@@ -165,10 +117,6 @@ def crossed_arguments(dtype, backward):
 
 def rho_arguments(dtype, backward):
     arguments = {
-        "n_sets": 2,
-        "n_functions": 2,
-        "width": 3,
-        "n_keypoints": 4,
         "means": np.zeros((2, 6), dtype),
         "calibrators": np.zeros((6, 4), dtype),
         "vertices": np.zeros((2, 8), dtype),

@@ -9,11 +9,17 @@ import sys
 
 import numpy as np
 
-from .native_arguments import CROSSED_SIZES, N_TOKENS, Made, Misaligned, call, ints, longs, takes_arrays
+from .native_arguments import N_TOKENS, Made, call, ints, longs, misaligned
 from .native_bad_call import INF, INT32_MAX, NAN, WRONG_TYPE, BadCall, outside
 from .native_bad_packing import bad_packing
 from .native_bad_trainer_calls import bad_training
-from .native_calls import BATCH, BY_ADDRESS, GOOD, SCHEMA
+from .native_calls import BATCH, GOOD, KERNELS, SCHEMA
+
+# None is what some of these may be, in some functions.
+OPTIONAL = (
+    *("views", "adding", "on_progress", "chosen", "draws", "keypoints"),
+    *("slots_of_codes", "corrections", "grad_fractions"),
+)
 
 
 def wrong_kinds(function):
@@ -23,12 +29,12 @@ def wrong_kinds(function):
             yield BadCall(function, argument, None, "PyCapsule")
             yield BadCall(function, argument, "1", "PyCapsule")
             continue
-        if argument not in ("views", "adding", "on_progress", "chosen", "draws", "keypoints", "slots_of_codes"):
+        if argument not in OPTIONAL:
             yield BadCall(function, argument, None, WRONG_TYPE)
         if argument not in ("ngrams", "cover", "in_order"):
             message = {"on_progress": "cannot be called", "loss": "no loss", "name": "no loss"}
             yield BadCall(function, argument, "1", message.get(argument, WRONG_TYPE))
-        if isinstance(good, np.ndarray) and takes_arrays(function):
+        if isinstance(good, np.ndarray):
             other = np.float32 if good.dtype == np.float64 else np.float64
             if (function, argument) != ("place_values", "fractions"):
                 yield BadCall(function, argument, good.astype(other), WRONG_TYPE)
@@ -183,64 +189,63 @@ def bad_arrays():
     for argument, value, message in layouts:
         yield BadCall("PhiLayout", argument, value, message)
     yield BadCall("PhiLayout", "*", {"sizes": [2] * 15, "subsets": [list(range(15))]}, "features of a lattice is 15")
-    sizes = [
-        *[(argument, -1, "is -1") for argument in CROSSED_SIZES if argument != "corrections"],
-        ("corrections", -2, "is -2"),
-        *[(argument, 2**40, "is 1099511627776") for argument in list(CROSSED_SIZES)[3:]],
-        ("classes", 0, "classes is 0"),
-        ("slots", 3, "keypoints is 3"),
-        ("keypoints", 1, "keypoints is 1"),
-        ("keypoints", 6, "keypoints is 6"),
-        ("plain", 14, "plain features is 14"),
-    ]
-    for argument, value, message in sizes:
-        yield BadCall("CrossedSizes", argument, value, message)
 
 
-def bad_by_address(function):
-    """Sizes that cannot be, addresses where no array is, and contents that point outside."""
+def bad_kernel_calls(function):
+    """Arrays that do not fit to each other, that cannot be read or written, and contents that point outside."""
     kernel = function.split("_")[0]
     good = GOOD[function]
+    results = [name for name in good if name.startswith("grad_")][1:] or list(good)[-1:]
     for argument, value in good.items():
-        if isinstance(value, np.ndarray):
-            if argument != "grad_fractions":  # which need not be wanted
-                yield BadCall(function, argument, 0, f"{argument} is at the address 0")
-            yield BadCall(function, argument, Misaligned(value), f"{argument} is at the address")
-            yield BadCall(function, argument, -1, WRONG_TYPE)
-        elif isinstance(value, int) and argument != "threads":
-            yield BadCall(function, argument, -1, "is -1")
-            # Beyond what any array can have, so that it is refused before anything is read.
-            yield BadCall(function, argument, 2**60, "is 1152921504606846976|more entries than fit")
+        if not isinstance(value, np.ndarray):
+            continue
+        yield BadCall(function, argument, misaligned(value), f"{argument} is not aligned")
+        if argument not in ("offsets", "sets", "keypoints"):
+            yield BadCall(function, argument, value[1:].copy(), "has the shape|lies outside")
+        if value.ndim > 1 and argument != "calibration":
+            yield BadCall(
+                function, argument, value[..., 1:].copy(), "has the shape|lies outside|do not rise|keypoints is"
+            )
+        if argument in results:
+            frozen = value.copy()
+            frozen.flags.writeable = False
+            yield BadCall(function, argument, frozen, WRONG_TYPE)
     if kernel == "rho":
-        for argument, value in (("n_functions", 0), ("width", 0), ("width", 64), ("n_keypoints", 1)):
-            yield BadCall(function, argument, value, f"is {value}")
+        for width, message in ((0, "number of means of a function is 0"), (5, "means has the shape")):
+            yield BadCall(function, "means", np.zeros((2, width), good["means"].dtype), message)
+        yield BadCall(function, "output", np.zeros((0, 4), good["output"].dtype), "number of functions is 0")
+        yield BadCall(function, "output", np.zeros((2, 1), good["output"].dtype), "number of keypoints is 1")
         return
     for threads in (0, -1):
         yield BadCall(function, "threads", threads, f"threads is {threads}")
     if kernel == "phi":
         contents = "offsets of the sets do not rise"
-        yield BadCall(function, "n_slots", 0, "slots is 0")
-        yield BadCall(function, "n_sets", N_TOKENS + 1, "sets is 301")
+        yield BadCall(function, "calibration", np.zeros((2, 0), good["calibration"].dtype), "slots is 0")
+        yield BadCall(function, "offsets", longs(), "sets is -1")
+        yield BadCall(function, "offsets", np.arange(N_TOKENS + 2), "sets is 301")
         for offsets in ((0, 200, 299), (1, 200, 300), (0, 0, 300), (0, 400, 300), (0, -(2**62), 300)):
             yield BadCall(function, "offsets", longs(*offsets), contents)
         for slots in outside(good["slots"], 0, 5):
             yield BadCall(function, "slots", slots, contents)
         return
     contents = "A chosen set does not exist"
-    inputs = good["inputs"].arguments
-    changes = [("slots", slots) for slots in outside(inputs["slots"], 0, 6)]
-    changes += [("rows", rows) for rows in outside(inputs["rows"], -1, 4)]
-    changes += [("refined", refined) for refined in outside(inputs["refined"], -1, 2)]
+    changes = [("slots", slots) for slots in outside(good["slots"], 0, 6)]
+    changes += [("rows", rows) for rows in outside(good["rows"], -1, 4)]
+    changes += [("refined", refined) for refined in outside(good["refined"], -1, 2)]
     for offsets in ((0, 200, 301), (-1, 200, 300), (0, 0, 300), (0, 400, 300), (0, -(2**62), 300)):
         changes.append(("offsets", longs(*offsets)))
     for sets in ((1, 0, 2), (1, -1, 0), (2**62, 0, 0)):
         changes.append(("sets", longs(*sets)))
     for argument, value in changes:
-        yield BadCall(function, "inputs", Made("CrossedInputs", {**inputs, argument: value}), contents)
-    for argument, value in inputs.items():
-        for address in (0, Misaligned(value)):
-            changed = Made("CrossedInputs", {**inputs, argument: address})
-            yield BadCall(function, "inputs", changed, f"{argument} is at the address")
+        yield BadCall(function, argument, value, contents)
+    precision = good["values"].dtype
+    for argument, value, message in [
+        ("offsets", longs(), "offsets is 0"),
+        ("values", np.zeros((4, 0), precision), "classes is 0"),
+        ("keypoints", np.zeros(1, precision), "keypoints is 1"),
+        ("keypoints", np.zeros(6, precision), "keypoints is 6"),
+    ]:
+        yield BadCall(function, argument, value, message)
 
 
 def bad_placing():
@@ -289,15 +294,15 @@ def bad_columns():
         ("columns", columns(keypoints=None, slots_of_codes=ints(-1, 99)), "outside the calibration"),
         ("columns", columns(keypoints=None, slots_of_codes=ints(0), missing_slot=-3), "outside the calibration"),
         ("calibration", np.zeros((1, 0)), "slots is 0"),
-        ("calibration", np.zeros((2, 10)), "vertices has 4 entries"),
-        ("vertices", np.zeros((1, 5)), "vertices has 5 entries"),
+        ("calibration", np.zeros((2, 10)), r"vertices has the shape \(1, 4\)"),
+        ("vertices", np.zeros((1, 5)), r"vertices has the shape \(1, 5\)"),
         ("offsets", longs(0, 4, 3, 6), "do not rise"),
         ("offsets", longs(1, 3, 3, 6), "do not rise"),
         ("offsets", longs(0, 3, 3, 7), "A column has 6 entries"),
         ("offsets", np.zeros(0, np.int64), "offsets is 0"),
         ("threads", 0, "threads is 0"),
-        ("means", np.zeros((2, 1)), "means has 2 entries"),
-        ("means", np.zeros((3, 2)), "A row of means has 2 entries"),
+        ("means", np.zeros((2, 1)), r"means has the shape \(2, 1\); it must be \(3, 1\)"),
+        ("means", np.zeros((3, 2)), r"means has the shape \(3, 2\); it must be \(3, 1\)"),
     ]:
         yield BadCall("means_of_values", argument, value, message)
 
@@ -306,8 +311,8 @@ def bad_calls():
     calls = [call for function in GOOD for call in wrong_kinds(function)]
     calls += [*bad_arrays(), *bad_placing(), *bad_columns(), *bad_packing(), *bad_training()]
     for function in GOOD:
-        if function.split("_")[0] in BY_ADDRESS:
-            calls += bad_by_address(function)
+        if function.split("_")[0] in KERNELS:
+            calls += bad_kernel_calls(function)
     return calls
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .native_arguments import TRAINERS, Made, ints, longs
+from .native_arguments import TRAINERS, Made, given, ints, longs, misaligned
 from .native_bad_call import INF, INT32_MAX, NAN, WRONG_TYPE, BadCall, outside
 from .native_calls import GOOD
 from .native_trainer_arguments import PACE
@@ -50,19 +50,13 @@ def bad_training():
         yield from bad_methods(trainer)
         yield from bad_shares(f"{trainer}.epoch")
         yield from bad_orders(trainer)
+        yield from bad_states(trainer)
 
 
 def with_number(array, number, place=-1):
     changed = array.copy()
     changed.reshape(-1)[place] = number
     return changed
-
-
-def misaligned(array):
-    """A copy that begins at an odd address."""
-    memory = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
-    memory[...] = array
-    return memory
 
 
 def bad_sets(trainer):
@@ -287,6 +281,27 @@ def bad_methods(trainer):
     for method, changes in tables.items():
         for argument, value, message in changes:
             yield BadCall(f"{trainer}.{method}", argument, value, message)
+
+
+def bad_states(trainer):
+    """Arrays of a training that are not this one's."""
+    state = given(GOOD[f"{trainer}.resume"]["state"])
+    values = state["values"]
+    for changes, message in [
+        ({"values": values[1:].copy()}, "values has"),
+        ({"values": values.astype(np.float32)}, "lacks the array 'values', or has it with other numbers"),
+        ({"values": values[:, None]}, "lacks the array 'values'"),
+        ({"values": None}, "lacks the array 'values'"),
+        ({"values": misaligned(values)}, "values is not aligned"),
+        ({"step": longs(-1)}, "step is -1"),
+        ({"step": longs(11)}, "step is 11"),
+        ({"step": longs(2**62)}, "step is"),
+        ({"step": longs()}, "step has 0 entries"),
+        ({"more": values}, "does not know"),
+        ({1: values}, "does not know"),
+    ]:
+        yield BadCall(f"{trainer}.resume", "state", {**state, **changes}, message)
+    yield BadCall(f"{trainer}.resume", "state", {}, "lacks the array")
 
 
 def bad_orders(trainer):

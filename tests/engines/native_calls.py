@@ -6,14 +6,12 @@ import numpy as np
 import pyarrow as pa
 
 from .native_arguments import (
-    CROSSED_SIZES,
     LAYOUT,
     N_TOKENS,
     PRECISIONS,
     TRAINERS,
     Made,
     crossed_arguments,
-    crossed_inputs,
     ints,
     longs,
     phi_arguments,
@@ -28,8 +26,6 @@ VOCABULARY = {"bytes": TEXT, "offsets": longs(0, 2, 3)}
 GOOD: dict[str, dict[str, Any]] = {
     "instruction_set": {},
     "PhiLayout": LAYOUT.arguments,
-    "CrossedSizes": CROSSED_SIZES,
-    "CrossedInputs": crossed_inputs(np.float64),
     "project_chains": {
         "values": np.zeros((2, 5)),
         "starts": longs(0, 3),
@@ -142,8 +138,8 @@ GOOD["move_sets"] = {
 for trainer, precision in zip(TRAINERS, PRECISIONS, strict=True):
     GOOD[trainer] = trainer_arguments(LAYOUT, 2, 5)
     GOOD |= trainer_methods(trainer, precision)
-BY_ADDRESS = {"phi": phi_arguments, "crossed": crossed_arguments, "rho": rho_arguments}
-for kernel, make in BY_ADDRESS.items():
+KERNELS = {"phi": phi_arguments, "crossed": crossed_arguments, "rho": rho_arguments}
+for kernel, make in KERNELS.items():
     for precision in PRECISIONS:
         for direction in ("forward", "backward"):
             name = f"{kernel}_{direction}_{precision.__name__}"

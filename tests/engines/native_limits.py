@@ -19,6 +19,7 @@ KILOBYTES = (0, 64, 256, 512, *(1024 * megabytes for megabytes in (1, 2, 4, 8, 1
 def phi_arguments(rng, *gradients):
     """Return what makes four slices."""
     n_features, n_outputs, n_sets, n_tokens = 12, 2, 500, 33_200
+    slots = np.repeat(np.arange(n_features, dtype=np.int32), n_tokens)
     shapes = {
         "means": (n_sets, n_outputs),
         "grad_calibration": (n_outputs, n_features),
@@ -27,18 +28,14 @@ def phi_arguments(rng, *gradients):
     return {
         "layout": Made("PhiLayout", {"sizes": [2] * n_features, "subsets": [list(range(n_features))]}),
         "threads": 4,
-        "n_tokens": n_tokens,
-        "n_sets": n_sets,
-        "n_outputs": n_outputs,
-        "n_slots": n_features,
-        "slots": np.repeat(np.arange(n_features, dtype=np.int32), n_tokens),
+        "slots": slots.reshape(n_features, n_tokens),
         "fractions": rng.random((n_features, n_tokens)),
         "offsets": np.linspace(0, n_tokens, n_sets + 1).astype(np.int64),
         "calibration": rng.random((n_outputs, n_features)),
         "vertices": rng.random((n_outputs, 2**n_features)),
         "means": rng.random(shapes["means"]),
         **{name: np.zeros(shapes[name]) for name in gradients},
-        **({"grad_fractions": 0} if gradients else {}),  # not wanted
+        **({"grad_fractions": None} if gradients else {}),  # not wanted
     }
 
 
@@ -53,18 +50,17 @@ def crossed_arguments(rng, *gradients):
         "vertices": rng.random((2, 4)),
     }
     tokens = {
-        "slots": np.full(n_tokens, 6, np.int32),
-        "fractions": np.zeros(n_tokens),
+        "slots": np.full((1, n_tokens), 6, np.int32),
+        "fractions": np.zeros((1, n_tokens)),
         "offsets": np.linspace(0, n_tokens, n_sets + 1).astype(np.int64),
         "rows": rng.integers(0, 100, n_tokens).astype(np.int32),
         "refined": rng.integers(0, n_corrections, n_tokens).astype(np.int32),
         "sets": rng.permutation(n_sets),
     }
-    sizes = [n_tokens, n_sets, n_sets, 100, n_corrections, n_classes, 2, 8, 5, 1]
     return {
         "threads": 4,
-        "sizes": Made("CrossedSizes", dict(enumerate(sizes))),
-        "inputs": Made("CrossedInputs", {**tokens, **tables}),
+        **tokens,
+        **tables,
         "means": rng.random((n_sets, n_classes, 2)),
         **{name: np.zeros_like(tables[name.removeprefix("grad_")]) for name in gradients},
     }

@@ -100,4 +100,7 @@ def trainer_methods(name, dtype):
         one = by_class if "correct" in (method, *before.get(method, ())) else plain
         calls = tuple(steps[step] for step in before.get(method, ()))
         found[f"{name}.{method}"] = {"self": one._replace(calls=calls), **given}
+    trained = found[f"{name}.epoch"]["self"].after(steps["epoch"])
+    found[f"{name}.state"] = {"self": trained}
+    found[f"{name}.resume"] = {"self": trained, "state": Made(f"{name}.state", {"self": trained})}
     return found

@@ -1,7 +1,6 @@
 """phi, crossed phi and rho in C++ (``native/phi.cpp``, ``crossed.cpp``, ``rho.cpp``), on arrays, and their gradients.
 
-Arrays are handed over as addresses: types and shapes are those of the set function, and every array is held here for as
-long as the call takes. All results have the same bits for any number of threads.
+All results have the same bits for any number of threads.
 """
 
 from functools import lru_cache
@@ -25,10 +24,9 @@ IntArray = npt.NDArray[np.int64]
 def phi_mean(positions: Positions, calibration: Array, vertices: Array, layout: Layout, threads: int) -> Array:
     """Return the mean score of every set, ``(B, K)``."""
     means = np.empty((len(positions), len(calibration)), calibration.dtype)
-    arrays, sizes = _plain(positions, calibration, vertices)
     call = _of_dtype("phi_forward", means.dtype)
     try:
-        call(_layout(layout), threads, *sizes, *_addresses(*arrays, means))
+        call(_layout(layout), threads, *_plain(positions, calibration, vertices), means)
     except ValueError:
         # These say what it is.
         check_offsets(positions.offsets, positions.n_tokens)
@@ -61,17 +59,16 @@ def _phi_gradients(
     upstream: Array,
     by_fractions: Array | None,
 ) -> tuple[Array, Array]:
-    arrays, sizes = _plain(positions, calibration, vertices)
+    arrays = _plain(positions, calibration, vertices)
     gradients = np.empty_like(arrays[3]), np.empty_like(arrays[4])
-    addresses = _addresses(*arrays, np.ascontiguousarray(upstream), *gradients)
-    fractions = 0 if by_fractions is None else by_fractions.ctypes.data
-    _of_dtype("phi_backward", calibration.dtype)(_layout(layout), threads, *sizes, *addresses, fractions)
+    given = np.ascontiguousarray(upstream), *gradients, by_fractions
+    _of_dtype("phi_backward", calibration.dtype)(_layout(layout), threads, *arrays, *given)
     return gradients
 
 
-def _plain(positions: Positions, calibration: Array, vertices: Array) -> tuple[list[Array], tuple[int, ...]]:
+def _plain(positions: Positions, calibration: Array, vertices: Array) -> list[Array]:
     arrays = (positions.slots, positions.fractions, positions.offsets, calibration, vertices)
-    return list(map(np.ascontiguousarray, arrays)), (positions.n_tokens, len(positions), *calibration.shape)
+    return list(map(np.ascontiguousarray, arrays))
 
 
 def means_of_values(
@@ -94,10 +91,9 @@ def crossed_mean(
 ) -> Array:
     """Return the mean scores of the chosen sets for every class, ``(b, C, K)``."""
     means = np.empty((len(sets), crossed.n_classes, len(calibration)), calibration.dtype)
-    arrays, sizes = _crossed(crossed, sets, corrections, calibration, vertices)
     call = _of_dtype("crossed_forward", means.dtype)
     try:
-        call(threads, sizes, _native.CrossedInputs(*_addresses(*arrays)), *_addresses(means))
+        call(threads, *_crossed(crossed, sets, corrections, calibration, vertices), means)
     except ValueError:
         check_chosen_sets(crossed, sets)
         check_crossed_contents(crossed.take(sets), corrections, calibration.shape[1])
@@ -115,40 +111,26 @@ def crossed_gradients(
     upstream: Array,
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by calibration, vertices and corrections, from that by the means."""
-    arrays, sizes = _crossed(crossed, sets, corrections, calibration, vertices)
-    gradients = np.empty_like(arrays[9]), np.empty_like(arrays[10]), np.empty_like(arrays[7])
-    call = _of_dtype("crossed_backward", calibration.dtype)
-    upstream = np.ascontiguousarray(upstream)
-    call(threads, sizes, _native.CrossedInputs(*_addresses(*arrays)), *_addresses(upstream, *gradients))
+    arrays = _crossed(crossed, sets, corrections, calibration, vertices)
+    by_corrections = np.empty((0, crossed.n_classes) if corrections is None else corrections.shape, calibration.dtype)
+    gradients = np.empty_like(arrays[9]), np.empty_like(arrays[10]), by_corrections
+    _of_dtype("crossed_backward", calibration.dtype)(threads, *arrays, np.ascontiguousarray(upstream), *gradients)
     return gradients
 
 
 def _crossed(
     crossed: CrossedPositions, sets: IntArray, corrections: Array | None, calibration: Array, vertices: Array
-) -> tuple[list[Array], Any]:
-    n_classes = crossed.n_classes
-    table = np.empty((0, n_classes), calibration.dtype) if corrections is None else corrections
+) -> list[Any]:
     places = (crossed.slots, crossed.fractions, crossed.offsets, crossed.rows, crossed.corrected, sets)
-    arrays = (*places, crossed.values, table, crossed.keypoints, calibration, vertices)
-    sizes = _native.CrossedSizes(
-        crossed.n_tokens,
-        len(crossed),
-        len(sets),
-        len(crossed.values),
-        -1 if corrections is None else len(corrections),
-        n_classes,
-        *calibration.shape,
-        len(crossed.keypoints),
-        len(crossed.slots),
-    )
-    return list(map(np.ascontiguousarray, arrays)), sizes
+    arrays = (*places, crossed.values, corrections, crossed.keypoints, calibration, vertices)
+    return [None if array is None else np.ascontiguousarray(array) for array in arrays]
 
 
 def rho(means: Array, calibrators: Array, vertices: Array, output: Array) -> Array:
     """Return the outputs of every set, ``(B, C)``, of means ``(B, C * K)``."""
-    arrays, sizes = _rho(means, calibrators, vertices, output)
     outputs = np.empty((len(means), len(output)), means.dtype)
-    _of_dtype("rho_forward", means.dtype)(*sizes, *_addresses(*arrays, outputs))
+    arrays = map(np.ascontiguousarray, (means, calibrators, vertices, output))
+    _of_dtype("rho_forward", means.dtype)(*arrays, outputs)
     return outputs
 
 
@@ -156,17 +138,10 @@ def rho_gradients(
     means: Array, calibrators: Array, vertices: Array, output: Array, upstream: Array
 ) -> tuple[Array, ...]:
     """Return the gradients by means, calibrators, vertices and output, from that by the outputs."""
-    arrays, sizes = _rho(means, calibrators, vertices, output)
-    gradients = tuple(map(np.empty_like, arrays))
-    upstream = np.ascontiguousarray(upstream)
-    _of_dtype("rho_backward", means.dtype)(*sizes, *_addresses(*arrays, upstream, *gradients))
-    return gradients
-
-
-def _rho(means: Array, calibrators: Array, vertices: Array, output: Array) -> tuple[list[Array], tuple[int, ...]]:
-    (n_sets, n_means), (n_functions, n_keypoints) = means.shape, output.shape
     arrays = list(map(np.ascontiguousarray, (means, calibrators, vertices, output)))
-    return arrays, (n_sets, n_functions, n_means // n_functions, n_keypoints)
+    gradients = tuple(map(np.empty_like, arrays))
+    _of_dtype("rho_backward", means.dtype)(*arrays, np.ascontiguousarray(upstream), *gradients)
+    return gradients
 
 
 def losses(loss: Loss, outputs: Array, targets: Array) -> tuple[Array, Array]:
@@ -184,8 +159,3 @@ def _layout(layout: Layout) -> Any:
 @lru_cache(maxsize=64)
 def _of_dtype(name: str, dtype: np.dtype[Any]) -> Any:
     return getattr(_native, f"{name}_{dtype.name}")
-
-
-def _addresses(*arrays: Array) -> list[int]:
-    # As `array.ctypes.data`, which takes twice the time.
-    return [array.__array_interface__["data"][0] for array in arrays]

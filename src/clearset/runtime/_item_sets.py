@@ -190,21 +190,12 @@ class ItemScorer(Scorer):
         arrays, n_sets = self._arrays, len(offsets) - 1
         means = np.empty((n_sets, self.n_outputs, self.width))
         placed = [positions["slots"], positions["fractions"], offsets, positions["rows"], positions["corrected"]]
-        tables = [arrays["values"], arrays["corrections"], arrays["keypoints"], calibration, arrays["vertices"]]
-        inputs = [np.ascontiguousarray(each) for each in (*placed, np.arange(n_sets), *tables)]
-        sizes = _native.CrossedSizes(
-            len(positions["rows"]),
-            n_sets,
-            n_sets,
-            len(arrays["values"]),
-            len(arrays["corrections"]) if self._told["corrected"] else -1,
-            self.n_outputs,
-            *calibration.shape,
-            len(arrays["keypoints"]),
-            len(self._places),
-        )
-        given = _native.CrossedInputs(*(each.ctypes.data for each in inputs))
-        _native.crossed_forward_float64(1, sizes, given, means.ctypes.data)
+        corrections = arrays["corrections"] if self._told["corrected"] else None
+        tables = [arrays["values"], corrections, arrays["keypoints"], calibration, arrays["vertices"]]
+        inputs = [
+            None if each is None else np.ascontiguousarray(each) for each in (*placed, np.arange(n_sets), *tables)
+        ]
+        _native.crossed_forward_float64(1, *inputs, means)
         return means
 
     def _spelled(self, rows: npt.NDArray[np.int32]) -> list[Any]:

@@ -264,11 +264,10 @@ class Scorer(ABC):
 
     def rho(self, means: FloatArray) -> FloatArray:
         """Apply rho to ``(N, C, K)`` mean scores: ``(N, C)``."""
-        n_functions, n_keypoints = self._rho[2].shape
+        n_functions = len(self._rho[2])
         rows = np.ascontiguousarray(means, np.float64).reshape(-1, n_functions * self.width)
         outputs = np.empty((len(rows), n_functions))
-        sizes = (len(rows), n_functions, self.width, n_keypoints)
-        _native.rho_forward_float64(*sizes, *(each.ctypes.data for each in (rows, *self._rho, outputs)))
+        _native.rho_forward_float64(rows, *self._rho, outputs)
         return outputs.reshape(len(means), self.n_outputs)
 
     def outputs(self, means: FloatArray, counts: IntArray) -> FloatArray:
