@@ -225,7 +225,7 @@ def test_refused(table: pa.Table, in_files: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_semantic_files, "EXAMPLE_BYTES", 40_000)
     with pytest.raises(ValueError, match=r"each of 1,500 examples .* takes about 60 MB .* is 64 MB. Allow 100 MB"):
         cs.SemanticRegressor(max_memory="64MB").fit(folder, "number")
-    monkeypatch.setattr(_semantic_files, "EXAMPLE_BYTES", 120)
+    monkeypatch.setattr(_semantic_files, "EXAMPLE_BYTES", 150)
     monkeypatch.setattr(_semantic_estimator, "check_device", lambda _device: None)  # as if there were a GPU
     with pytest.raises(ValueError, match="device='cuda' trains on tokens in memory"):
         cs.SemanticRegressor(device="cuda", max_memory="64MB").fit(folder, "number")

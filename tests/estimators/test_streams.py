@@ -8,6 +8,7 @@ import pytest
 
 import clearset as cs
 from clearset.engines import _problem, available_engines
+from clearset.estimators import _streams
 from clearset.sets import ScratchArray, _arranged_sets, _set_stream
 from clearset.training import _prepared
 
@@ -285,6 +286,14 @@ def test_limits_that_are_none(max_memory):
     model, label = make("regression", max_memory=max_memory)
     with pytest.raises(ValueError, match="max_memory"):
         model.fit(TRAIN.drop_columns([label]), TRAIN[label].to_numpy())
+
+
+def test_sets_that_are_too_many_for_a_limit_are_refused_before_they_are_read(folder, monkeypatch):
+    model, label = make("regression", max_memory="64MB")
+    monkeypatch.setattr(_streams, "SET_BYTES", 300_000)
+    with pytest.raises(ValueError, match=r"each of 240 sets .* about 72 MB .* max_memory is 64 MB. Allow 90 MB"):
+        model.fit(folder, label)
+    model.set_params(max_memory="100MB").fit(folder, label)
 
 
 def test_predictions_without_a_column(folder, tmp_path):

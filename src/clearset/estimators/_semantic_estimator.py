@@ -98,7 +98,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     max_memory : int, str or None
         How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
         What takes more is read piece by piece, and kept in scratch files (in the folder that ``TMPDIR`` names), which
-        are removed afterwards; labels, weights and places stay in memory, about 120 bytes for each example.
+        are removed afterwards; labels, weights and places stay in memory, about 150 bytes for each example.
     verbose : int
         Whether to show progress bars and what was chosen: 1 shows them, 0 does not.
 

@@ -14,7 +14,7 @@ from clearset.tokens import check_details, item_columns
 _COPIES = 10
 _PROBED = 1 << 20
 # What is known of every example, in bytes: label, weight, fold, places, and numbers of items and tokens.
-EXAMPLE_BYTES = 120
+EXAMPLE_BYTES = 150
 # The share of the memory that this may take.
 _MOST_OF_EXAMPLES = 0.6
 

@@ -224,6 +224,7 @@ class SetEstimator(ModelEstimator, ABC):
             chosen, held = hold_out(data.labels, None, fraction, rng, stratify=stratify)
             if len(held):
                 data, validation = data[chosen], data[held]
+        del y, sample_weight, labels, weights  # with many sets, copies that are not needed any more
         task = SetTask(
             features,
             trusts,

@@ -8,9 +8,12 @@ import numpy as np
 from clearset.engines import MOST_LANES, processes
 from clearset.estimators._input import forget_columns, read_trusts
 from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, memory_limit, resolve_features
+from clearset.training import SET_BYTES
 
 # Of fewer sets several processes would not gain anything.
 LEAST_SETS = 1500
+# The share of the memory allowed that what is known of every set may take.
+MOST_OF_SETS = 0.8
 
 
 def read_training_stream(
@@ -67,10 +70,17 @@ def sets_of(
         raise ValueError(
             f"There are {n:,} sets for {group.count} processes; at least {LEAST_SETS:,} are needed. Use one."
         )
+    limit = memory_limit(max_memory)
+    if SET_BYTES * n > MOST_OF_SETS * limit:
+        raise ValueError(
+            f"What is known of each of {n:,} sets (label, weight, size, place) takes about "
+            f"{SET_BYTES * n / 1e6:,.0f} MB of memory in every process, and max_memory is {limit / 1e6:,.0f} MB. Allow "
+            f"{SET_BYTES * n / MOST_OF_SETS / 1e6:,.0f} MB, or fit on a part of the sets."
+        )
     # Whole lanes (see `clearset.engines.Lanes`), of which each has the same share of the rows.
     first, last = (rank * MOST_LANES // group.count for rank in (group.rank, group.rank + 1))
     rows = (-(-first * n // MOST_LANES), -(-last * n // MOST_LANES))
-    return SetStream(stream, features, memory_limit(max_memory), rows, group.gather)
+    return SetStream(stream, features, limit, rows, group.gather)
 
 
 def check_alone(estimator: Any, reason: str) -> None:

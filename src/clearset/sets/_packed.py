@@ -113,7 +113,9 @@ class SetPacker:
     array([[2, 0, 1]], dtype=int32)
     """
 
-    def __init__(self, binning: Binning, sizes: IntArray, chosen: IntArray, max_memory: int) -> None:
+    def __init__(
+        self, binning: Binning, sizes: npt.NDArray[np.integer], chosen: npt.NDArray[np.integer], max_memory: int
+    ) -> None:
         slots = np.diff(binning.slot_offsets)
         self._first_slots = binning.slot_offsets[:-1].astype(np.int32)
         self._bits = np.array([max(1, int(count - 1).bit_length()) for count in slots], np.int32)

@@ -1,7 +1,7 @@
 """Sets that are read from a stream, a piece at a time."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +9,12 @@ import numpy.typing as npt
 from ._arrow_columns import is_list
 from ._features import SIZE, Feature
 from ._fingerprint import DataColumn, Fingerprint, SetHashes, fingerprint_of
-from ._offsets import IntArray
 from ._read_sets import read_sets
 from ._set_data import SetData
 from ._stream import Stream
 from ._value_sample import Gather
+
+Sizes: TypeAlias = npt.NDArray[np.integer]
 
 
 class SetSource(Protocol):
@@ -32,10 +33,10 @@ class SetSource(Protocol):
         """Yield the sets, some at a time, in their order."""
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Sizes:
         """Number of tokens of each set."""
 
-    def sizes_known(self, names: Sequence[str]) -> IntArray:
+    def sizes_known(self, names: Sequence[str]) -> Sizes:
         """Return the sizes of the sets; 0 where the only token has no value of any of these features."""
 
     def is_of_sets(self, name: str) -> bool:
@@ -88,8 +89,8 @@ class SetStream:
         # A piece is held as Arrow, as numbers, as positions and packed, some of it twice.
         self._bytes_at_once = max_memory // 24
         self._lists = [name for name in self._columns if is_list(stream.schema.field(name).type)]
-        self._seen: tuple[IntArray, IntArray] | None = None  # sizes, and sizes known, once a pass has found them
-        self._all: tuple[IntArray, IntArray] | None = None  # the same of all processes
+        self._seen: tuple[Sizes, Sizes] | None = None  # sizes, and sizes known, once a pass has found them
+        self._all: tuple[Sizes, Sizes] | None = None  # the same of all processes
         self._digests: npt.NDArray[np.uint8] | None = None  # of the content, once a pass has found them
 
     def __len__(self) -> int:
@@ -102,7 +103,7 @@ class SetStream:
 
     def pieces(self) -> Iterator[SetData]:
         """Yield the sets, some at a time, in their order."""
-        first, sizes, known = self.rows[0], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        first, sizes, known = self.rows[0], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         hashes = SetHashes(len(self)) if self._digests is None else None
         for table in self.stream.tables(self._columns, self._bytes_at_once, rows=self.rows):
             try:
@@ -110,24 +111,25 @@ class SetStream:
             except (TypeError, ValueError) as error:
                 last = first + len(table) - 1
                 raise type(error)(f"In the rows {first:,} to {last:,}, here counted from 0: {error}") from None
-            sizes.append(piece.sizes)
+            sizes.append(piece.sizes.astype(np.int32))
             if not self._lists:
-                known.append(piece.sizes_known(self._columns))
+                known.append(piece.sizes_known(self._columns).astype(np.int32))
             if hashes is not None:
                 hashes.add(first, piece)
             yield piece
             first += len(table)
-        together = np.concatenate(sizes)
-        self._seen = together, together if self._lists else np.concatenate(known)
+        if self._all is None:
+            together = np.concatenate(sizes)
+            self._seen = together, together if self._lists else np.concatenate(known)
         if hashes is not None:
             self._digests = hashes.digests()
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> Sizes:
         """Number of tokens of each set; found in the first pass."""
         return self._look_through()[0]
 
-    def sizes_known(self, names: Sequence[str]) -> IntArray:  # noqa: ARG002 (of the features that are read)
+    def sizes_known(self, names: Sequence[str]) -> Sizes:  # noqa: ARG002 (of the features that are read)
         """Return the sizes of the sets; 0 where the only token has no value of any feature."""
         return self._look_through()[1]
 
@@ -143,11 +145,17 @@ class SetStream:
         columns = [DataColumn(name, kinds[name], "set" if self.is_of_sets(name) else "token") for name in self._columns]
         return fingerprint_of(self._gather(own), len(self), int(sizes.sum()), columns)
 
-    def _look_through(self) -> tuple[IntArray, IntArray]:
+    def _look_through(self) -> tuple[Sizes, Sizes]:
         if self._all is None:
             if self._seen is None:
                 for _ in self.pieces():
                     pass
-            sizes, known = self._seen or (np.empty(0, np.int64), np.empty(0, np.int64))
-            self._all = np.concatenate(self._gather(sizes)), np.concatenate(self._gather(known))
+            sizes, known = self._seen or (np.empty(0, np.int32), np.empty(0, np.int32))
+            together = _joined(self._gather(sizes))
+            self._all = together, together if known is sizes else _joined(self._gather(known))
+            self._seen = None
         return self._all
+
+
+def _joined(parts: Sequence[Sizes]) -> Sizes:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -67,7 +67,9 @@ class StoredOccurrences:
     @cached_property
     def offsets(self) -> Int64:
         """Where the tokens of each example begin, ``(B + 1,)``; all of them must have come."""
-        return offsets_from_sizes(np.concatenate(self._sizes))
+        offsets = offsets_from_sizes(np.concatenate(self._sizes))
+        self._sizes = []
+        return offsets
 
     @property
     def counts(self) -> Int64:
@@ -77,7 +79,8 @@ class StoredOccurrences:
     @cached_property
     def n_items(self) -> npt.NDArray[np.int32]:
         """The number of items of each example, ``(B,)``; all of them must have come."""
-        return np.concatenate(self._items)
+        items, self._items = np.concatenate(self._items), []
+        return items
 
     @property
     def n_tokens(self) -> int:

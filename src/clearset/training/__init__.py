@@ -13,7 +13,7 @@ from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
-from clearset.training._prepared import DOUBLE_PRECISION_VALUES, LabelledSets
+from clearset.training._prepared import DOUBLE_PRECISION_VALUES, SET_BYTES, LabelledSets
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
 from clearset.training._support import base_means
@@ -22,6 +22,7 @@ from clearset.training._try_setting import PIECES, Plan, Trial, build_table
 __all__ = [
     "DOUBLE_PRECISION_VALUES",
     "PIECES",
+    "SET_BYTES",
     "FittedSets",
     "Fitting",
     "JointSets",

@@ -15,7 +15,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 # Of the memory allowed, tokens may take one part in so many, and positions that are needed again one in so many.
-_OF_ROWS, _OF_BLOCKS = 8, 4
+_OF_ROWS, _OF_BLOCKS = 8, 8
 # Tokens by which it is found what values are usual.
 _SAMPLE = 200_000
 
@@ -39,7 +39,7 @@ class PlacedTokens(NamedTuple):
 
     data: TrainingSets
     validation: TrainingSets | None
-    training: IntArray  # which examples `data` are, in their order
+    training: npt.NDArray[np.integer]  # which examples `data` are, in their order
     sample: TrainingSets  # all that is trained on, or some of it at random
     shown: CrossedPositions  # tokens that show what values are usual
 
@@ -56,7 +56,9 @@ def place_tokens(
     occurrences, training, validation = examples.occurrences, examples.training, examples.validation
     n_classes = examples.rows.values.shape[1]
 
-    def labelled(positions: CrossedPositions | CrossedBlocks, some: IntArray, chosen: IntArray | None) -> TrainingSets:
+    def labelled(
+        positions: CrossedPositions | CrossedBlocks, some: npt.NDArray[np.integer], chosen: IntArray | None
+    ) -> TrainingSets:
         return unit.labelled(positions, examples.labels[some], examples.weights[some], chosen)
 
     if occurrences.n_tokens <= CROSSED_BLOCK_TOKENS:
@@ -65,7 +67,7 @@ def place_tokens(
         held = labelled(crossed, validation, validation) if len(validation) else None
         return PlacedTokens(data, held, training, data, crossed)
 
-    def in_blocks(some: IntArray) -> TrainingSets:
+    def in_blocks(some: npt.NDArray[np.integer]) -> TrainingSets:
         arranged = arrange(occurrences, examples.reading, some, max_memory / _OF_ROWS)
 
         def place(start: int, stop: int) -> CrossedPositions:
@@ -73,7 +75,7 @@ def place_tokens(
 
         return labelled(CrossedBlocks(place, arranged.offsets, n_classes, max_memory / _OF_BLOCKS), some, None)
 
-    training = training[rng.permutation(len(training))]
+    training = training[rng.permutation(len(training))].astype(np.int32)  # with many examples, half the memory
     data = in_blocks(training)
     n_first = int(np.searchsorted(np.cumsum(np.maximum(np.diff(data.positions.offsets), 1)), _SAMPLE, side="right"))
     sample = data.between(0, max(n_first, 1))

@@ -15,9 +15,9 @@ IntArray = npt.NDArray[np.int64]
 
 # Below this many values (tokens x features) training is in double precision: it costs nothing there.
 DOUBLE_PRECISION_VALUES = 1_000_000
-# Of the memory allowed, packed sets may take this share. What is known of every set takes about 100 bytes of the rest
+# Of the memory allowed, packed sets may take this share. What is known of every set takes so many bytes of the rest
 # while sets are put in order.
-PACKED_SHARE, SET_BYTES = 0.5, 100
+PACKED_SHARE, SET_BYTES = 0.5, 90
 # Tokens by which it is found what values are usual.
 SAMPLE = 200_000
 
@@ -29,21 +29,24 @@ class LabelledSets:
     sets: SetSource
     labels: FloatArray
     weights: FloatArray
-    chosen: IntArray | None = None  # which of the sets they are; None: all
+    chosen: npt.NDArray[np.integer] | None = None  # which of the sets they are; None: all
 
     def __getitem__(self, some: IntArray) -> "LabelledSets":
-        return LabelledSets(self.sets, self.labels[some], self.weights[some], self.which[some])
+        which = some if self.chosen is None else self.chosen[some]
+        if len(self.sets) <= np.iinfo(np.int32).max:
+            which = which.astype(np.int32)  # half the memory
+        return LabelledSets(self.sets, self.labels[some], self.weights[some], which)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
-    def which(self) -> IntArray:
+    def which(self) -> npt.NDArray[np.integer]:
         """Which of the sets they are."""
         return np.arange(len(self.sets)) if self.chosen is None else self.chosen
 
     @property
-    def sizes(self) -> IntArray:
+    def sizes(self) -> npt.NDArray[np.integer]:
         """Number of tokens of each of these sets."""
         return self.sets.sizes if self.chosen is None else self.sets.sizes[self.chosen]
 
@@ -83,8 +86,7 @@ def prepare(
     """
     if int(data.sizes.sum()) * len(binning.features) < DOUBLE_PRECISION_VALUES:
         return _placed(binning, unit, data, validation, n_lanes)
-    order = rng.permutation(len(data))
-    arranged, room = data[order], max(PACKED_SHARE * max_memory - SET_BYTES * len(data.sets), 0.0)
+    arranged, room = data[rng.permutation(len(data))], max(PACKED_SHARE * max_memory - SET_BYTES * len(data.sets), 0.0)
     training, checking = _Part(arranged, unit, n_lanes), None if validation is None else _Part(validation, unit)
     packers = [_packer(binning, training, room)]
     held_out = validation is not None and validation.sets is data.sets
@@ -105,29 +107,31 @@ class _Part:
     def __init__(self, labelled: LabelledSets, unit: Unit, n_lanes: int = 0) -> None:
         self.labelled, self.processes, self.n_lanes = labelled, processes(), n_lanes
         first, which = labelled.sets.first, labelled.which
-        self.places = np.flatnonzero((which >= first) & (which < first + labelled.sets.n_read))
+        self.places: IntArray | slice = slice(None)  # of one process these are all
+        if self.processes.count > 1:
+            self.places = np.flatnonzero((which >= first) & (which < first + labelled.sets.n_read))
         self.which = which[self.places]
         self.targets, self.weights = unit.scaled(labelled.labels, labelled.weights)
 
     def of(self, positions: Positions | PackedSets, chosen: IntArray | None = None) -> TrainingSets:
         """Return the sets, whose tokens stand at these positions."""
         share = None
-        if self.processes.count > 1:
+        if not isinstance(self.places, slice):
             tokens = int(np.maximum(self.labelled.sizes, 1).sum())
             share = Share(self.places, len(self.labelled), tokens, self.processes)
         lanes = None
         if self.n_lanes:
-            parts = self.which * MOST_LANES // len(self.labelled.sets)
+            parts = self.which.astype(np.int64) * MOST_LANES // len(self.labelled.sets)
             lanes = Lanes((parts * self.n_lanes // MOST_LANES).astype(np.uint8), self.n_lanes)
         return TrainingSets(positions, self.targets[self.places], self.weights[self.places], chosen, share, lanes)
 
 
 def _gathered(data: TrainingSets, part: _Part, stop: int) -> TrainingSets:
     """Return the sets of all processes that stand before a place, unpacked."""
-    n_own = int(np.searchsorted(part.places, stop))
+    n_own = stop if isinstance(part.places, slice) else int(np.searchsorted(part.places, stop))
     some = data.between(0, n_own) if isinstance(data.positions, PackedSets) else data.take(np.arange(n_own))
     own = some.placed
-    if part.processes.count == 1:
+    if isinstance(part.places, slice):
         return TrainingSets(own, part.targets[:stop], part.weights[:stop])
     gather, n_features = part.processes.gather, len(own.slots)
     slots, fractions = (
@@ -145,7 +149,7 @@ def _placed(
     def placed(part: _Part, positions: Positions) -> TrainingSets:
         sets = part.labelled.sets
         alone = part.labelled.chosen is None and part.processes.count == 1
-        return part.of(positions, None if alone else part.which - sets.first)
+        return part.of(positions, None if alone else part.which.astype(np.int64) - sets.first)
 
     positions, part = _joined(binning, data.sets), _Part(data, unit, n_lanes)
     training = placed(part, positions)

@@ -85,7 +85,7 @@ def is_promised(features: Sequence[Feature], trusts: Sequence[Trust], counters: 
     return declared or any(trust.by in counters or trust.feature in counters for trust in trusts)
 
 
-def smallest_supported(sizes: IntArray, needed: float) -> int:
+def smallest_supported(sizes: npt.NDArray[np.integer], needed: float) -> int:
     """Return the smallest number of tokens that enough sets have, these and smaller ones together; at least 1.
 
     Parameters

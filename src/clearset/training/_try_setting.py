@@ -215,16 +215,16 @@ def _labelled(
     sources: Sources, occurrences: AnyOccurrences, reader: TokenReader, corrected: npt.NDArray[np.int32]
 ) -> TokenExamples:
     labelled = [part for part in (sources.training, sources.validation) if part is not None]
-    sizes = np.cumsum([len(part) for part in labelled])
+    n_training, n = len(labelled[0]), sum(map(len, labelled))
     return TokenExamples(
         occurrences,
         reader.rows,
         Reading(reader.sizes, reader.rows.n_tokens),
         corrected,
-        np.concatenate([part.labels for part in labelled]),
-        np.concatenate([part.weights for part in labelled]),
-        np.arange(sizes[0]),
-        np.arange(sizes[0], sizes[-1]),
+        np.concatenate([part.labels for part in labelled]) if len(labelled) > 1 else labelled[0].labels,
+        np.concatenate([part.weights for part in labelled]) if len(labelled) > 1 else labelled[0].weights,
+        np.arange(n_training),
+        np.arange(n_training, n),
     )
 
 
