@@ -20,15 +20,11 @@ FLAGS = {
     "address": "-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS",
     "thread": "-fsanitize=thread",
 }
-# Those that call native functions with many shapes and contents. Left out: what limits memory, for a sanitizer needs
-# terabytes of addresses, and what times or kills processes.
+# Those whose children and functions are mostly native. Left out: what limits memory, for a sanitizer needs terabytes of
+# addresses, and what needs torch, which is slow to watch and not ours.
 PARTS = [
-    "engines/test_native_border.py", "engines/test_native_fuzz.py", "engines/test_native_trainer.py",
-    "engines/test_contract.py", "engines/test_packed_training.py", "engines/test_outputs_of_sets.py",
-    "engines/test_phi_gradients.py", "engines/test_crossed_gradients.py", "engines/test_rho_gradients.py",
-    "engines/test_refinement.py", "functions/projections", "runtime", "sets/test_binning.py",
-    "sets/test_lists_of_doubles.py", "sets/test_packed.py", "tokens/test_mining.py", "tokens/test_token_index.py",
-    "tokens/test_vocabulary.py", "tokens/test_covers.py",
+    "engines/test_native_border.py", "engines/test_native_fuzz.py", "functions/projections",
+    "sets/test_lists_of_doubles.py", "sets/test_packed.py", "tokens/test_mining.py", "tokens/test_vocabulary.py",
 ]  # fmt: skip
 
 
@@ -101,7 +97,7 @@ def main() -> int:
             print(f"The compiler has no library of the {kind} sanitizer: nothing is watched by it.")
     if found["address"]:
         for settings in ({}, {"CLEARSET_ISA": "baseline"}):
-            tests = ["-m", "pytest", "-q", "-n", "2", *(f"tests/{part}" for part in PARTS)]
+            tests = ["-m", "pytest", "-q", *(f"tests/{part}" for part in PARTS)]
             if watched("address", tests, **settings):
                 return 1
     return watched("thread", ["-m", "tests.engines.native_threads"]) if found["thread"] else 0
