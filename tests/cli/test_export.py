@@ -20,7 +20,7 @@ def test_runtime(folder: Path, tmp_path: Path, name: str, options: list[str], ca
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("sales.txt", "End its name with one of .onnx, .runtime, .sql"), ("regressor", "does not tell")],
+    [("sales.txt", "End its name with one of .h, .onnx, .runtime, .sql"), ("regressor", "does not tell")],
 )
 def test_endings_that_tell_no_format(folder: Path, tmp_path: Path, name: str, message: str, capsys) -> None:
     assert main(["export", str(folder / "regressor"), str(tmp_path / name)]) == 1
@@ -50,6 +50,11 @@ def test_sql(folder: Path, tmp_path: Path, capsys) -> None:
     ):
         assert main(["export", str(folder / "regressor"), str(tmp_path / output), *given]) == 1
         assert message in capsys.readouterr().err
+
+
+def test_c(folder: Path, tmp_path: Path) -> None:
+    assert main(["export", str(folder / "regressor"), str(tmp_path / "sales.h")]) == 0
+    assert "model_score(" in (tmp_path / "sales.h").read_text()
 
 
 def test_the_model_is_not_overwritten(folder: Path, capsys) -> None:

@@ -12,6 +12,7 @@ from clearset.cli._options import KeyFile, Model
 class Format(StrEnum):
     """What a model can be written as; a file of that kind ends in its name."""
 
+    h = "h"
     onnx = "onnx"
     runtime = "runtime"
     sql = "sql"
@@ -64,7 +65,9 @@ def export(
         files = fitted.to_sql(**places).write(output)
         print(f"The model is in {' and '.join(map(str, files))}.")
         return
-    if chosen is Format.runtime:
+    if chosen is Format.h:
+        fitted.to_c(output)
+    elif chosen is Format.runtime:
         fitted.to_runtime(output, key=signing)
     elif chosen is Format.onnx:
         fitted.to_onnx(output, explanations=explanations is not False)

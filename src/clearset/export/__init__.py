@@ -1,5 +1,6 @@
 """Models for other places than Python: files and queries that score the same."""
 
+from clearset.export._c_values import write_value_c
 from clearset.export._onnx_items import ItemModel, ReadTable, ScoredTable, write_item_onnx
 from clearset.export._onnx_values import ValueModel, write_value_onnx
 from clearset.export._runtime_files import write_item_runtime, write_value_runtime
@@ -19,6 +20,7 @@ __all__ = [
     "value_sql",
     "write_item_onnx",
     "write_item_runtime",
+    "write_value_c",
     "write_value_onnx",
     "write_value_runtime",
 ]

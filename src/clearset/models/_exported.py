@@ -139,3 +139,27 @@ class Exported(WrittenAsOnnx):
         """
         places = Places(dialect, table, key, dict(columns or {}), sets, set_columns, prefix)
         return self.as_model().sql(places)
+
+    def to_c(self, path: str | os.PathLike[str], name: str = "model") -> None:
+        """Write a model over numbers and categories as one header in C99, without dependencies; it only scores.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to, such as ``model.h``; an existing file is replaced only once the new one is complete.
+        name : str, default="model"
+            What all names in the header begin with. ``model_score`` scores a set; the header says how.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import clearset as cs
+        >>> model = cs.SetRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.to_c(Path(folder) / "model.h", "growth")
+        ...     header = (Path(folder) / "model.h").read_text()
+        >>> "static inline void growth_score(" in header
+        True
+        """
+        self.as_model().write_c(path, name)

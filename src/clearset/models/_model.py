@@ -174,6 +174,10 @@ class Model(FittedModel, PredictsLabels, Estimates):
         """Write the model as a query over tables of a database."""
 
     @abstractmethod
+    def write_c(self, path: str | os.PathLike[str], name: str) -> None:
+        """Write the model as a header in C, whose names begin with `name`."""
+
+    @abstractmethod
     def write_runtime(self, path: str | os.PathLike[str], key: Key | None = None) -> None:
         """Write the model for `clearset.runtime`."""
 

@@ -191,6 +191,9 @@ class SemanticModel(SemanticMethods, Model):
         parts = (self.binning, replace(self.refined_function, support=self.support), self.link)
         return export.item_sql(places, self.reader, *parts, lambda: scores_at_corners(self))
 
+    def write_c(self, path: str | os.PathLike[str], name: str) -> None:  # noqa: ARG002
+        raise ValueError("Models over strings are not written as C. Write them by to_runtime, to_onnx or to_sql.")
+
     def columns_of(self, stream: Stream) -> list[str]:
         return list(self.feature_names_in or item_columns(stream.schema, self.table.tokenizer))
 

@@ -130,6 +130,9 @@ class SetModel(Model):
     def sql(self, places: export.Places) -> export.Sql:
         return export.value_sql(places, self._exported())
 
+    def write_c(self, path: str | os.PathLike[str], name: str) -> None:
+        export.write_value_c(path, self._exported(), name)
+
     def _exported(self) -> export.ValueModel:
         absent = forbidden_features(self.edits)
         return export.ValueModel(self.binning, self.function, self.link, self.sets_of_one, self.set_columns, absent)
