@@ -1,6 +1,7 @@
 """JSON values: the names of their kinds, and columns of values of one kind."""
 
 from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
 from itertools import chain
 from typing import Any
 
@@ -12,6 +13,7 @@ from clearset.sets import unknown_name
 _NUMBERS = {int, float, bool}
 LARGEST = float(np.finfo(np.float64).max)
 """The largest number that is read."""
+_LARGEST_WHOLE = int(Decimal(repr(LARGEST)))  # as it is written in descriptions
 
 
 def kind_of(value: Any) -> str:
@@ -54,11 +56,15 @@ def _numbers(name: str, values: list[Any], flat: list[Any], lists: bool) -> pa.A
         numbers = np.array([np.inf])
     # Whole numbers beyond the largest one are rounded to it, or to infinity.
     if (np.abs(numbers) >= LARGEST).any():
-        for place, _ in _those(values, lists, lambda value: value is not None and abs(value) > LARGEST):
+        for place, _ in _those(values, lists, _is_too_large):
             raise ValueError(
                 f"Set {place} has a number in {name!r} that is beyond {LARGEST:.2g}, the largest numbers read."
             )
     return pa.array(numbers, mask=np.isnan(numbers))
+
+
+def _is_too_large(value: Any) -> bool:
+    return value is not None and abs(value) > (_LARGEST_WHOLE if isinstance(value, int) else LARGEST)
 
 
 def _those(values: list[Any], lists: bool, is_wrong: Any) -> Iterator[tuple[int, Any]]:
