@@ -113,3 +113,20 @@ def test_interrupted_training_is_saved_and_told(folder: Path, tmp_path: Path, mo
     assert fit(folder, "sets.parquet", "--label", "sales", "--quiet") == 0
     assert "Interrupted: this is the best model so far." in capsys.readouterr().err
     assert cs.load(folder / "new").n_features_in == 6
+
+
+def test_a_checkpoint_changes_nothing_and_is_removed(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--label", "sales", "--quiet", "--features", str(folder / "features.yaml")]
+    assert fit(folder, "sets.parquet", *options) == 0
+    expected = (folder / "new").read_bytes()
+    assert fit(folder, "sets.parquet", *options, "--checkpoint", str(tmp_path / "a")) == 0
+    assert (folder / "new").read_bytes() == expected
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "a").write_text("notes")
+    assert fit(folder, "sets.parquet", *options, "--checkpoint", str(tmp_path / "a")) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("clearset: ")
+    assert "remove this one to start anew" in error
+    assert (tmp_path / "a").read_text() == "notes"

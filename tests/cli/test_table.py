@@ -171,3 +171,13 @@ def test_separator_in_columns_of_categories(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"items": items, "cuisine": [1, 0, 1, 0]}), tmp_path / "data.parquet")
     assert build(tmp_path, "--tokens", "items", "--separator", ",") == 0
     assert sorted(arrow(tmp_path / "table.parquet")["token"].to_pylist()) == [["a"], ["b"], ["c"]]
+
+
+def test_a_checkpoint_changes_nothing_and_is_for_files(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options, checkpoint = ["--max-memory", "100MB", "--quiet"], ["--checkpoint", str(data / "checkpoint")]
+    assert build(data, *options) == 0
+    assert build(data, *options, *checkpoint, name="other.parquet") == 0
+    assert arrow(data / "other.parquet").equals(arrow(data / "table.parquet"))
+    assert not (data / "checkpoint").exists()
+    assert build(data, *checkpoint, "--quiet") == 1
+    assert "--checkpoint is for data read in batches" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import textwrap
 import numpy as np
 import pytest
 
+from clearset.artifact import locked
 from clearset.cli import main
 from clearset.datasets import Labelled
 from clearset.experiments import reproduce
@@ -13,7 +14,6 @@ from clearset.experiments._all_tasks import TASKS
 from clearset.experiments._churn import CHURN
 from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._task import FULL, QUICK, split
-from clearset.tuning import locked
 
 
 @pytest.fixture

@@ -55,7 +55,9 @@ def streamed(X: Any, tokens: Any, filters: Any = (), *, memory: int = 2000, **op
         patch.setattr(_mining_passes, "_check_size", lambda *_: None)
         patch.setattr(_streamed_table, "_check_size", lambda *_: None)
         patch.setattr(_item_counts, "_PARTITIONS", 4)
-        found = _streamed_table.count_streamed(columns, tokenizer, chosen, options.get("task", "auto"), 1, memory)
+        found = _streamed_table.count_streamed(
+            columns, options.get("task", "auto"), _streamed_table.Counting(tokenizer, chosen, 1, memory)
+        )
     return cs.TokenTable(tokenizer=tokenizer, filters=chosen, **vars(found))
 
 
@@ -201,7 +203,7 @@ def scratch_files(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are not told here")
 @pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])
-@pytest.mark.parametrize("where", ["_second_pass", "mine_stored", "kept_tokens"])
+@pytest.mark.parametrize("where", ["_store", "mine_stored", "kept_tokens"])
 def test_scratch_files_are_removed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | None, where: str
 ) -> None:
@@ -271,6 +273,6 @@ def test_tables_that_do_not_fit(folder: Path) -> None:
     assert stream is not None
     columns = StreamedColumns.of(stream, None, tokenizer, "label", None)
     with pytest.raises(TokenLimitError, match=r"items are in 1 examples or more.*max_memory is 20,000"):
-        _streamed_table.count_streamed(columns, tokenizer, (), "auto", 1, 20_000)
+        _streamed_table.count_streamed(columns, "auto", _streamed_table.Counting(tokenizer, (), 1, 20_000))
     with pytest.raises(TokenLimitError, match=r"tokens, whose table takes .* max_memory allows 200,000"):
-        _streamed_table.count_streamed(columns, tokenizer, (), "auto", 1, 200_000)
+        _streamed_table.count_streamed(columns, "auto", _streamed_table.Counting(tokenizer, (), 1, 200_000))

@@ -192,3 +192,15 @@ def test_trials_that_runs_without_a_lock_have_mixed_up(tmp_path):
     ):
         tuned(tmp_path / "a", 6, outside)
     assert (tmp_path / "a").read_text() == mixed
+
+
+def test_a_file_that_was_cut_off_anywhere_goes_on(tmp_path):
+    """At every byte of the first lines, and here and there in what follows."""
+    path = tmp_path / "a"
+    expected = records(tuned(path, 6))
+    content = path.read_bytes()
+    first = content.index(b"\n")
+    places = [*range(0, first + 3, 7), first, first + 1, *np.random.default_rng(0).integers(first, len(content), 25)]
+    for place in places:
+        path.write_bytes(content[:place])
+        assert records(tuned(path, 6)) == expected

@@ -2,6 +2,7 @@
 
 from clearset.artifact._files import check_target, read_file, remove_file, replaced_file, write_file
 from clearset.artifact._format import Artifact, ArtifactError
+from clearset.artifact._lock import locked
 from clearset.artifact._parquet import PARQUET, ParquetFormat, read_rows
 from clearset.artifact._read import read_artifact, unpack_artifact
 from clearset.artifact._write import clearset_version, pack_artifact, write_artifact
@@ -13,6 +14,7 @@ __all__ = [
     "ParquetFormat",
     "check_target",
     "clearset_version",
+    "locked",
     "pack_artifact",
     "read_artifact",
     "read_file",

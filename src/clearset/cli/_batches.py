@@ -31,7 +31,12 @@ def in_batches(path: Path, max_memory: str | None) -> bool:
 
 @contextmanager
 def reported(
-    path: Path, what: str, quiet: bool, passes: int = 1, change: Callable[[pa.Table], pa.Table] = lambda table: table
+    path: Path,
+    what: str,
+    quiet: bool,
+    passes: int = 1,
+    change: Callable[[pa.Table], pa.Table] = lambda table: table,
+    told: str = "",
 ) -> Iterator[ChangedStream]:
     """Open data whose reading moves a progress bar on standard error."""
     from rich.console import Console
@@ -43,8 +48,8 @@ def reported(
         raise ValueError(f"'{path}' has no rows.")
     with Progress(console=Console(stderr=True, quiet=quiet), transient=True) as progress:
         bar = progress.add_task(what, total=passes * stream.n_rows)
-        report = {"report": lambda rows: progress.advance(bar, rows), "change": change}
-        yield ChangedStream(stream.schema, stream.units, stream.as_listed, stream.lacking, **report)
+        files = (stream.schema, stream.units, stream.as_listed, stream.lacking)
+        yield ChangedStream(*files, lambda rows: progress.advance(bar, rows), change, told)
 
 
 def batches_for(

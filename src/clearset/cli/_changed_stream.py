@@ -14,6 +14,11 @@ class ChangedStream(Stream):
 
     report: Callable[[int], None] = lambda _rows: None
     change: Callable[[pa.Table], pa.Table] = lambda table: table
+    told: str = ""  # what tells this change from others
+
+    def described(self) -> dict[str, str]:
+        """Return the columns and files, and how tables are changed."""
+        return {**super().described(), "the separator": self.told}
 
     def tables(
         self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None

@@ -69,6 +69,10 @@ def build(
     separator: Separator = None,
     examples: Examples = True,
     max_memory: MaxMemory = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Folder to keep finished passes over files in: after a crash the same command goes on."),
+    ] = None,
     key_file: KeyFile = None,
     quiet: Quiet = False,
 ) -> None:
@@ -85,9 +89,11 @@ def build(
     filters = filters_of(min_count, max_interval)
     items = ItemColumns(column, tokenizer, separator)
     if in_batches(data, max_memory):
-        table = _build_in_batches(data, form, items, label, weight, filters, task, max_memory, quiet)
+        table = _build_in_batches(data, form, items, label, weight, filters, task, max_memory, checkpoint, quiet)
         _save(table, output, False, key, quiet)
         return
+    if checkpoint is not None:
+        raise ValueError("--checkpoint is for data read in batches: a folder of Parquet files, or --max-memory.")
     X, y, weights = _read(data, form, items, label, weight)
     with _busy("Counting tokens", quiet):
         table = cs.TokenTable.build(X, y, tokenizer, filters, task=task.value, sample_weight=weights)
@@ -103,6 +109,7 @@ def _build_in_batches(
     filters: list[Any],
     task: Task,
     max_memory: str | None,
+    checkpoint: Path | None,
     quiet: bool,
 ) -> "TokenTable":
     import clearset as cs
@@ -117,7 +124,7 @@ def _build_in_batches(
             table = table.set_column(table.column_names.index(name), name, taken[name])
         return table
 
-    with reported(data, "Counting tokens", quiet, passes=2, change=with_lists) as stream:
+    with reported(data, "Counting tokens", quiet, passes=2, change=with_lists, told=str(items.separator)) as stream:
         for name in (*items.names, label, *([weight] if weight else [])):
             check_column(stream.schema.empty_table(), name, data)
         return cs.TokenTable.build(
@@ -129,6 +136,7 @@ def _build_in_batches(
             sample_weight=weight,
             column=items.names,
             max_memory=max_memory,
+            checkpoint=checkpoint,
         )
 
 

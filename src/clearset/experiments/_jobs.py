@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for
+from threading import Thread
 from typing import Any, NamedTuple
 
 from clearset.experiments._results import Results
@@ -111,7 +113,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(_ONE_THREAD)
     # Processes are started anew: a copy of one with threads of torch may hang.
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_end_with_parent)
     try:
         yield pool
     except BaseException:
@@ -125,6 +127,18 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has ended, even if that was killed."""
+    parent = parent_process()
+    assert parent is not None  # noqa: S101
+
+    def watch() -> None:
+        wait_for([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _do(

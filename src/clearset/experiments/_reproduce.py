@@ -6,13 +6,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from clearset.artifact import locked
 from clearset.experiments._all_tasks import TASKS
 from clearset.experiments._fingerprints import of_data, of_method
 from clearset.experiments._jobs import Job, work
 from clearset.experiments._results import Results, path_of
 from clearset.experiments._summary import write_summary
 from clearset.experiments._task import FULL, QUICK
-from clearset.tuning import locked, need
+from clearset.tuning import need
 
 RESULTS = Path("experiments", "results")
 

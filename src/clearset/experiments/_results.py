@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from clearset.artifact import write_file
 from clearset.experiments._task import Effort, Measure, Method, Task
 
 _SECONDS = "Seconds of one fit on one thread, the median; what Deep Sets and the like are given is made before."
@@ -204,6 +205,4 @@ def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
 
 def replace_file(path: Path, text: str) -> None:
     """Write a file in one step."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text)
-    unfinished.replace(path)
+    write_file(path, text.encode())

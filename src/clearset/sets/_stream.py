@@ -76,6 +76,21 @@ class Stream:
         self.check_columns(names)
         return replace(self, schema=pa.schema([self.schema.field(name) for name in dict.fromkeys(names)]))
 
+    def described(self) -> dict[str, str]:
+        """Return the columns, and the size and time of change of each file; raise an error where there are no files."""
+        found = {"the columns": str(self.schema.remove_metadata())}
+        for unit in self.units:
+            if not isinstance(unit.fragment, ds.ParquetFileFragment):
+                raise ValueError(
+                    "The rows are not in files, so that it cannot be told whether they have changed. Write them to "
+                    "Parquet files, or leave checkpoint out."
+                )
+            name = f"the file '{unit.fragment.path}'"
+            if name not in found:
+                about = unit.fragment.filesystem.get_file_info(unit.fragment.path)
+                found[name] = f"{about.size} bytes of {about.mtime_ns} ns"
+        return found
+
     def tables(
         self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None
     ) -> Iterator[pa.Table]:

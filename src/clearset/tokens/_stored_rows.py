@@ -1,13 +1,13 @@
 """Rows of codes in scratch files, read back block by block."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearset.sets import offsets_from_sizes
 from clearset.tokens._codes import Coded, Float64, Int32
-from clearset.tokens._scratch import ScratchNumbers
+from clearset.tokens._scratch import Place, ScratchNumbers, nowhere
 
 
 class Block(NamedTuple):
@@ -25,6 +25,8 @@ class StoredRows:
     ----------
     n_parts : int
         The number of parts; 0 where rows are only counted.
+    place : callable
+        Returns where a file of a name is to stay; None makes it one without a name.
 
     Examples
     --------
@@ -35,15 +37,27 @@ class StoredRows:
     ([[0, 2, 1], [2]], [0, 2, 3, 4])
     """
 
-    def __init__(self, n_parts: int) -> None:
+    def __init__(self, n_parts: int, place: Place = nowhere) -> None:
         self.n_parts = n_parts
         self.codes, self._sizes, self._channels = (
-            ScratchNumbers(np.int32),
-            ScratchNumbers(np.int32),
-            ScratchNumbers(np.int32),
+            ScratchNumbers(np.int32, place(name)) for name in ("codes", "sizes", "channels")
         )
-        self._parts = ScratchNumbers(np.float64)
+        self._parts = ScratchNumbers(np.float64, place("parts"))
         self._ends: list[tuple[int, int]] = [(0, 0)]  # rows and codes up to the end of each block
+
+    def kept(self) -> tuple[dict[str, ScratchNumbers], dict[str, Any]]:
+        """Return all rows, as numbers by name and JSON values."""
+        numbers = {"codes": self.codes, "sizes": self._sizes, "channels": self._channels, "parts": self._parts}
+        return numbers, {"n_parts": self.n_parts, "ends": self._ends}
+
+    @classmethod
+    def of_kept(cls, numbers: Mapping[str, ScratchNumbers], document: Mapping[str, Any]) -> "StoredRows":
+        """Return the rows of what `kept` returned."""
+        rows = cls(int(document["n_parts"]))
+        rows.codes, rows._sizes = numbers["codes"], numbers["sizes"]
+        rows._channels, rows._parts = numbers["channels"], numbers["parts"]
+        rows._ends = [(int(row), int(code)) for row, code in document["ends"]]
+        return rows
 
     @property
     def n_rows(self) -> int:

@@ -51,6 +51,11 @@ class StreamedColumns(NamedTuple):
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
         return cls(stream, items, label, weight)
 
+    def described(self) -> dict[str, str]:
+        """Return what tells the examples from others, as texts."""
+        read = {"column": str(self.items), "y": self.label, "sample_weight": str(self.weight)}
+        return {**read, **self.stream.described()}
+
     def batches(self, bytes_at_once: int) -> Iterator[Batch]:
         """Read the rows in batches."""
         names = list(dict.fromkeys([*self.items, self.label, *([self.weight] if self.weight else [])]))

@@ -1,6 +1,6 @@
 """Labels and weights of examples that come in batches, kept in scratch files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import full_classes, prior_contributions, prior_from_sums
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
 from clearset.tokens._mining import contributions_of
-from clearset.tokens._scratch import ScratchNumbers
+from clearset.tokens._scratch import Place, ScratchNumbers, nowhere
 
 _ROWS_AT_ONCE = 1 << 18
 _MOST_CLASSES = 100  # as in `read_labels`
@@ -26,6 +26,8 @@ class StreamedLabels:
     ----------
     task : {"auto", "classes", "number"}
         Whether labels are classes or a number, as in `TokenTable.build`.
+    place : callable
+        Returns where a file of a name is to stay; None makes it one without a name.
 
     Examples
     --------
@@ -37,10 +39,10 @@ class StreamedLabels:
     (3, [0.33, 0.67])
     """
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: str, place: Place = nowhere) -> None:
         if task not in ("auto", "classes", "number"):
             raise ValueError(f"task is {task!r}; choose 'auto', 'classes' or 'number'.")
-        self._task = task
+        self._task, self._place = task, place
         self._names: dict[str, int] = {}  # classes that are strings, in the order they came
         self._values: ScratchNumbers | None = None
         self._weights: ScratchNumbers | None = None
@@ -60,10 +62,10 @@ class StreamedLabels:
         if kept is not None and weights is not None:
             values, weights = values[kept], weights[kept]
         if self._values is None:
-            self._values = ScratchNumbers(values.dtype)
+            self._values = ScratchNumbers(values.dtype, self._place("labels"))
         self._values.append(values)
         if weights is not None:
-            self._weights = self._weights or ScratchNumbers(np.float64)
+            self._weights = self._weights or ScratchNumbers(np.float64, self._place("weights"))
             self._weights.append(weights)
         self.n_rows += len(values)
         return kept
@@ -85,6 +87,28 @@ class StreamedLabels:
             self._observed = _united(self._observed, values if kept is None else values[kept])
             self._measured = self._task == "auto" and len(self._distinct) > _MOST_CLASSES
         return values
+
+    def kept(self) -> tuple[dict[str, ScratchNumbers | npt.NDArray[Any] | None], dict[str, Any]]:
+        """Return all that was read, as numbers by name and JSON values."""
+        numbers: dict[str, ScratchNumbers | npt.NDArray[Any] | None] = {
+            "labels": self._values,
+            "weights": self._weights,
+            "distinct": self._distinct,
+            "observed": self._observed,
+        }
+        return numbers, {"names": list(self._names), "measured": self._measured, "n_rows": self.n_rows}
+
+    @classmethod
+    def of_kept(cls, task: str, numbers: Mapping[str, ScratchNumbers], document: Mapping[str, Any]) -> "StreamedLabels":
+        """Return the labels of what `kept` returned."""
+        labels = cls(task)
+        labels._values, labels._weights = numbers.get("labels"), numbers.get("weights")
+        labels._distinct, labels._observed = (
+            numbers[name].read() if name in numbers else None for name in ("distinct", "observed")
+        )
+        labels._names = {name: number for number, name in enumerate(document["names"])}
+        labels._measured, labels.n_rows = bool(document["measured"]), int(document["n_rows"])
+        return labels
 
     @property
     def task(self) -> Task:

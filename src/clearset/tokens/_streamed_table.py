@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.sets import FileRows, Labels, Task, read_weights
+from clearset.tokens._build_folder import BuildFolder
 from clearset.tokens._codes import BoolArray, Coded, Float64, Joining, TokenLimitError
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import (
@@ -24,8 +25,10 @@ from clearset.tokens._counting import (
 )
 from clearset.tokens._filters import Filter
 from clearset.tokens._item_counts import ItemCounts
+from clearset.tokens._kept_passes import KeptPasses, Vocabulary
 from clearset.tokens._mining import mine_parts
 from clearset.tokens._mining_passes import mine_stored
+from clearset.tokens._scratch import Place
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._stored_rows import Block, StoredRows
 from clearset.tokens._streamed_columns import Batch, StreamedColumns
@@ -72,20 +75,25 @@ class Folds(NamedTuple):
 
 
 def count_streamed(
-    columns: StreamedColumns, tokenizer: Tokenizer, filters: tuple[Filter, ...], task: str, threads: int, memory: int
+    columns: StreamedColumns, task: str, how: Counting, folder: BuildFolder | None = None
 ) -> StreamedTokens:
     """Count the tokens of a stream in two passes over it.
 
     The first pass counts items and reads labels. The second one writes the codes of frequent items to scratch files,
     which are mined as `mine_stored` says. All sums are exact, so that the order and the size of batches do not matter.
+    Passes that a folder holds are not made again.
     """
-    bytes_at_once = min(memory // 80, 1 << 26)
-    labels, items = _first_pass(columns, tokenizer, task, bytes_at_once, memory)
+    bytes_at_once, passes = min(how.memory // 80, 1 << 26), KeptPasses(folder)
+
+    def read() -> tuple[StreamedLabels, Vocabulary]:
+        labels = StreamedLabels(task, passes.place)
+        return labels, _vocabulary_of(_first_pass(columns, labels, how, bytes_at_once), how)
+
+    labels, vocabulary = passes.first(task, read)
     if not labels.n_rows:
         raise ValueError("All weights are 0, so that there are no examples. Give some of them weight.")
-    lists = _lists_of_columns(columns, tokenizer, bytes_at_once)
-    how = Counting(tokenizer, filters, threads, memory)
-    return _count(lists, items, labels.totals(), labels.task, how, Folds())[0]
+    lists = _lists_of_columns(columns, how.tokenizer, bytes_at_once)
+    return _count(lists, vocabulary, labels.totals(), labels.task, how, Folds(), passes)[0]
 
 
 def cross_fit_streamed(
@@ -102,29 +110,30 @@ def cross_fit_streamed(
         return without_items(labels._replace(values=values[start:stop]), some)
 
     lists = (how.tokenizer.parts(table) for table in rows.tables(_PIECES))
-    return _count(lists, items, Totals.of(labelled, len(rows)), labels.task, how, folds)
+    vocabulary, totals = _vocabulary_of(items, how), Totals.of(labelled, len(rows))
+    return _count(lists, vocabulary, totals, labels.task, how, folds, KeptPasses())
 
 
 def _count(
-    lists: Iterator[pa.LargeListArray], items: ItemCounts, totals: Totals, task: Task, how: Counting, folds: Folds
+    lists: Iterator[pa.LargeListArray],
+    vocabulary_of: Vocabulary,
+    totals: Totals,
+    task: Task,
+    how: Counting,
+    folds: Folds,
+    passes: KeptPasses,
 ) -> tuple[StreamedTokens, tuple[Statistics, ...]]:
     """Count the tokens of lists of items, whose items were counted before."""
     tokenizer, filters, threads, memory = how
     n, n_classes, n_folds = totals.n_rows, totals.n_channels, folds.number
     outside = sizes_outside(folds.of_rows, n_folds, n)
     least = least_outside(filters, task, outside, n)
-    vocabulary = _vocabulary(items, least, tokenizer, memory)
-    rows = _store(lists, tokenizer, vocabulary, totals, folds)
-    mined = mine_stored(
-        rows,
-        tokenizer.joining(vocabulary),
-        len(vocabulary),
-        max(n_folds, 1) * n_classes,
-        min_count=least,
-        threads=threads,
-        memory=memory,
+    vocabulary = vocabulary_of(least)
+    known = tokenizer.joining(vocabulary), len(vocabulary), max(n_folds, 1) * n_classes
+    mined = passes.mined(
+        lambda: _store(lists, tokenizer, vocabulary, totals, folds, passes.place),
+        lambda rows: mine_stored(rows, *known, min_count=least, threads=threads, memory=memory),
     )
-    del rows
     _check_views(len(mined.items), n_folds, n_classes, memory)
     sizes = sizes_of(mined, vocabulary, tokenizer)
     everything, rest = statistics_of(mined, sizes, totals.exact, n_classes, n_folds, totals.centre)
@@ -145,19 +154,18 @@ def _check_views(n_tokens: int, n_folds: int, n_classes: int, memory: int) -> No
         )
 
 
-def _first_pass(
-    columns: StreamedColumns, tokenizer: Tokenizer, task: str, bytes_at_once: int, memory: int
-) -> tuple[StreamedLabels, ItemCounts]:
-    labels, items = StreamedLabels(task), ItemCounts(memory // 20)
+def _first_pass(columns: StreamedColumns, labels: StreamedLabels, how: Counting, bytes_at_once: int) -> ItemCounts:
+    """Read all labels, and count items."""
+    items = ItemCounts(how.memory // 20)
     for batch in columns.batches(bytes_at_once):
         try:
             kept = labels.add(batch.labels, batch.weights)
-            lists = _parts(tokenizer, batch, kept)
+            lists = _parts(how.tokenizer, batch, kept)
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"In the rows from {batch.first_row:,} on: {error}") from error
         _count_items(lists, items)
-    return labels, items
+    return items
 
 
 def _count_items(lists: pa.LargeListArray, items: ItemCounts) -> None:
@@ -178,6 +186,10 @@ def _lists_of_columns(
 def _parts(tokenizer: Tokenizer, batch: Batch, kept: BoolArray | None) -> pa.LargeListArray:
     lists = tokenizer.parts(batch.items)
     return lists if kept is None else lists.filter(pa.array(kept))
+
+
+def _vocabulary_of(items: ItemCounts, how: Counting) -> Vocabulary:
+    return lambda least: _vocabulary(items, least, how.tokenizer, how.memory)
 
 
 def _vocabulary(items: ItemCounts, least: int, tokenizer: Tokenizer, memory: int) -> pa.LargeStringArray:
@@ -212,10 +224,11 @@ def _store(
     vocabulary: pa.LargeStringArray,
     totals: Totals,
     folds: Folds,
+    place: Place,
 ) -> StoredRows:
     """Write the codes of known items to scratch files, with the channel of each row and what it adds to sums."""
     n_parts = totals.n_parts + bool(folds.number) if totals.n_parts else 0
-    rows, encode_known, start = StoredRows(n_parts), _encoder(vocabulary, tokenizer), 0
+    rows, encode_known, start = StoredRows(n_parts, place), _encoder(vocabulary, tokenizer), 0
     for part in lists:
         coded = encode_known(part)
         stop = start + coded.n_rows

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from clearset import display
 from clearset.files import Key
-from clearset.sets import Task, is_spark_frame, memory_limit
+from clearset.sets import Task, exact_words, is_spark_frame, memory_limit
+from clearset.tokens._build_folder import build_folder
 from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
@@ -19,7 +20,7 @@ from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._streamed_columns import streamed_columns
-from clearset.tokens._streamed_table import count_streamed
+from clearset.tokens._streamed_table import Counting, count_streamed
 from clearset.tokens._table_rows import TokenStatistics, among_nulls, arrow_rows, token_statistics
 from clearset.tokens._tokenizers import Subsets, Tokenizer, items_in
 
@@ -88,6 +89,7 @@ class TokenTable(KnownTokens):
         threads: int | None = None,
         column: str | Sequence[str] | None = None,
         max_memory: int | str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> "TokenTable":
         """Count the tokens of examples.
 
@@ -124,6 +126,11 @@ class TokenTable(KnownTokens):
             Bytes, or a text such as ``"2GB"``: the memory that reading in batches may take, the table included. By
             default half of what is available. What does not fit goes to scratch files in the folder for temporary
             files.
+        checkpoint : path-like, optional
+            A folder to keep in what finished passes over files have left, 12 bytes for each item of an example and 16
+            for an example. After the process was killed, the same call goes on from there, and makes the same table. A
+            checkpoint of another build, of files that have changed or of another version is refused. The folder is
+            removed when the table is done.
 
         Returns
         -------
@@ -139,13 +146,17 @@ class TokenTable(KnownTokens):
                 raise ValueError(
                     "column and max_memory are for files. Of a DataFrame, select items, labels and weights."
                 )
+            _no_checkpoint(checkpoint, "on Spark")
             return build_with_spark(X, y, tokenizer, filters, engine, task=task, sample_weight=sample_weight)
         if engine not in ("auto", "local"):
             raise ValueError(f"engine is {engine!r}; choose 'auto', 'local' or a SparkSession.")
         if (columns := streamed_columns(X, y, sample_weight, tokenizer, column, max_memory)) is not None:
-            memory = memory_limit(max_memory)
-            found = count_streamed(columns, tokenizer, filters, task, available_threads(threads), memory)
+            memory, threads = memory_limit(max_memory), available_threads(threads)
+            build = {"tokens": exact_words(tokenizer), "filters": exact_words(filters), "task": task}
+            with build_folder(checkpoint, lambda: {**build, **columns.described()}) as folder:
+                found = count_streamed(columns, task, Counting(tokenizer, filters, threads, memory), folder)
             return cls(tokenizer=tokenizer, filters=filters, **vars(found))
+        _no_checkpoint(checkpoint, "in memory")
         examples = CountedExamples.read(X, y, tokenizer, task, sample_weight)
         return cls.of_examples(examples, tokenizer, filters, threads)[0]
 
@@ -363,3 +374,12 @@ class TokenTable(KnownTokens):
         from clearset.tokens import _table_storage
 
         return _table_storage.read(file, tokens, filters)
+
+
+def _no_checkpoint(checkpoint: Any, where: str) -> None:
+    """Raise an error if a checkpoint is asked for where there is none."""
+    if checkpoint is not None:
+        raise ValueError(
+            f"checkpoint is for examples in Parquet files; these are counted {where}. Leave it out, or give X as the "
+            "path of a file or folder."
+        )

@@ -15,6 +15,7 @@ from clearset.artifact import (
     ArtifactError,
     check_target,
     clearset_version,
+    locked,
     read_artifact,
     remove_file,
     write_artifact,
@@ -63,7 +64,7 @@ class Checkpoint:
                 KeptTraining.of(document, _named(f"{number}.", artifact.arrays))
                 for number, document in enumerate(artifact.document["trainings"])
             ]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self.damaged(error) from error
         for name in {**self.fit, **before}:
             then, now = before.get(name, "nothing"), self.fit.get(name, "nothing")
@@ -87,7 +88,7 @@ class Checkpoint:
         if number < len(self._generators):
             try:
                 put_generator_back(rng, self._generators[number])
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
                 raise ValueError(
                     f"'{self.path}' is the checkpoint of a fit with another generator, or is damaged. Use the "
                     f"random_state that it was begun with. {self._what_to_do}"
@@ -149,7 +150,7 @@ class Keeper:
         """Go on from what is kept of the training, if something is; return whether it has ended."""
         try:
             self._kept.put_back(self._trainer, self._rng, progress)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._checkpoint.damaged(error) from error
         return self._kept.ended
 
@@ -192,14 +193,15 @@ def checkpointed(path: str | os.PathLike[str] | None, fit: Mapping[str, str]) ->
             f"checkpoint is for fits in one process; this is one of {processes().count}. Leave it out, or use one."
         )
     check_target(path)
-    checkpoint = Checkpoint(Path(path), {**fit, "the version of clearset": clearset_version()})
-    token = _current.set(checkpoint)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-    if checkpoint.is_open:
-        remove_file(checkpoint.path)
+    with locked(Path(path), "name another file"):
+        checkpoint = Checkpoint(Path(path), {**fit, "the version of clearset": clearset_version()})
+        token = _current.set(checkpoint)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+        if checkpoint.is_open:
+            remove_file(checkpoint.path)
 
 
 def continued(rng: np.random.Generator) -> np.random.Generator:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearset.artifact import check_target
+from clearset.artifact import check_target, locked
 from clearset.files import brief
 from clearset.tuning._domains import Choices, Domain
-from clearset.tuning._lock import locked
 from clearset.tuning._optional_packages import need
 from clearset.tuning._summed_lines import SummedLines
 
@@ -179,11 +178,12 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
 
     try:
         if path.exists() and path.stat().st_size:
-            _check_first_line(path)
             # A line that was being written when its process ended would make the next one unreadable.
             content = path.read_bytes()
+            if not _is_begun(content):
+                _check_first_line(path)
             if not content.endswith(b"\n"):
-                os.truncate(path, content.rindex(b"\n") + 1)
+                os.truncate(path, content.rfind(b"\n") + 1)
         # Optuna's own files are locked in a way that outlasts a killed process; here the whole file is locked.
         lines: Any = SummedLines(path)
         storage = JournalStorage(lines)
@@ -195,6 +195,12 @@ def _open(path: Path) -> "optuna.storages.BaseStorage":
             f"'{path}' is no file of a search, or it is damaged ({brief(error)}). Name another file, or a new one."
         ) from error
     return storage
+
+
+def _is_begun(content: bytes) -> bool:
+    """Return whether this is the beginning of the first line that a search writes, and no more."""
+    begins = b'{"op_code":0,"worker_id":"'
+    return b"\n" not in content and content[: len(begins)] == begins[: len(content)]
 
 
 def _check_first_line(path: Path) -> None:

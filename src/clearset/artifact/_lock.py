@@ -34,7 +34,7 @@ def locked(path: Path, instead: str) -> Iterator[None]:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from clearset.tuning import locked
+    >>> from clearset.artifact import locked
     >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder, "a"), "name another file"):
     ...     with locked(Path(folder, "a"), "name another file"):
     ...         pass

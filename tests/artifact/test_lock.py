@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import clearset as cs
-from clearset.tuning import _lock, locked
+from clearset.artifact import _lock, locked
 
 X = np.arange(40.0).reshape(20, 2)
 OPTIONS = {"budget": 12, "space": {"alpha": (1e-3, 1e3, "log")}, "random_state": 0, "verbose": 0}
@@ -136,7 +136,7 @@ def test_the_lock_outlives_workers(tmp_path, start):
     script = """
         import os, sys
         from pathlib import Path
-        from clearset.tuning import locked
+        from clearset.artifact import locked
         path = Path(sys.argv[1])
         with locked(path, "go away"):
             if not (child := os.fork()):
