@@ -83,7 +83,7 @@ class SetEstimator(ModelEstimator, ABC):
     max_memory : int, str or None
         How much memory a fit on files may take: bytes, or a text such as ``"2GB"``. None is half of what is available.
         Tokens that take more go to a scratch file (in the folder that ``TMPDIR`` names), which is removed afterwards;
-        labels, weights and sizes stay in memory, about 100 bytes for each set while sets are put in order.
+        labels, weights and sizes stay in memory, about 90 bytes for each set; more is refused.
     verbose : int
         Whether to show a progress bar: 1 shows one, 0 does not.
 
