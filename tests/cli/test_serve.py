@@ -111,6 +111,7 @@ def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
         ready(f"http://{host}:{port}/")
 
     monkeypatch.setattr("clearset.serve.run", run)
+    monkeypatch.setattr("clearset.serve.log_to_stderr", lambda _: None)  # it is for the whole process
     assert main(["serve", *arguments]) == 0
     return found[0]
 
