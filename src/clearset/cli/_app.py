@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from clearset.cli._card import card
 from clearset.cli._demo import demo
 from clearset.cli._edit import edit
 from clearset.cli._explain import explain
@@ -23,7 +24,7 @@ from clearset.cli._tune import tune
 from clearset.cli._verify import verify
 
 app = typer.Typer(help="Interpretable learning on sets.", add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, fit, predict, explain, importance, report, serve, verify, export, edit, tune, reproduce):
+for command in (demo, fit, predict, explain, importance, report, serve, verify, card, export, edit, tune, reproduce):
     app.command()(spelled_out(command))
 app.add_typer(tables, name="table")
 

@@ -145,7 +145,7 @@ class ModelEstimator(FittedModel, ShownEstimator):
             self.model_ = replace(self.model_, parameters=self.get_params(deep=False))
         return self.model_
 
-    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None, notes: str | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
@@ -154,10 +154,12 @@ class ModelEstimator(FittedModel, ShownEstimator):
             Where to; an existing file is replaced only once the new one is complete.
         key : bytes or Ed25519PrivateKey, optional
             The key to sign the file with; see `clearset.load`.
+        notes : str, optional
+            What the model card is to say, such as intended use, owner and licence.
         """
         model = self.as_model()
         check_parameters(model.parameters, self._rules)
-        model.write(path, key)
+        model.save(path, key=key, notes=notes)
 
     def _keep(
         self,

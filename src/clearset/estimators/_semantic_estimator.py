@@ -32,9 +32,10 @@ from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.estimators._streams import check_alone
 from clearset.functions import CROSSED_LOSSES, REGRESSION_LOSSES, Link
-from clearset.models import MAX_WIDTH, Record, SemanticMethods, SemanticModel
+from clearset.models import MAX_WIDTH, Origin, Record, SemanticMethods, SemanticModel
 from clearset.models.edits import with_new_table
 from clearset.sets import Feature, Trust, check_weights, column_names, count_examples, read_labels
+from clearset.tokens import fingerprint_examples
 from clearset.training import LabelledExamples, Learning, Plan, Trial, build_table, continued, read_groups
 
 _CHOSEN = "chosen on validation data"
@@ -229,6 +230,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         rng = continued(make_rng(self.random_state))
         X, y, sample_weight, groups = read_rows(parameters, X, y, sample_weight, groups)
         rows, link = self._read(X, y, sample_weight, None)
+        data = fingerprint_examples(X, parameters["details"]).with_labels(rows.labels, rows.weights, link.classes)
         factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)
         rows = weighed(rows, factors)
         plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link), memory_of(X))
@@ -252,7 +254,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         forget_columns(self)
         if (names := column_names(X)) is not None:
             self.n_features_in_, self.feature_names_in_ = len(names), names
-        self._keep_trial(parts, trial, losses, link, record)
+        self._keep_trial(parts, trial, losses, link, record, Origin.of(data))
         warn_of_training(record, self.epochs, stacklevel=4)
         if not len(parts.table):
             warn_of_no_tokens(stacklevel=4)
@@ -266,7 +268,13 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         return Record(progress.history, progress.best_epoch, progress.interrupted)
 
     def _keep_trial(
-        self, parts: Trial, chosen: Trial, losses: Sequence[tuple[Any, float]], link: Link, record: Record
+        self,
+        parts: Trial,
+        chosen: Trial,
+        losses: Sequence[tuple[Any, float]],
+        link: Link,
+        record: Record,
+        origin: Origin,
     ) -> None:
         """Hold the model of a trial's parts, with the setting that was chosen."""
         self._keep(
@@ -276,6 +284,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             self.trusts,
             replace(link, nothing=link.outputs_of(parts.fitted.nothing)),
             record,
+            origin=origin,
             table=parts.table,
             setting=chosen.setting,
             choices=[{"setting": str(setting), "validation_loss": loss} for setting, loss in losses],
@@ -320,6 +329,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         rows = replace(rows, weights=weights)
         rows = rows.take(np.flatnonzero(rows.weights))
         plan = replace(make_plan(parameters, model.link, None), classes=table.classes)
+        data = fingerprint_examples(X, parameters["details"]).with_labels(labels.values, weights, labels.classes)
+        model = replace(model, origin=replace(model.origin, table_data=data))
         self.model_ = with_new_table(model, build_table(model.setting, rows, plan))
         return self
 
@@ -350,6 +361,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         rng, link = make_rng(self.random_state), model.link
         X, y, sample_weight, groups = read_rows(parameters, X, y, sample_weight, groups)
         rows, _ = self._read(X, y, sample_weight, link)
+        data = fingerprint_examples(X, parameters["details"]).with_labels(rows.labels, rows.weights, link.classes)
         wanted = parameters.get("class_weight")
         rows = weighed(rows, class_factors(wanted, link.classes, rows.labels, rows.weights))
         if link.classes is not None and len(np.unique(rows.labels[rows.weights > 0])) < 2:
@@ -359,7 +371,8 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         sources, _ = learning.split(None)
         trial = learning.attempt(model.setting, sources, rng)
         record = self._record(trial)
-        self._keep_trial(trial, trial, [(trial.setting, trial.loss)], link, record)
+        origin = replace(Origin.of(data), table_data=model.origin.table_data or model.origin.data)
+        self._keep_trial(trial, trial, [(trial.setting, trial.loss)], link, record, origin)
         warn_of_training(record, self.epochs, stacklevel=3)
         return self
 

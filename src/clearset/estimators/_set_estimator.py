@@ -18,7 +18,7 @@ from clearset.estimators._parameter_rules import Flag, Memory, Number, OneOf, Ru
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._streams import check_alone, read_training_stream, sets_of, shared_random_state
 from clearset.functions import Link, Loss
-from clearset.models import MAX_WIDTH, Record, SetModel
+from clearset.models import MAX_WIDTH, Origin, Record, SetModel
 from clearset.sets import (
     SIZE,
     Feature,
@@ -210,6 +210,7 @@ class SetEstimator(ModelEstimator, ABC):
         y, sample_weight = labels_of(stream, y, "y"), labels_of(stream, sample_weight, "sample_weight")
         weights = check_weights(sample_weight, len(sets))
         labels, link = self._labels(y, len(sets), None if start is None else start.link)
+        data_labels = (labels, weights, link.classes)
         factors = class_factors(parameters.get("class_weight"), link.classes, labels, weights)
         weights = weigh(factors, labels, weights)
         _check_declarations(features, trusts, link)
@@ -247,6 +248,7 @@ class SetEstimator(ModelEstimator, ABC):
             trusts,
             replace(link, nothing=nothing),
             record,
+            origin=Origin.of(sets.fingerprint().with_labels(*data_labels)),
             sets_of_one=bool((sets.sizes == 1).all()),
             n_features_in=int(self.n_features_in_),
             set_columns=tuple(f.name for f in features if f.name != SIZE and sets.is_of_sets(f.name)),

@@ -11,12 +11,13 @@ from clearset.models._joint_explanation import JointExplanation, columns_of
 from clearset.models._joint_model import FittedJointModel, estimates_table, names_of, part_of, read_frame
 from clearset.models._load import load
 from clearset.models._model import Model, Reading
+from clearset.models._origin import Origin
 from clearset.models._predicting import Classifies, Estimates, Predicts, only_if
 from clearset.models._semantic_model import SemanticMethods, SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.models._set_storage import MAX_WIDTH
 from clearset.models._verify import certify
-from clearset.models.documents import report_document
+from clearset.models.documents import ModelCard, report_document
 from clearset.models.edits import EditComparison, Editor, EditRefusedError
 
 # The former name of explanations of items.
@@ -38,6 +39,8 @@ __all__ = [
     "Importance",
     "JointExplanation",
     "Model",
+    "ModelCard",
+    "Origin",
     "PartialDependence",
     "Predicts",
     "Reading",

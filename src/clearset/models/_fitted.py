@@ -22,9 +22,10 @@ from clearset.models._dependence import PartialDependence, dependence_of, name_a
 from clearset.models._explanation import Explanation
 from clearset.models._exported import Exported
 from clearset.models._importance import Importance, importance_by_contribution, importance_by_permutation
+from clearset.models._origin import with_notes
 from clearset.models._predicting import GivesOutputs
 from clearset.models._verify import certify
-from clearset.models.documents import report_document
+from clearset.models.documents import ModelCard, card_of, report_document
 from clearset.models.edits import Editor
 from clearset.models.edits._log import forbidden_features
 from clearset.sets import Binning, Feature, Trust, as_stream, library_of, refuse_files
@@ -287,7 +288,27 @@ class FittedModel(Exported, GivesOutputs):
         """
         return Editor(self.as_model())
 
-    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
+    def card(self, X: Any = None, y: Any = None) -> ModelCard:
+        """Return what is to be known of the model before it is used.
+
+        Parameters
+        ----------
+        X : frame, SetData or array-like, optional
+            Sets to measure it on, as for `fit`; best are sets that it was not fitted on.
+        y : array-like of shape (n,), optional
+            Their labels.
+
+        Returns
+        -------
+        ModelCard
+            Data, features, constraints, metrics, edits, versions and limits; it shows itself in notebooks, and becomes
+            Markdown or plain data.
+        """
+        if (X is None) != (y is None):
+            raise ValueError("X and y belong together: a model is measured on sets with labels. Give both, or neither.")
+        return card_of(self.as_model(), self._input_if_any(X), y)
+
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None, notes: str | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
@@ -296,8 +317,10 @@ class FittedModel(Exported, GivesOutputs):
             Where to; an existing file is replaced only once the new one is complete.
         key : bytes or Ed25519PrivateKey, optional
             The key to sign the file with; see `clearset.load`.
+        notes : str, optional
+            What the model card is to say, such as intended use, owner and licence; by default what it said before.
         """
-        self.as_model().write(path, key)
+        with_notes(self.as_model(), notes).write(path, key)
 
     # These functions take the model as their first argument.
     plot_history = display.plot_history

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +17,9 @@ from clearset.functions import Link, Rho, Support
 from clearset.models import _frozen_storage
 from clearset.models._arrays import FloatArray
 from clearset.models._exported import WrittenAsOnnx
+from clearset.models._origin import Origin
 from clearset.models._predicting import Estimates, PredictsLabels
+from clearset.models.documents import ModelCard, card_of_origin
 from clearset.tokens import OWN, Found, Occurrences, TokenTable
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class FrozenModel(WrittenAsOnnx, PredictsLabels, Estimates):
     cover: bool
     link: Link
     support: Support | None = None
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def loss(self) -> str:
@@ -135,6 +138,17 @@ class FrozenModel(WrittenAsOnnx, PredictsLabels, Estimates):
     def _write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:
         export.write_item_onnx(path, self.scored_table, explanations=explanations, about={"estimator": "FrozenModel"})
 
+    def card(self) -> ModelCard:
+        """Return what is to be known of the model before it is used: what it was fitted on, by which versions.
+
+        Returns
+        -------
+        ModelCard
+            More is told by the card of the model that was frozen.
+        """
+        limits = (("frozen", "constraints, metrics and edits are told by the card of the model that was frozen"),)
+        return card_of_origin("FrozenModel", self.origin, limits)
+
     def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to a Parquet file: the columns of the token table, and the scores beside them.
 
@@ -198,4 +212,5 @@ def freeze(model: SemanticModel) -> FrozenModel:
         cover=model.setting.cover,
         link=model.link,
         support=replace(model.support, counts=np.empty(0)),
+        origin=model.origin,
     )

@@ -14,6 +14,7 @@ import pyarrow.parquet
 from clearset.artifact import PARQUET, ParquetFormat, check_target, read_file, write_file
 from clearset.files import Key, check_signing_key
 from clearset.functions import Rho
+from clearset.models._origin import Origin
 from clearset.models._semantic_storage import with_usual_nothing
 from clearset.models._set_storage import MAX_WIDTH, plain, read_link, read_support, support_to_json
 from clearset.sets import read_classes
@@ -42,6 +43,7 @@ def save(model: FrozenModel, path: str | os.PathLike[str], key: Key | None) -> N
         "class_type": None if classes is None else classes.dtype.str,
         "missing": model.missing.tolist(),
         "support": support_to_json(model.support),
+        "origin": model.origin.to_json(),
         "rho": [rho.calibrators.tolist(), rho.vertices[0].tolist(), rho.output[0].tolist()],
     }
     scores = pa.FixedSizeListArray.from_arrays(pa.array(model.scores.ravel()), model.missing.size)
@@ -79,6 +81,7 @@ def _parts(table: TokenTable, rows: pa.Table, document: dict[str, Any]) -> dict[
         "cover": document["cover"],
         "link": with_usual_nothing(link, table),
         "support": read_support(document, missing.shape, 0),
+        "origin": Origin.from_json(document.get("origin")),
     }
 
 

@@ -19,6 +19,7 @@ from clearset.models._joint_storage import write_joint_model
 from clearset.models._predicting import PredictsLabels
 from clearset.models._semantic_model import SemanticModel
 from clearset.models._set_model import SetModel
+from clearset.models.documents import ModelCard, card_of_parts
 from clearset.sets import count_examples, library_of, take_examples
 
 
@@ -129,6 +130,17 @@ class FittedJointModel(PredictsLabels):
             for check in engine.verify().checks
         ]
         return Certificate((*checks, *self.follow_on.verify().checks))
+
+    def card(self) -> ModelCard:
+        """Return what is to be known of the engines and of the follow-on model before they are used.
+
+        Returns
+        -------
+        ModelCard
+            The cards of all parts.
+        """
+        parts: dict[str, Any] = {"_".join(columns_of(column)): engine for column, engine in self.engines.items()}
+        return card_of_parts("JointModel", {**parts, "follow-on": self.follow_on})
 
     def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.

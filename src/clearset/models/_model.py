@@ -17,6 +17,7 @@ from clearset.functions import Certificate, Link, SetFunction, Support
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record
+from clearset.models._origin import Origin
 from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.models._scored_sets import ScoredSets
 from clearset.models.documents import ShownExamples
@@ -112,6 +113,7 @@ class Model(FittedModel, PredictsLabels, Estimates):
     record: Record
     feature_names_in: tuple[str, ...] | None
     edits: tuple[LoggedEdit, ...] = field(default=(), kw_only=True)
+    origin: Origin = field(default_factory=Origin, kw_only=True)
 
     def __repr__(self) -> str:
         label = "a number" if self.link.classes is None else f"{len(self.link.classes)} classes"

@@ -16,6 +16,7 @@ from clearset.artifact import Artifact, write_artifact
 from clearset.files import Key
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certificate, Layout, Link, SetFunction, Support
 from clearset.models._fitted import Record
+from clearset.models._origin import Origin
 from clearset.models.edits._log import edits_from_json, edits_to_json
 from clearset.sets import SIZE, Binning, Feature, Trust, check_threads, check_trusts, read_classes
 
@@ -72,6 +73,7 @@ def common_to_json(model: Model) -> dict[str, Any]:
         "interrupted": record.interrupted,
         "feature_names_in": plain(model.feature_names_in),
         **edits_to_json(model.edits),
+        "origin": model.origin.to_json(),
     }
 
 
@@ -182,6 +184,7 @@ def common_from_json(artifact: Artifact) -> dict[str, Any]:
         "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
         "feature_names_in": None if names is None else tuple(names),
         "edits": edits_from_json(document, binning.features),
+        "origin": Origin.from_json(document.get("origin")),
     }
 
 

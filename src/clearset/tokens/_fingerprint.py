@@ -1,19 +1,22 @@
 """A hash of examples of strings and texts, the same from whatever they were read."""
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import types
 
 from clearset.sets import (
     DataColumn,
+    FileRows,
     Fingerprint,
-    combined,
     count_examples,
     decode,
     digest,
@@ -23,6 +26,8 @@ from clearset.sets import (
 )
 from clearset.tokens._item_columns import STRING, from_python, read_rows
 
+# Bytes of files that are read at once.
+_AT_ONCE = 1 << 24
 _UNREADABLE = (pa.ArrowException, TypeError, ValueError, UnicodeEncodeError, OverflowError)
 
 
@@ -50,9 +55,12 @@ def fingerprint_examples(X: Any, details: Sequence[str] = ()) -> Fingerprint:
     >>> found.sha256 == fingerprint_examples(recipes).sha256, found.n_tokens
     (True, 3)
     """
-    n = count_examples(X)
+    n, hashes = count_examples(X), dict[str, _ColumnHash]()
     try:
-        contents = {name: _content(column) for name, column in _columns(X).items()}
+        for piece in _pieces(X):
+            for name, column in piece.items():
+                hashes.setdefault(name, _ColumnHash()).add(column)
+        contents = {name: (each.digest(), each.count) for name, each in hashes.items()}
         kinds = {name: "numeric" if name in details else "strings" for name in contents}
     except _UNREADABLE:
         rows = json.dumps(read_rows(X), sort_keys=True, default=lambda value: type(value).__name__)
@@ -62,6 +70,14 @@ def fingerprint_examples(X: Any, details: Sequence[str] = ()) -> Fingerprint:
     hashed = columns if len(columns) > 1 else [replace(columns[0], name="")]
     found = fingerprint_of([content for _, (content, _) in sorted(contents.items())], n, n_items, hashed)
     return replace(found, columns=tuple(sorted(columns, key=lambda column: column.name)))
+
+
+def _pieces(X: Any) -> Iterator[dict[str, pa.ChunkedArray]]:
+    if isinstance(X, FileRows):
+        names = list(X.stream.schema.names)
+        yield from (dict(zip(names, table.columns, strict=True)) for table in X.stream.tables(names, _AT_ONCE))
+    else:
+        yield _columns(X)
 
 
 def _columns(X: Any) -> dict[str, pa.ChunkedArray]:
@@ -81,18 +97,37 @@ def _chunked(column: Any) -> pa.ChunkedArray:
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _content(column: pa.ChunkedArray) -> tuple[bytes, int]:
-    """Return a digest of a column, and the number of its values."""
-    elements, offsets = unnest(column)
-    if offsets is not None:
-        content, count = _content(_chunked(elements))
-        return digest(np.diff(offsets).astype("<i8"), content), count
-    values = combined(decode(elements))
-    if types.is_floating(values.type):
-        return digest(in_one_form(values.to_numpy(zero_copy_only=False))), len(values)
-    strings = values.cast(STRING)
-    lengths = pa.compute.binary_length(strings).fill_null(-1).to_numpy().astype("<i8")
-    present = strings.drop_null()
-    ends = np.frombuffer(present.buffers()[1], np.int64, len(present) + 1, 8 * present.offset)
-    letters = np.frombuffer(present.buffers()[2] or b"", np.uint8)[ends[0] : ends[-1]]
-    return digest(lengths, letters), len(present)
+class _ColumnHash:
+    """The hash of a column that comes in pieces, wherever these begin."""
+
+    def __init__(self) -> None:
+        self.count = 0  # of values
+        self._hashes: dict[str, Any] = {}
+
+    def add(self, column: pa.ChunkedArray, depth: int = 0) -> None:
+        """Add further rows."""
+        elements, offsets = unnest(column)
+        if offsets is not None:
+            self._update(f"sizes {depth}", np.diff(offsets).astype("<i8"))
+            self.add(_chunked(elements), depth + 1)
+            return
+        for chunk in _chunked(decode(elements)).chunks:
+            if types.is_floating(chunk.type):
+                self._update("numbers", in_one_form(chunk.to_numpy(zero_copy_only=False)))
+                self.count += len(chunk)
+                continue
+            strings = chunk.cast(STRING)
+            present = strings.drop_null()
+            ends = np.frombuffer(present.buffers()[1], np.int64, len(present) + 1, 8 * present.offset)
+            letters = np.frombuffer(present.buffers()[2] or b"", np.uint8)[ends[0] : ends[-1]]
+            self._update("lengths", pc.binary_length(strings).fill_null(-1).to_numpy().astype("<i8"))
+            self._update("letters", letters)
+            self.count += len(present)
+
+    def digest(self) -> bytes:
+        """Return the hash of all rows."""
+        named = sorted(self._hashes.items())
+        return digest(*(part for name, found in named for part in (digest(name.encode()), found.digest())))
+
+    def _update(self, name: str, values: npt.NDArray[Any]) -> None:
+        self._hashes.setdefault(name, hashlib.sha256()).update(values.data)

@@ -1,5 +1,6 @@
 /* The page, from the document that stands in it. */
 
+import { card } from "./card.js";
 import { edits } from "./edits.js";
 import { count, h, label, replace } from "./elements.js";
 import * as Found from "./found.js";
@@ -59,6 +60,7 @@ export function start(server = null) {
     Sections.promises(model),
     Sections.quality(model),
     Sections.training(model),
+    card(model),
   ].filter(Boolean);
   const links = sections.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
   replace(
