@@ -53,7 +53,7 @@ def test_a_table_changed_in_nothing_is_read(tmp_path: Path) -> None:
         ({"centre": 1.0}, "centre"),
         ({"classes": ["x", "y"], "class_type": "<U99999999"}, "classes are of type"),
         ({"classes": ["y", "x"]}, "not different labels in order"),
-        ({"class_type": "O"}, "classes are of type"),
+        ({"class_type": "V8"}, "classes are of type"),
         ({"examples_sha256": "../../x"}, "checksum of the examples"),
         ({"tokeniser": {"kind": "os.system"}}, "unknown"),
     ],

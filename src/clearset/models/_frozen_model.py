@@ -48,6 +48,8 @@ class FrozenModel(WrittenAsOnnx, PredictsLabels, Estimates):
         From outputs to predictions.
     support : Support, optional
         What training has shown, without the counts of values.
+    origin : Origin, optional
+        The data and versions that it was fitted with.
 
     Examples
     --------

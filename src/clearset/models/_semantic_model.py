@@ -100,6 +100,8 @@ class SemanticModel(SemanticMethods, Model):
         Every setting that was tried, and its validation loss.
     edits : tuple of LoggedEdit, optional
         The log of the edits that were made by hand; see `edit`.
+    origin : Origin, optional
+        The data and versions that it was fitted with, and what its author says of it.
 
     Examples
     --------

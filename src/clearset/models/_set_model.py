@@ -77,6 +77,8 @@ class SetModel(Model):
         The features that belonged to whole sets when it was fitted, but for the number of tokens.
     edits : tuple of LoggedEdit, optional
         The log of the edits that were made by hand; see `edit`.
+    origin : Origin, optional
+        The data and versions that it was fitted with, and what its author says of it.
 
     Examples
     --------

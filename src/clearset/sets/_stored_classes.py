@@ -28,9 +28,10 @@ def read_classes(labels: Any, dtype: Any) -> npt.NDArray[Any]:
     if not isinstance(labels, list) or not isinstance(dtype, str):
         raise TypeError("classes are a list of labels of a type")
     wanted = np.dtype(dtype)
-    if wanted.kind not in "biufU" or wanted.itemsize * len(labels) > _MOST_BYTES:
+    if wanted.kind not in "biufUO" or wanted.itemsize * len(labels) > _MOST_BYTES:
         raise ValueError(f"{len(labels)} classes are of type {wanted}")
-    if not all(isinstance(label, str if wanted.kind == "U" else int | float) for label in labels):
+    types = {"U": str, "O": str | int | float}.get(wanted.kind, int | float)
+    if not all(isinstance(label, types) for label in labels):
         raise TypeError(f"classes of type {wanted} hold labels of other types")
     classes = np.array(labels, wanted)
     if (wanted.kind == "f" and not np.isfinite(classes).all()) or not np.array_equal(np.unique(classes), classes):

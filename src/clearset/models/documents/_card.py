@@ -68,21 +68,64 @@ class ModelCard:
 
 
 def card_of_parts(title: str, parts: Mapping[str, Model]) -> ModelCard:
-    """Return the card of a model that is made of others, one after the other."""
+    """Return the card of a model that is made of others.
+
+    Parameters
+    ----------
+    title : str
+        What it is called.
+    parts : mapping of str to Model
+        The others by name.
+
+    Returns
+    -------
+    ModelCard
+        Their cards, one after the other.
+    """
     cards = {name: card_of(part) for name, part in parts.items()}
     sections = {f"{name}: {told}": rows for name, card in cards.items() for told, rows in card.sections.items()}
     return ModelCard(title, sections)
 
 
 def card_of_origin(title: str, origin: Origin, limits: Rows) -> ModelCard:
-    """Return the card of a model of which only its origin is told."""
+    """Return the card of a model of which only its origin is told.
+
+    Parameters
+    ----------
+    title : str
+        What it is called.
+    origin : Origin
+        Where it is from.
+    limits : tuple of pairs of str
+        What is not told.
+
+    Returns
+    -------
+    ModelCard
+        The card.
+    """
     data = _data(origin.data, "the data that it was fitted on")
     notes = (("notes by its author", origin.notes or "none"),)
     return ModelCard(title, {"Model": notes, "Data": data, "Versions": _versions(origin), "Limits": limits})
 
 
 def card_of(model: Model, X: Any = None, y: Any = None) -> ModelCard:
-    """Return the card of a model, with how good it is on labelled sets if there are some."""
+    """Return the card of a model.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    X : optional
+        Sets to measure it on, as the model reads them.
+    y : array-like of shape (n,), optional
+        Their labels.
+
+    Returns
+    -------
+    ModelCard
+        The card, with how good the model is on the sets if there are some.
+    """
     origin, link = model.origin, model.link
     predicts = "a number" if link.classes is None else f"{len(link.classes)} classes"
     sections = {
