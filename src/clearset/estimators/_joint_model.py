@@ -285,6 +285,7 @@ class JointModel(ShownEstimator):
     predict_proba = only_if(_check_probabilities)(of_model(FittedJointModel.predict_proba))
     explain = of_model(FittedJointModel.explain)
     verify = of_model(FittedJointModel.verify)
+    to_onnx = of_model(FittedJointModel.to_onnx)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the follow-on model's score: R² for numbers, accuracy for classes.

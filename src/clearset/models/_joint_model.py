@@ -14,6 +14,7 @@ from clearset.files import Key
 from clearset.functions import Certificate, Link
 from clearset.models._arrays import FloatArray
 from clearset.models._explanation import Explanation, joined
+from clearset.models._exported import WrittenAsOnnx
 from clearset.models._joint_explanation import Column, JointExplanation, columns_of
 from clearset.models._joint_storage import write_joint_model
 from clearset.models._predicting import PredictsLabels
@@ -24,7 +25,7 @@ from clearset.sets import count_examples, library_of, take_examples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedJointModel(PredictsLabels):
+class FittedJointModel(WrittenAsOnnx, PredictsLabels):
     """A fitted joint model as plain data, as `JointModel` fits it.
 
     It reads frames with the columns of the engines and those of dense features, and needs neither scikit-learn nor
@@ -153,6 +154,12 @@ class FittedJointModel(PredictsLabels):
             The key to sign the file with; see `clearset.load`.
         """
         write_joint_model(self, path, key)
+
+    def _write_onnx(self, path: str | os.PathLike[str], *, explanations: bool) -> None:  # noqa: ARG002
+        raise ValueError(
+            "A joint model is not written as one ONNX file. Write its parts, model.engines[column].to_onnx(...) and "
+            "model.follow_on.to_onnx(...), and give the follow-on model what the engines predict."
+        )
 
 
 def estimates_table(
