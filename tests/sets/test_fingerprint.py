@@ -1,5 +1,6 @@
 """Fingerprints: the same for the same data however they come, others for other data."""
 
+import datetime as dt
 from itertools import pairwise
 
 import numpy as np
@@ -112,6 +113,11 @@ def test_labels_and_weights_count() -> None:
         sets.with_labels(np.array([0.0, 1.0]), 2 * ones),
         sets.with_labels(np.array([0, 1]), ones, np.array(["no", "yes"])),
         sets.with_labels(np.array([0, 1]), ones, np.array(["no", "yet"])),
+    ]
+    days = np.array([dt.date(2026, 1, 1), dt.date(2026, 1, 2)], object)
+    told += [
+        sets.with_labels(np.array([0, 1]), ones, days),
+        sets.with_labels(np.array([0, 1]), ones, days + days[0].resolution),
     ]
     assert len({each.sha256 for each in told}) == len(told)
     assert Fingerprint.from_json(told[1].to_json()) == told[1]

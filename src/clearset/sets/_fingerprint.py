@@ -88,7 +88,11 @@ class Fingerprint:
             What codes stand for.
         """
         names = None if classes is None else np.asarray(classes).tolist()
-        known = (digest(in_one_form(labels)), digest(in_one_form(weights)), digest(json.dumps(names).encode()))
+        known = (
+            digest(in_one_form(labels)),
+            digest(in_one_form(weights)),
+            digest(json.dumps(names, default=str).encode()),
+        )
         return replace(self, sha256=digest(bytes.fromhex(self.sha256), *known).hex())
 
     def to_json(self) -> dict[str, Any]:
