@@ -1,8 +1,13 @@
-"""Install each wheel of dist/ in an empty environment, and use it where there is no compiler, nor anything else."""
+"""Install each wheel of dist/ in an empty environment, and use it where there is no compiler, nor anything else.
 
+The one for the oldest Python is installed once more, with the lowest versions that `pyproject.toml` allows.
+"""
+
+import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path, PurePosixPath
 
@@ -26,13 +31,21 @@ def check_contents(wheel: Path) -> None:
     assert {name.name for name in others} == METADATA, "the licence and the metadata are needed"
 
 
-def check_install(wheel: Path, python: str, folder: Path) -> None:
+def lowest_versions() -> str:
+    """Return constraints to the lowest versions of what the package itself needs; others are the newest ones."""
+    needed = tomllib.loads(Path("pyproject.toml").read_text())["project"]["dependencies"]
+    return "\n".join(line.replace(">=", "==") for line in needed)
+
+
+def check_install(wheel: Path, python: str, constraints: str, folder: Path) -> None:
     """Install a wheel, and run `smoke.py` and the demo with no variable but a path that leads to nothing else."""
     subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
     binaries = folder / "venv" / "bin"
-    constraints = Path("constraints.txt").resolve()
-    options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--constraint", constraints]
-    subprocess.run([binaries / "pip", "install", *options, wheel.resolve()], check=True)
+    versions = folder / "constraints.txt"
+    versions.write_text(constraints)
+    options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+    variables = {**os.environ, "PIP_CONSTRAINT": str(versions)}
+    subprocess.run([binaries / "pip", "install", *options, wheel.resolve()], env=variables, check=True)
     subprocess.run([binaries / "pip", "check"], check=True)
     alone = {"cwd": folder, "env": {"PATH": str(binaries)}, "check": True}
     subprocess.run([binaries / "python", "-I", SMOKE.resolve()], **alone)
@@ -45,18 +58,24 @@ def check_install(wheel: Path, python: str, folder: Path) -> None:
 
 def main() -> None:
     """Check all versions."""
-    for version, python in interpreters().items():
+    pinned = Path("constraints.txt").read_text()
+    for number, (version, python) in enumerate(interpreters().items()):
         tag = "cp" + version.replace(".", "")
         wheels = sorted(Path("dist").glob(f"*-{tag}-*.whl"))
         if not wheels:
             sys.exit(f"dist/ holds no wheel for Python {version}. Run `make wheel`.")
         check_contents(wheels[0])
-        with tempfile.TemporaryDirectory() as folder:
-            check_install(wheels[0], python, Path(folder))
-        print(
-            f"{wheels[0].name}: installs, imports, fits, predicts, explains, saves, loads and shows the demo",
-            flush=True,
-        )
+        tried = {"constraints.txt": pinned}
+        if number == 0:
+            tried["the lowest versions"] = lowest_versions()
+        for name, constraints in tried.items():
+            with tempfile.TemporaryDirectory() as folder:
+                check_install(wheels[0], python, constraints, Path(folder))
+            print(
+                f"{wheels[0].name} with {name}: installs, imports, fits, predicts, explains, saves, loads and shows "
+                "the demo",
+                flush=True,
+            )
 
 
 main()

@@ -96,7 +96,7 @@ def test_garbage_behind_null_lists_is_not_read():
         (pa.array([True, None, False]), [1, NAN, 0]),
         (pa.array([2**63, 1, 0], pa.uint64()), [2.0**63, 1, 0]),
         (pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("-2.25")]), [1.5, NAN, -2.25]),
-        (pa.array([1, 2, 3], pa.float16()), [1, 2, 3]),
+        (pa.array(np.array([1, 2, 3], np.float16)), [1, 2, 3]),
         (pa.nulls(3), [NAN, NAN, NAN]),
         (pa.array([10, None, 20]).dictionary_encode(), [10, NAN, 20]),
     ],
