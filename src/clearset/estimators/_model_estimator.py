@@ -190,7 +190,32 @@ class ModelEstimator(FittedModel, ShownEstimator):
         )
 
 
-class EstimatorOfClasses(ClassifierMixin, Classifies):  # type: ignore[misc]
+class _ScoresFiles:
+    """Scores as scikit-learn does, sets in files as well."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of predicted classes, or R² of predicted numbers.
+
+        Parameters
+        ----------
+        X : frame, SetData, array-like, path or Arrow data set
+            The sets, as for `fit`.
+        y : array-like of shape (n,) or str
+            Their labels; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each set, or the name of their column.
+
+        Returns
+        -------
+        float
+            The score; 1 is the best.
+        """
+        given = named_labels(X, y, sample_weight)
+        score: float = super().score(X, *given)  # type: ignore[misc]
+        return score
+
+
+class EstimatorOfClasses(_ScoresFiles, ClassifierMixin, Classifies):  # type: ignore[misc]
     """An estimator that tells classes apart; before a fit its parameter says which loss there will be.
 
     Parameters
@@ -211,52 +236,12 @@ class EstimatorOfClasses(ClassifierMixin, Classifies):  # type: ignore[misc]
 
     loss: str
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of the predicted classes.
-
-        Parameters
-        ----------
-        X : frame, SetData, array-like, path or Arrow data set
-            The sets, as for `fit`.
-        y : array-like of shape (n,) or str
-            Their labels; of data in files, the name of their column.
-        sample_weight : array-like of shape (n,) or str, optional
-            One weight for each set, or the name of their column.
-
-        Returns
-        -------
-        float
-            The score; 1 is the best.
-        """
-        score: float = super().score(X, *named_labels(X, y, sample_weight))
-        return score
-
     def _loss_name(self) -> str:
         return super()._loss_name() if "model_" in vars(self) else self.loss
 
 
-class EstimatorOfNumbers(RegressorMixin, Predicts):  # type: ignore[misc]
+class EstimatorOfNumbers(_ScoresFiles, RegressorMixin, Predicts):  # type: ignore[misc]
     """An estimator that predicts numbers."""
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R² of the predicted numbers.
-
-        Parameters
-        ----------
-        X : frame, SetData, array-like, path or Arrow data set
-            The sets, as for `fit`.
-        y : array-like of shape (n,) or str
-            Their labels; of data in files, the name of their column.
-        sample_weight : array-like of shape (n,) or str, optional
-            One weight for each set, or the name of their column.
-
-        Returns
-        -------
-        float
-            The score; 1 is the best.
-        """
-        score: float = super().score(X, *named_labels(X, y, sample_weight))
-        return score
 
 
 def of_model(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:

@@ -2,11 +2,12 @@
 
 from clearset.export._c_values import write_value_c
 from clearset.export._onnx_items import ItemModel, ReadTable, ScoredTable, write_item_onnx
-from clearset.export._onnx_values import ValueModel, write_value_onnx
+from clearset.export._onnx_values import write_value_onnx
 from clearset.export._runtime_files import write_item_runtime, write_value_runtime
 from clearset.export._sql_items import CornerScores, item_sql
 from clearset.export._sql_query import Places, Sql
 from clearset.export._sql_values import value_sql
+from clearset.export._value_model import ValueModel
 
 __all__ = [
     "CornerScores",

@@ -12,7 +12,7 @@ import numpy as np
 
 from clearset.artifact import check_target, write_file
 from clearset.export._c_template import KEYWORDS, LINKS, TEMPLATE
-from clearset.export._onnx_values import ValueModel
+from clearset.export._value_model import ValueModel
 from clearset.functions import Support
 from clearset.sets import SIZE
 

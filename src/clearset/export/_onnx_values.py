@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -15,38 +14,11 @@ from clearset.export._onnx_file import OnnxFile
 from clearset.export._onnx_function import Phi, RhoGraph, calibrated_codes, calibrated_numbers
 from clearset.export._onnx_graph import Value
 from clearset.export._onnx_ragged import SetsOfOne, TokenSets
-from clearset.functions import Link, SetFunction, Support
-from clearset.sets import SIZE, Binning
+from clearset.export._value_model import ValueModel
+from clearset.functions import Support
+from clearset.sets import SIZE
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class ValueModel:
-    """A model over sets of numbers and categories, as it is written.
-
-    Parameters
-    ----------
-    binning : Binning
-        The features, keypoints and categories.
-    function : SetFunction
-        The set function, with what training has shown.
-    link : Link
-        From outputs to predictions.
-    sets_of_one : bool
-        Whether every set has one token, so that features are explained, not tokens.
-    set_columns : sequence of str
-        The features that belong to whole sets.
-    absent : sequence of str
-        The features that are not looked at, and so are no inputs.
-    """
-
-    binning: Binning
-    function: SetFunction
-    link: Link
-    sets_of_one: bool
-    set_columns: Sequence[str]
-    absent: Sequence[str]
 
 
 def write_value_onnx(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearset.export._onnx_values import ValueModel
 from clearset.export._sql_dialects import DOUBLE, Dialect
 from clearset.export._sql_formulas import lattice, line
 from clearset.export._sql_outputs import add_classes, finish
 from clearset.export._sql_query import Places, Sql, Steps, quoted
+from clearset.export._value_model import ValueModel
 from clearset.functions import SetFunction, Support
 from clearset.sets import SIZE, Binning
 
