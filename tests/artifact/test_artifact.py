@@ -3,6 +3,7 @@ import io
 import json
 import os
 import pickle
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -18,6 +19,7 @@ from clearset.artifact import (
     Artifact,
     ArtifactError,
     check_target,
+    locked,
     pack_artifact,
     read_artifact,
     unpack_artifact,
@@ -342,3 +344,11 @@ def test_what_is_read_is_not_replaced(tmp_path: Path) -> None:
     check_target(tmp_path / "model.clearset", data, None)
     with pytest.raises(FileExistsError, match="it is what is read"):
         check_target(tmp_path / "." / "data.csv", tmp_path / "absent", data)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder in which nobody may make files")
+def test_a_folder_that_takes_no_files_is_refused_before_the_work() -> None:
+    with pytest.raises(OSError, match=r"Cannot save to '/sys/model.clearset': no file can be made in '/sys' \(.+\)\. "):
+        check_target("/sys/model.clearset")
+    with pytest.raises(OSError, match=r"'/sys/model' cannot be locked: .*cannot be made beside it \(.+\)\. Use"):
+        locked(Path("/sys/model"), "name another file").__enter__()

@@ -1,3 +1,4 @@
+import errno
 import re
 from pathlib import Path
 
@@ -130,3 +131,23 @@ def test_a_checkpoint_changes_nothing_and_is_removed(
     assert error.startswith("clearset: ")
     assert "remove this one to start anew" in error
     assert (tmp_path / "a").read_text() == "notes"
+
+
+def test_a_checkpoint_stays_until_the_model_is_saved(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--label", "sales", "--quiet", "--features", str(folder / "features.yaml")]
+    assert fit(folder, "sets.parquet", *options) == 0
+    expected = (folder / "new").read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cs.SetRegressor, "save", full)
+        assert fit(folder, "sets.parquet", *options, "--checkpoint", str(tmp_path / "a")) == 1
+    assert "No space left" in capsys.readouterr().err
+    assert (tmp_path / "a").exists()
+    assert fit(folder, "sets.parquet", *options, "--checkpoint", str(tmp_path / "a")) == 0
+    assert (folder / "new").read_bytes() == expected
+    assert not list(tmp_path.iterdir())

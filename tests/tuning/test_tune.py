@@ -352,6 +352,11 @@ def test_no_labels():
         cs.tune(Bowl(), X, None, space=SPACE, verbose=0)
 
 
+def test_files_are_refused(tmp_path):
+    with pytest.raises(TypeError, match="needs sets in memory"):
+        cs.tune(cs.SetRegressor(), str(tmp_path), "sales", budget=2)
+
+
 def test_labels_for_other_rows():
     with pytest.raises(ValueError, match="y has 19 labels but X has 20 rows"):
         cs.tune(Bowl(), X, Y[:19], space=SPACE, verbose=0)

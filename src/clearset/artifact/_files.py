@@ -3,6 +3,7 @@
 import glob
 import os
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -92,6 +93,14 @@ def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] 
     for source in sources:
         if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
             raise FileExistsError(f"Cannot save to '{path}': it is what is read. Give another name.")
+    try:
+        # What the rights of a folder say is not all: its disk may be one that is only read.
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise type(error)(
+            f"Cannot save to '{path}': no file can be made in '{path.parent}' ({error.strerror}). Name another folder."
+        ) from error
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:

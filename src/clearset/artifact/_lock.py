@@ -58,7 +58,13 @@ def locked(path: Path, instead: str) -> Iterator[None]:
 
 def _acquire(path: Path, place: Path, instead: str) -> int:
     while True:
-        descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise type(error)(
+                f"'{path}' cannot be locked: '{place.name}' cannot be made beside it ({error.strerror}). Use another "
+                "folder, or a shorter name."
+            ) from error
         try:
             _lock(descriptor)
         except OSError as error:

@@ -1,7 +1,7 @@
 """``clearset fit``: train a model on a table and save it."""
 
 import warnings
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -32,22 +32,25 @@ def fit(
     from clearset.cli._keys import key_in
     from clearset.cli._training import read_training
     from clearset.engines import OneProcess, several_processes, started_by_torchrun
+    from clearset.estimators import kept_in
 
     key = key_in(options.key_file, to_sign=True)
-    with several_processes() if started_by_torchrun() else nullcontext(OneProcess()) as processes:
-        if processes.rank > 0:  # one of them speaks and writes for all
-            options = replace(options, quiet=True)
-        if options.quiet:
-            warnings.simplefilter("ignore")
-        training = read_training(options, max_memory)
-        console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
-        training.announce(console)
-        model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
-        label, weight = training.columns or (y, weights)
-        model.fit(training.X, label, sample_weight=weight, validation_data=held_out, checkpoint=checkpoint)
-    if processes.rank > 0:
-        return
-    model.save(options.output, key=key)
+    with ExitStack() as until_saved:
+        with several_processes() if started_by_torchrun() else nullcontext(OneProcess()) as processes:
+            if processes.rank > 0:  # one of them speaks and writes for all
+                options = replace(options, quiet=True)
+            if options.quiet:
+                warnings.simplefilter("ignore")
+            training = read_training(options, max_memory)
+            console = Console(quiet=options.quiet, highlight=False, soft_wrap=True)
+            training.announce(console)
+            model, y, weights, held_out = training.model, training.y, training.weights, training.held_out
+            label, weight = training.columns or (y, weights)
+            until_saved.enter_context(kept_in(checkpoint, model))  # the disk may be full when it is to be saved
+            model.fit(training.X, label, sample_weight=weight, validation_data=held_out)
+        if processes.rank > 0:
+            return
+        model.save(options.output, key=key)
     if model.interrupted_:
         typer.echo("Interrupted: this is the best model so far.", err=True)
         if checkpoint is not None:

@@ -1,6 +1,7 @@
 """Estimators over sets, with the conventions of scikit-learn: they declare and fit, and hold a model afterwards."""
 
 from clearset.estimators._as_estimator import as_estimator
+from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._feature_engine import SemanticFeatureEngine
 from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._input import check_classes, check_labels, checked_sets, read_training_sets
@@ -50,6 +51,7 @@ __all__ = [
     "checked_sets",
     "inherited_docs",
     "is_auto",
+    "kept_in",
     "make_rng",
     "read_training_sets",
     "restored_on_failure",

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from clearset.estimators import MAX_FOLDS, Number, Whole, make_rng
-from clearset.sets import exact_words
+from clearset.sets import exact_words, refuse_files
 from clearset.tuning._default_spaces import default_space
 from clearset.tuning._domains import Domain, read_space
 from clearset.tuning._examples import Folds, read_examples, read_labels_of
@@ -101,6 +101,7 @@ def tune(
     (True, 5, 'mean squared error')
     """
     _check(estimator, budget, seconds, folds, validation_data)
+    refuse_files(X)
     y = read_labels_of(y, "y", classes=is_classifier(estimator))
     metric = read_metric(estimator, scoring, y)
     if storage is not None and "<lambda>" in metric.name:
