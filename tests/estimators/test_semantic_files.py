@@ -42,6 +42,13 @@ def test_fit_and_predict(table: pa.Table, folder: Path) -> None:
         assert found.predict(source).tobytes() == predictions.tobytes()
 
 
+def test_labels_may_be_in_memory(table: pa.Table, folder: Path) -> None:
+    y = table["y"].to_numpy()
+    expected = cs.SemanticRegressor(**OPTIONS).fit(table.select(["items"]), y)
+    found = cs.SemanticRegressor(**OPTIONS).fit(str(folder), y)
+    assert found.predict(folder).tobytes() == expected.predict(folder).tobytes()
+
+
 def test_probabilities_and_estimates(table: pa.Table) -> None:
     data, X = ds.dataset(table.select(["items", "class"])), table.select(["items"])
     model = cs.SemanticClassifier(**OPTIONS).fit(data, "class")

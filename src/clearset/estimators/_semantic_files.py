@@ -1,5 +1,6 @@
 """Fits over strings and texts on data in files: read whole where they fit into memory, else piece by piece."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -33,7 +34,8 @@ def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any 
 
     What would take more than `max_memory` to fit on is left in the files, as `FileRows`.
     """
-    stream = as_stream(X) if not isinstance(X, str) or isinstance(y, str) else None
+    is_text = isinstance(X, str) and not isinstance(y, str) and not os.path.exists(X)  # noqa: PTH110 (may be long)
+    stream = None if is_text else as_stream(X)
     if stream is None:
         return Rows(X, y, sample_weight, groups)
     named = {"y": y, "sample_weight": sample_weight, "groups": groups}
