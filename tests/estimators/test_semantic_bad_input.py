@@ -86,6 +86,7 @@ PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("random_state", "seed", ValueError, "random_state must be None, a whole number"),
     ("n_jobs", 0, ValueError, "n_jobs must be"),
     ("n_jobs", 1.5, ValueError, "n_jobs must be"),
+    ("device", "gpu", ValueError, "device must be"),
     ("max_memory", "much", ValueError, "max_memory must be"),
     ("max_memory", 10, ValueError, "at least 64 MB"),
     ("verbose", -1, ValueError, "verbose must be"),

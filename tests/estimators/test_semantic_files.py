@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import clearset as cs
+from clearset.estimators._semantic_files import _bytes_of_fit
+from clearset.sets import as_stream
 
 OPTIONS: dict[str, Any] = {"tokens": cs.Subsets(2), "random_state": 0, "epochs": 3}
 
@@ -47,6 +49,14 @@ def test_labels_may_be_in_memory(table: pa.Table, folder: Path) -> None:
     expected = cs.SemanticRegressor(**OPTIONS).fit(table.select(["items"]), y)
     found = cs.SemanticRegressor(**OPTIONS).fit(str(folder), y)
     assert found.predict(folder).tobytes() == expected.predict(folder).tobytes()
+
+
+def test_small_rows_at_the_beginning_do_not_pass_for_all(tmp_path: Path) -> None:
+    rows = [[]] * 1000 + [["an item of some length"] * 100] * 3000
+    pq.write_table(pa.table({"items": pa.array(rows, pa.list_(pa.string()))}), tmp_path / "a", row_group_size=500)
+    stream = as_stream(tmp_path / "a")
+    assert stream is not None
+    assert _bytes_of_fit(stream, ["items"]) > 10 * 3000 * 100 * 22 * 0.9
 
 
 def test_probabilities_and_estimates(table: pa.Table) -> None:

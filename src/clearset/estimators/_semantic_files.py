@@ -13,7 +13,7 @@ from clearset.tokens import check_details, item_columns
 
 # What a fit in memory takes, in bytes of its columns: codes, tokens, and what training reads of each.
 _COPIES = 10
-_PROBED = 1 << 20
+_PROBED, _PLACES = 1 << 20, 8
 # What is known of every example, in bytes: label, weight, fold, places, and numbers of items and tokens.
 EXAMPLE_BYTES = 150
 # The share of the memory that this may take.
@@ -34,6 +34,7 @@ def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any 
 
     What would take more than `max_memory` to fit on is left in the files, as `FileRows`.
     """
+    details = check_details(parameters["details"])
     is_text = isinstance(X, str) and not isinstance(y, str) and not os.path.exists(X)  # noqa: PTH110 (may be long)
     stream = None if is_text else as_stream(X)
     if stream is None:
@@ -42,7 +43,6 @@ def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any 
     others = list(dict.fromkeys(name for name in named.values() if isinstance(name, str)))
     stream.check_columns(others)
     tokens = None if is_auto(parameters["tokens"]) else parameters["tokens"]
-    details = check_details(parameters["details"])
     items = item_columns(stream.schema, tokens, [*others, *details])
     read = list(dict.fromkeys([*items, *details]))
     columns = list(dict.fromkeys([*read, *others]))
@@ -77,10 +77,13 @@ def _numbered(groups: pa.ChunkedArray) -> Any:
 
 
 def _bytes_of_fit(stream: Stream, columns: list[str]) -> int:
-    first = next(stream.tables(columns, _PROBED), None)
-    if first is None:
+    n = stream.n_rows
+    if not n:
         raise ValueError("X holds no examples: 0 samples, while at least 1 is required.")
-    return int(_COPIES * first.nbytes // len(first) * stream.n_rows)
+    # The first rows may be small ones, as where data are sorted.
+    starts = sorted({n * part // _PLACES for part in range(_PLACES)})
+    probes = [next(stream.tables(columns, _PROBED, rows=(start, n))) for start in starts]
+    return int(_COPIES * n * sum(probe.nbytes / len(probe) for probe in probes) / len(probes))
 
 
 def _left_for_tokens(stream: Stream, parameters: Mapping[str, Any], allowed: int) -> int:
