@@ -6,6 +6,7 @@ import os
 import pickle
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def crafted_files(originals: Path, folder: Path) -> Iterator[dict[str, Any]]:
     sets = (originals / "sets").read_bytes()
     made: dict[str, tuple[str, bytes]] = {}
     for name, content in _of_no_format(model, table).items():
-        for kind in (MODEL, TABLE, RUNTIME, "frozen"):
+        for kind in (MODEL, TABLE, RUNTIME, "frozen", "checkpoint"):
             made[f"{name}, read as {kind}"] = kind, content
     made |= {name: (MODEL, content) for name, content in _archives(model).items()}
     made |= {f"{name} (runtime)": (RUNTIME, content) for name, content in _archives(runtime).items()}
@@ -36,7 +37,7 @@ def crafted_files(originals: Path, folder: Path) -> Iterator[dict[str, Any]]:
         path.write_bytes(content)
         yield {"mode": "crafted", "how": name, "kind": kind, "path": str(path)}
     for name in _no_regular_files(folder, model):
-        for kind in (MODEL, TABLE, RUNTIME):
+        for kind in (MODEL, TABLE, RUNTIME, "checkpoint"):
             yield {"mode": "crafted", "how": name, "kind": kind, "path": str(folder / name)}
 
 
@@ -55,7 +56,7 @@ def _archives(content: bytes) -> dict[str, bytes]:
     members = _members(content)
     return {
         "a zip bomb": _bomb(),
-        "60,000 members": _zipped({str(number): b"" for number in range(60_000)}),
+        "60,000 members": _many(),
         "members that share their bytes": _shared(),
         "a member that climbs out": _zipped({**members, "../../../../tmp/climbed": b"x"}),
         "a member of a device": _zipped({**members, "/dev/sda": b"x"}),
@@ -64,9 +65,15 @@ def _archives(content: bytes) -> dict[str, bytes]:
     }
 
 
+@cache
+def _many() -> bytes:
+    return _zipped({str(number): b"" for number in range(60_000)})
+
+
+@cache
 def _bomb() -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("manifest.json", bytes(2 * 10**8))
     return file.getvalue()
 
@@ -141,7 +148,7 @@ def _tables(content: bytes) -> dict[str, bytes]:
     many = rows.take(pa.array(np.zeros(10**6, np.int64)))
     made = {
         "a million rows in a small table": _written(many),
-        "a column of 128 MB of one letter": _written(rows.slice(0, 1).append_column("more", pa.array(["a" * 2**27]))),
+        "a column of 64 MB of one letter": _written(rows.slice(0, 1).append_column("more", pa.array(["a" * 2**26]))),
         "filters, 20,000 deep": _written(rows.replace_schema_metadata({key: deep})),
         "a shrinkage of -1": saying(corrections=["log_odds", -1.0]),
         "a tokenizer that is code": saying(tokeniser={"kind": "__import__('os').system"}),

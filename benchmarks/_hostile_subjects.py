@@ -5,12 +5,15 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 
 import clearset as cs
 from clearset import runtime
+from clearset.artifact import ArtifactError, read_artifact
+from clearset.training import _checkpoint
 from clearset.tuning._journal import open_journal
 
 KEY = bytes(range(32))
@@ -41,6 +44,7 @@ class Kind(NamedTuple):
     load: Callable[[Path, Any], Any]  # reads one, which must be signed if there is a key
     ask: Callable[[Any], list[Any]]  # what it answers: everything that it is used for
     verify: Callable[[Any], bool]  # whether what it says of itself holds
+    writes: bool = False  # whether what reads it goes on writing it
 
 
 def _sets(path: Path, key: Any) -> None:
@@ -111,6 +115,65 @@ def _load_journal(path: Path, _key: Any) -> Any:
         return [journal.search, journal.trials()]
 
 
+def _begun_fit() -> tuple[Any, Any, Any]:
+    model = cs.SetRegressor(
+        FEATURES, 2, trusts=[cs.Trust("stars", by="price")], epochs=3, restarts=2, random_state=0, n_jobs=1
+    )
+    return model, SETS, np.arange(60.0)
+
+
+def _begun_refinement() -> tuple[Any, Any, Any]:
+    model = cs.SemanticClassifier(
+        cs.Items(), features=["log_odds"], cross_fit=2, refine=True, epochs=3, random_state=0, n_jobs=1
+    )
+    return model, ROWS, CLASSES
+
+
+def _begun_joint_fit() -> tuple[Any, Any, Any]:
+    engine = cs.SemanticFeatureEngine(cs.Items(), epochs=2, n_jobs=1)
+    model = cs.JointModel({"words": engine}, cs.SetRegressor(epochs=2, n_jobs=1), epochs=2, random_state=0)
+    return model, pa.table({"words": ROWS, "price": np.arange(48.0)}), np.arange(48.0)
+
+
+def _checkpoint_of(begun: Callable[[], tuple[Any, Any, Any]]) -> Callable[[Path, Any], None]:
+    """Return what writes the last checkpoint of a fit that has a training under way."""
+
+    def make(path: Path, _key: Any) -> None:
+        kept: list[bytes] = []
+        write = _checkpoint.Checkpoint.write
+
+        def keep(checkpoint: Any) -> None:
+            write(checkpoint)
+            if any(".state." in name for name in read_artifact(checkpoint.path).arrays):
+                kept.append(checkpoint.path.read_bytes())
+
+        model, X, y = begun()
+        always: Any = {"SECONDS": 0.0, "SHARE": float("inf")}
+        with patch.multiple(_checkpoint, **always), patch.object(_checkpoint.Checkpoint, "write", keep):
+            model.fit(X, y, checkpoint=path)
+        path.write_bytes(kept[-1])
+
+    return make
+
+
+def _going_on(begun: Callable[[], tuple[Any, Any, Any]]) -> Callable[[Path, Any], Any]:
+    """Return what goes on with a fit; a refusal must say that it left the file as it is, and have done so."""
+
+    def load(path: Path, _key: Any) -> Any:
+        before = path.read_bytes() if path.is_file() and path.stat().st_size < 2**24 else None
+        model, X, y = begun()
+        try:
+            return model.fit(X, y, checkpoint=path)
+        except ValueError as error:
+            if "remove this one to start anew" not in str(error):
+                raise
+            if before is not None and path.read_bytes() != before:
+                raise AssertionError("a checkpoint that was refused has changed") from error
+            raise ArtifactError(str(error)) from error
+
+    return load
+
+
 def _of_sets(model: Any) -> list[Any]:
     told = model.explain(SETS, effects=True)
     scores = model.phi(SETS)
@@ -167,6 +230,16 @@ def _certified(model: Any) -> bool:
     return bool(model.certificate_) == bool(model.verify())
 
 
+def _certified_parts(model: Any) -> bool:
+    return all(map(_certified, [*model.engines.values(), model.follow_on]))
+
+
+def _fitted(model: Any) -> bool:
+    """Tell whether a certificate holds, as that of every fit must."""
+    parts = [*model.engines_.values(), model.follow_on_] if isinstance(model, cs.JointModel) else [model]
+    return all(part.certificate_ and part.verify() for part in parts)
+
+
 def _always(_: Any) -> bool:
     return True
 
@@ -180,9 +253,7 @@ KINDS = {
     "ensemble": Kind(_ensemble, _load, _of_arrays, _certified),
     "semantic": Kind(lambda path, key: _semantic_model().save(path, key=key), _load, _of_strings, _certified),
     "edited": Kind(_edited, _load, _of_strings, _certified),
-    "joint": Kind(
-        _joint, _load, _of_frame, lambda model: all(map(_certified, [*model.engines.values(), model.follow_on]))
-    ),
+    "joint": Kind(_joint, _load, _of_frame, _certified_parts),
     "frozen": Kind(
         lambda path, key: _semantic_model().freeze().save(path, key=key),
         lambda path, key: cs.FrozenModel.load(path, key=key),
@@ -201,9 +272,16 @@ KINDS = {
     "values runtime": Kind(
         lambda path, key: _values_runtime(path, key), lambda path, key: runtime.load(path, key=key), _of_values, _always
     ),
-    "journal": Kind(_journal, _load_journal, lambda told: [repr(told)], _always),
+    "journal": Kind(_journal, _load_journal, lambda told: [repr(told)], _always, writes=True),
+    "checkpoint": Kind(_checkpoint_of(_begun_fit), _going_on(_begun_fit), _of_sets, _fitted, writes=True),
+    "refinement checkpoint": Kind(
+        _checkpoint_of(_begun_refinement), _going_on(_begun_refinement), _of_strings, _fitted, writes=True
+    ),
+    "joint checkpoint": Kind(
+        _checkpoint_of(_begun_joint_fit), _going_on(_begun_joint_fit), _of_frame, _fitted, writes=True
+    ),
 }
-UNSIGNED = ("journal",)
+UNSIGNED = ("journal", "checkpoint", "refinement checkpoint", "joint checkpoint")
 
 
 def _values_runtime(path: Path, key: Any) -> None:

@@ -33,18 +33,23 @@ class Watch:
     """Notes what was done that reading a file must not do."""
 
     def __init__(self) -> None:
-        self.on, self.seen = False, list[str]()
+        self.on, self.seen, self.writes = False, list[str](), False
         sys.addaudithook(self._heard)
 
     def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self.on and (event in _FORBIDDEN or _writes(event, arguments)):
+        if not self.on or (self.writes and event in ("os.remove", "os.rename") and _is_own(arguments[0])):
+            return
+        if event in _FORBIDDEN or _writes(event, arguments):
             self.seen.append(f"{event} {str(arguments)[:100]}")
 
 
 def _writes(event: str, arguments: tuple[Any, ...]) -> bool:
     """Tell whether a file is opened to be written, but those that the loaders of this benchmark put in place."""
-    name = str(arguments[0]) if event == "open" else ""
-    return event == "open" and bool(set(str(arguments[1])) & set("wax+")) and not name.startswith(tempfile.gettempdir())
+    return event == "open" and bool(set(str(arguments[1])) & set("wax+")) and not _is_own(arguments[0])
+
+
+def _is_own(path: Any) -> bool:
+    return str(path).startswith(tempfile.gettempdir())
 
 
 def main() -> None:
@@ -102,6 +107,8 @@ def _mutated(
     result = {"kind": name, "how": how} | _read(kind, _placed(place, changed), KEY if mode == "signed" else None, watch)
     made = result.pop("made")
     if made is None:
+        if mode == "damaged" and result["outcome"] == "diverged":
+            result["fault"] = "a damaged file was gone on with"
         return result
     result["outcome"] = "the same file" if changed == content else "loaded"
     if mode == "signed" and changed != content:
@@ -149,7 +156,7 @@ def _read(kind: Kind, path: Path, key: Any, watch: Watch) -> dict[str, Any]:
     """Read a file; tell what came of it, how long it took and how much memory it used at most."""
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before, started, result = _memory("VmRSS"), time.perf_counter(), dict[str, Any](made=None, outcome="refused")
-    watch.seen, watch.on = [], True
+    watch.seen, watch.writes, watch.on = [], kind.writes, True
     try:
         result["made"] = kind.load(path, key)
     except (ArtifactError, RuntimeFileError, OSError) as error:
@@ -158,10 +165,14 @@ def _read(kind: Kind, path: Path, key: Any, watch: Watch) -> dict[str, Any]:
         result |= _message(error)
         if kind is not KINDS["journal"]:
             result["fault"] = f"a raw {type(error).__name__}: {str(error)[:200]}"
+    except FloatingPointError as error:
+        result |= _message(error) | {"outcome": "diverged"}
+        if not str(error).startswith("Training has diverged") or not kind.writes:
+            result["fault"] = f"a raw {type(error).__name__}: {str(error)[:200]}"
     except BaseException as error:
         result |= {"message": str(error)[:200], "fault": f"a raw {type(error).__name__}: {str(error)[:200]}"}
     watch.on = False
-    if watch.seen and kind is not KINDS["journal"]:
+    if watch.seen:
         result["fault"] = f"it did {watch.seen[0]}"
     result |= {"seconds": time.perf_counter() - started, "megabytes": max(_memory("VmHWM") - before, 0) / 1024}
     return result

@@ -141,14 +141,17 @@ def _write(outcomes: list[dict[str, Any]], n: int) -> None:
         ended, faults = counts["crashed"] + counts["hung"], sum("fault" in outcome for outcome in own)
         memory, seconds = (max(outcome[name] for outcome in own) for name in ("megabytes", "seconds"))
         loaded = counts["loaded"] + counts["the same file"]
-        rows.append([told, len(own), counts["refused"], loaded, ended, faults, f"{memory:.0f} MB", f"{seconds:.1f} s"])
+        refused = counts["refused"] + counts["diverged"]
+        rows.append([told, len(own), refused, loaded, ended, faults, f"{memory:.0f} MB", f"{seconds:.1f} s"])
     header = ["files", "number", "refused", "loaded", "crashed or hung", "at fault", "most memory", "longest"]
     text = f"""
 {n:,} mutations of {len(KINDS)} kinds of files ({", ".join(KINDS)})
 with fixed seeds, and files that are made to do harm. Each is read in a process that may take 1 GB more than the
 libraries do, and {WORKER_SECONDS} seconds of the processor. *Refused* is one line of an `ArtifactError` (or
 `RuntimeFileError`). What loads of damaged files answers everything as the original does, to the bit (journals may lack
-their last lines); what loads of forged ones answers with finite numbers, saves, and has a certificate that holds;
+their last lines). A checkpoint is read by going on with its fit: refused means that it says so and left it as it is,
+or, of forged ones, that training diverges and says so; what is gone on with from damaged ones ends with the same bits.
+What loads of forged ones answers with finite numbers, saves, and has a certificate that holds;
 nothing of a signed file loads with its key unless it is the same file. *At fault* is everything else: another error, a
 message of several lines, code or another process that was run, a file that was written.
 """

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import clearset as cs
-from clearset.artifact import _lock, locked
+from clearset.artifact import ArtifactError, _lock, locked
 
 X = np.arange(40.0).reshape(20, 2)
 OPTIONS = {"budget": 12, "space": {"alpha": (1e-3, 1e3, "log")}, "random_state": 0, "verbose": 0}
@@ -231,3 +231,13 @@ def test_an_error_ends_the_lock(tmp_path):
         raise ValueError("no")
     with locked(tmp_path / "a", "go away"):
         pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_what_is_no_file_is_not_locked(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    os.mkfifo(tmp_path / "pipe")
+    for name, what in (("loop", "a link to itself"), ("pipe", "a pipe")):
+        with pytest.raises(ArtifactError, match=f"Cannot use '.*{name}': it is {what}"), locked(tmp_path / name, ""):
+            pass
+    assert {file.name for file in tmp_path.iterdir()} == {"loop", "pipe"}

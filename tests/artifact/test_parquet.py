@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearset.artifact import ArtifactError, ParquetFormat
+from clearset.artifact import ArtifactError, ParquetFormat, read_rows
 from clearset.artifact._parquet_footer import read_declared
 
 FORMAT = ParquetFormat("list of things", "things.save", b"things")
@@ -95,3 +95,10 @@ def test_damaged_footers() -> None:
             read_declared(bytes(changed))
         except ValueError:
             continue
+
+
+def test_strings_that_are_no_utf8() -> None:
+    file = io.BytesIO()
+    pa.parquet.write_table(pa.table({"token": pa.array([b"a\xff"]).view(pa.string())}), file)
+    with pytest.raises(ArtifactError, match="Parquet structure is broken"):
+        read_rows(file.getvalue(), "a")

@@ -1,6 +1,7 @@
 """A fit that is killed and called again ends with the bits of one that was not; anything else is refused."""
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import clearset as cs
-from clearset.artifact import ArtifactError, _files
+from clearset.artifact import Artifact, ArtifactError, _files, read_artifact, write_artifact
 from clearset.training import _checkpoint, _prepared
 
 RNG = np.random.default_rng(0)
@@ -234,6 +235,75 @@ def test_damaged_files_are_refused(begun):
             assert begun.read_bytes() == bytes(content)
         else:  # a bit that no one reads, such as a date within the zip
             assert not begun.exists()
+
+
+def forge(path, change):
+    """Change what a checkpoint says, with right checksums."""
+    artifact = read_artifact(path)
+    document, arrays = json.loads(json.dumps(artifact.document)), {n: a.copy() for n, a in artifact.arrays.items()}
+    change(document, arrays)
+    write_artifact(path, Artifact("checkpoint", document, arrays))
+
+
+def infinite(beginning, ending):
+    def change(_, arrays):
+        name = next(name for name in arrays if beginning in name and name.endswith(ending))
+        arrays[name].flat[0] = np.inf
+
+    return change
+
+
+def swapped(_, arrays):
+    arrays["0.history"] = arrays["0.history"][::-1, ::-1]
+
+
+def no_losses(_, arrays):
+    arrays["0.history"][:, 1:] = np.nan
+
+
+FORGERIES = {
+    "a result": infinite("best.", "vertices"),
+    "an average": infinite("state.", "average"),
+    "multipliers": infinite("state.multipliers", ""),
+    "other epochs": swapped,
+    "no losses": no_losses,
+    "a text without an end": lambda document, _: document["fit"].update(epochs="x" * 100_000 + "\n"),
+    "many names": lambda document, _: document["trainings"][0]["identity"].update({f"n{i}": "" for i in range(9999)}),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_forged_files_are_refused(what, begun):
+    forge(begun, FORGERIES[what])
+    before = begun.read_bytes()
+    with pytest.raises(ValueError, match="remove this one to start anew") as caught:
+        set_regressor().fit(SETS, MEANS, checkpoint=begun)
+    assert len(str(caught.value)) < 4000
+    assert "\n" not in str(caught.value)
+    assert begun.read_bytes() == before
+
+
+GENERATORS = {
+    "a place before all numbers": (np.random.MT19937, lambda state: state["state"].update(pos=-1)),
+    "a place after all numbers": (np.random.MT19937, lambda state: state["state"].update(pos=10**6)),
+    "too few numbers": (np.random.MT19937, lambda state: state["state"]["key"].pop()),
+    "a place outside of the buffer": (np.random.Philox, lambda state: state.update(buffer_pos=-(10**6))),
+}
+
+
+@pytest.mark.parametrize("what", GENERATORS)
+def test_generators_that_cannot_be_are_refused(what, writes, tmp_path):
+    bits, change = GENERATORS[what]
+    path, writes["every"] = tmp_path / "fit.checkpoint", 14
+
+    def fit():
+        return set_regressor(random_state=np.random.Generator(bits(3))).fit(SETS, MEANS, checkpoint=path)
+
+    with pytest.raises(Killed):
+        fit()
+    forge(path, lambda document, _: change(document["generators"][0]))
+    with pytest.raises(ValueError, match="a fit with another generator, or is damaged"):
+        fit()
 
 
 def test_a_model_is_no_checkpoint(begun, tmp_path):

@@ -26,7 +26,7 @@ def worker(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.mark.parametrize("mode", ["damaged", "forged", "signed"])
 def test_changed_files(worker: Worker, mode: str) -> None:
-    outcomes = [worker.tell(request) for request in requests(250, first=50_000) if request["mode"] == mode]
+    outcomes = [worker.tell(request) for request in requests(150, first=50_000) if request["mode"] == mode]
     assert [outcome for outcome in outcomes if "fault" in outcome] == []
     refused = [outcome for outcome in outcomes if outcome["outcome"] == "refused"]
     assert len(refused) > len(outcomes) / 3  # that something was changed at all

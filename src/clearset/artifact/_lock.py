@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from clearset.artifact._format import ArtifactError
+
 # The descriptors of the locks that this process has.
 _HELD: set[int] = set()
 
@@ -41,7 +43,7 @@ def locked(path: Path, instead: str) -> Iterator[None]:
     Traceback (most recent call last):
     BlockingIOError: '...a' is in use by another run (process ...). Wait until it has ended, or name another file.
     """
-    place = path.resolve()
+    place = _resolved(path)
     # Not .lock: that is a link to the file itself where an Optuna that was killed has left it.
     place = place.with_name(f"{place.name}.clearset-lock")
     descriptor = _acquire(path, place, instead)
@@ -54,6 +56,20 @@ def locked(path: Path, instead: str) -> Iterator[None]:
         if descriptor in _HELD:  # else this is a forked child, and the lock its parent's
             _HELD.remove(descriptor)
             _release(descriptor, place)
+
+
+def _resolved(path: Path) -> Path:
+    """Return where a path leads; raise an ArtifactError if no file can be there."""
+    try:
+        place = path.resolve()
+        leads_nowhere = place.is_symlink()  # so Python 3.13 and later tell of a loop
+    except RuntimeError:
+        leads_nowhere = True
+    if leads_nowhere:
+        raise ArtifactError(f"Cannot use '{path}': it is a link to itself. Name another file.")
+    if place.exists() and not (place.is_file() or place.is_dir()):
+        raise ArtifactError(f"Cannot use '{path}': it is a pipe, a socket or a device. Name another file.")
+    return place
 
 
 def _acquire(path: Path, place: Path, instead: str) -> int:

@@ -144,7 +144,9 @@ def read_rows(content: bytes, name: str) -> pa.Table:
         The table, each column in one piece.
     """
     try:
-        return pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
+        rows = pa.parquet.read_table(pa.BufferReader(content)).combine_chunks()
+        rows.validate(full=True)  # strings are UTF-8, which the reader takes for granted
+        return rows
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise damaged(name, f"its Parquet structure is broken ({error})") from error
 

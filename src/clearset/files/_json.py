@@ -1,11 +1,14 @@
 """JSON from files that may be damaged or hostile."""
 
 import json
+import math
 from typing import Any, NoReturn
 
 
 def json_object(content: bytes) -> dict[str, Any]:
-    """Read a JSON object; raise a ValueError for anything else, for NaN, and for a name that is given twice.
+    """Read a JSON object; raise a ValueError for anything else.
+
+    NaN, numbers beyond all floats, and names that are given twice are refused as well.
 
     Parameters
     ----------
@@ -18,12 +21,21 @@ def json_object(content: bytes) -> dict[str, Any]:
         The object.
     """
     try:
-        document = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_object)
+        document = json.loads(
+            content.decode("utf-8"), parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
     return document
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("it has a number beyond all floats")
+    return number
 
 
 def _refuse(constant: str) -> NoReturn:

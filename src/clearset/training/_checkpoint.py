@@ -21,6 +21,7 @@ from clearset.artifact import (
     write_artifact,
 )
 from clearset.engines import ResumableTrainer, State, processes
+from clearset.files import brief
 from clearset.training._epochs import Progress
 from clearset.training._identity import Content, identity
 from clearset.training._kept_training import KeptTraining, generator_state, put_generator_back
@@ -56,7 +57,9 @@ class Checkpoint:
         except ArtifactError as error:
             raise ArtifactError(f"{str(error).rstrip('.')}. {self._what_to_do}") from error
         if artifact.kind != KIND:
-            raise ArtifactError(f"'{self.path}' is no checkpoint: it holds a {artifact.kind}. {self._what_to_do}")
+            raise ArtifactError(
+                f"'{self.path}' is no checkpoint: it holds a {brief(artifact.kind)}. {self._what_to_do}"
+            )
         try:
             before = {str(name): str(text) for name, text in artifact.document["fit"].items()}
             self._generators = list(artifact.document["generators"])
@@ -70,13 +73,13 @@ class Checkpoint:
             then, now = before.get(name, "nothing"), self.fit.get(name, "nothing")
             if then != now:
                 raise ValueError(
-                    f"'{self.path}' is the checkpoint of another fit: {name} was {then}, and is now {now}. "
-                    f"{self._what_to_do}"
+                    f"'{self.path}' is the checkpoint of another fit: {brief(name)} was {brief(then, 1500)}, and is "
+                    f"now {brief(now, 1500)}. {self._what_to_do}"
                 )
 
     def damaged(self, error: Exception) -> ArtifactError:
         """Return the error for a file whose content cannot be."""
-        return ArtifactError(f"'{self.path}' is damaged: {error!r}. {self._what_to_do}")
+        return ArtifactError(f"'{self.path}' is damaged: {brief(repr(error))}. {self._what_to_do}")
 
     @property
     def _what_to_do(self) -> str:
@@ -107,7 +110,7 @@ class Checkpoint:
         if changed:
             raise ValueError(
                 f"The data have changed since '{self.path}' was written: training {number + 1} of the fit differs in "
-                f"{', '.join(changed)}. Fit on the data that it was begun with. {self._what_to_do}"
+                f"{brief(', '.join(changed))}. Fit on the data that it was begun with. {self._what_to_do}"
             )
         return kept
 
@@ -164,6 +167,11 @@ class Keeper:
         """Take note that the training has ended."""
         self._kept.ended = True
         self._kept.keep(self._trainer, self._rng, progress)
+        if not self._kept.is_finite:
+            raise FloatingPointError(
+                "Training has diverged: its result is not finite. Use a smaller learning_rate, and remove the "
+                f"checkpoint '{self._checkpoint.path}'."
+            )
         if self._checkpoint.is_due:
             self._checkpoint.write()
 

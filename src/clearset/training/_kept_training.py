@@ -11,6 +11,9 @@ from clearset.engines import ResumableTrainer, State
 from clearset.functions import SetFunction
 from clearset.training._epochs import Progress
 
+# Numbers that these generators draw together.
+MT19937_NUMBERS, PHILOX_NUMBERS = 624, 4
+
 AnyFunctions = SetFunction | list[SetFunction]
 
 
@@ -54,7 +57,20 @@ class KeptTraining:
             arrays["history"].ndim != 2 or arrays["history"].shape[1] != 3 or arrays["losses"].shape != (2,)
         ):
             raise ValueError("the losses of a training have another shape")
+        if not kept.is_finite:
+            raise ValueError("a training has numbers that are not finite")
         return kept
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers are that results follow from."""
+        followed = (
+            array
+            for name, array in self.arrays.items()
+            # The level of smoothness is NaN until the first step.
+            if name.startswith(("best.", "state.")) and not name.endswith("level")
+        )
+        return all(np.isfinite(array).all() for array in followed)
 
     def keep(self, trainer: ResumableTrainer[Any], rng: np.random.Generator, progress: Progress[Any]) -> None:
         """Hold a copy of what has been reached; of a training that has ended the trainer's state is not needed."""
@@ -79,6 +95,11 @@ class KeptTraining:
         for name, table in _tables(progress.best).items():
             if best[name].shape != table.shape or best[name].dtype != table.dtype:
                 raise ValueError(f"'best.{name}' has another shape or type than in this training")
+        history = self.arrays["history"]
+        if not (history[:, 0] == np.arange(1.0, len(history) + 1.0)).all():
+            raise ValueError("the history of a training has other epochs")
+        if not np.isfinite(history[:, : 3 if trainer.validates else 2]).all():
+            raise ValueError("the history of a training has losses that are not finite")
         if not self.ended:
             parts = ((name.partition(".")[::2], array) for name, array in self.arrays.items())
             trainer.resume({name: array for (kind, name), array in parts if kind == "state"})
@@ -127,7 +148,12 @@ def generator_state(rng: np.random.Generator) -> dict[str, Any]:
 
 def put_generator_back(rng: np.random.Generator, state: Mapping[str, Any]) -> None:
     """Put a generator into a state; raise a KeyError, TypeError or ValueError if it is one of another kind."""
-    rng.bit_generator.state = _like(rng.bit_generator.state, state)
+    state = _like(rng.bit_generator.state, state)
+    # Where the next number stands in a block of them; numpy reads there, whether the block is as long or not.
+    for place, block in ((state["state"].get("pos"), MT19937_NUMBERS), (state.get("buffer_pos"), PHILOX_NUMBERS)):
+        if place is not None and not 0 <= place <= block:
+            raise ValueError(f"the next number of a generator is number {place} of {block}")
+    rng.bit_generator.state = state
 
 
 def _plain(value: Any) -> Any:
@@ -140,4 +166,9 @@ def _like(template: Any, value: Any) -> Any:
     """Return JSON values with the types of a template."""
     if isinstance(template, Mapping):
         return {name: _like(each, value[name]) for name, each in template.items()}
-    return np.array(value, template.dtype) if isinstance(template, np.ndarray) else value
+    if not isinstance(template, np.ndarray):
+        return value
+    array = np.array(value, template.dtype)
+    if array.shape != template.shape:
+        raise ValueError(f"an array of a generator has the shape {array.shape}, not {template.shape}")
+    return array
