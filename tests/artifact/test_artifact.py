@@ -24,6 +24,7 @@ from clearset.artifact import (
     read_artifact,
     unpack_artifact,
     write_artifact,
+    write_file,
 )
 
 DOCUMENT = {"features": [{"name": "Größe", "bounds": [0, 1.5]}], "width": 2, "note": None}
@@ -352,3 +353,13 @@ def test_a_folder_that_takes_no_files_is_refused_before_the_work() -> None:
         check_target("/sys/model.clearset")
     with pytest.raises(OSError, match=r"'/sys/model' cannot be locked: .*cannot be made beside it \(.+\)\. Use"):
         locked(Path("/sys/model"), "name another file").__enter__()
+
+
+def test_pipes_and_devices_are_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for write in (check_target, lambda path: write_file(path, b"content")):
+        with pytest.raises(FileExistsError, match="it is a pipe, a socket or a device"):
+            write(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="it is a pipe, a socket or a device"):
+        check_target("/dev/null")
+    assert (tmp_path / "pipe").is_fifo()

@@ -166,6 +166,8 @@ def test_forbidden_features_need_no_column():
 def test_files(tmp_path):
     model = cs.SetRegressor(["stars"], **QUICK).fit(pa.table({"stars": [[1.0], [2.0]] * 9}), np.arange(18.0))
     sql = model.to_sql("postgresql")
+    with pytest.raises(IsADirectoryError, match="it is a folder"):
+        sql.write(".")
     assert sql.write(tmp_path / "model.sql") == [tmp_path / "model.sql"]
     assert (tmp_path / "model.sql").read_text() == str(sql) == f"SET jit = off;\n{sql.query};\n"
     assert repr(sql).startswith("Sql('postgresql', ")

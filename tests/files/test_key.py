@@ -61,3 +61,9 @@ def test_pairs_in_files(tmp_path: Path) -> None:
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(ValueError, match="holds no key"):
             read_key(tmp_path / "other")
+
+
+def test_what_is_no_regular_file(tmp_path: Path) -> None:
+    for path in (tmp_path, Path("/dev/zero")):
+        with pytest.raises(ValueError, match="it is a folder, a pipe or a device"):
+            read_key(path)

@@ -9,6 +9,7 @@ import pytest
 
 import clearset as cs
 from clearset import runtime
+from clearset.artifact import ArtifactError
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 ROWS = [["salt", "lime"], ["salt", "feta"], ["lime", "chili"], ["feta", "olives"]] * 10
@@ -141,3 +142,11 @@ def test_pairs_of_keys(fitted: SimpleNamespace, tmp_path: Path) -> None:
             load(kind, tmp_path / kind, ed25519.Ed25519PrivateKey.generate().public_key())
         with pytest.raises(ValueError, match="signature"):
             load(kind, tmp_path / kind, KEY)
+
+
+@pytest.mark.parametrize("kind", ["frozen", "table"])
+def test_files_of_other_kinds_are_called_that(fitted: SimpleNamespace, kind: str, tmp_path: Path) -> None:
+    getattr(fitted, kind).save(tmp_path / "file", key=KEY)
+    for key in (None, KEY, OTHER):
+        with pytest.raises(ArtifactError, match=r"is a Parquet file; FrozenModel.load reads frozen models"):
+            cs.load(tmp_path / "file", key=key)

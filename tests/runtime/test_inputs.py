@@ -61,6 +61,7 @@ print(scorer.predict(sets).shape, scorer.explain(sets).to_dicts()[0]["tokens"][0
         ({"stars": [["5"]], "colour": [["red"]]}, "is to hold numbers"),
         ({"stars": [[[1.0]]], "colour": [["red"]]}, "is to hold numbers"),
         ({"stars": [[float("inf")]], "colour": [["red"]]}, "holds inf"),
+        ({"stars": [[10**400]], "colour": [["red"]]}, "beyond 1.8e"),
         ({"stars": [[1.0], 2.0], "colour": [["red"], ["red"]]}, "a list for every set"),
         ({"stars": "55", "colour": ["red", "red"]}, "an entry for each set"),
         ({"stars": [[1.0]], "colour": [[3]]}, "categories like 'blue'"),

@@ -61,8 +61,8 @@ def read_file(path: str | os.PathLike[str], begins: bytes, hint: str) -> bytes:
         raise ArtifactError(f"Cannot read '{source}': it has {size:,} bytes, at most {LARGEST:,} are allowed. {hint}")
     try:
         with source.open("rb") as file:
-            head = file.read(len(begins))
-        return source.read_bytes() if head == begins else head
+            head = file.read(max(len(begins), 4))
+        return source.read_bytes() if head.startswith(begins) else head
     except MemoryError:
         raise ArtifactError(f"Cannot read '{source}': there is no memory for its {size:,} bytes. {hint}") from None
 
@@ -90,6 +90,8 @@ def check_target(path: str | os.PathLike[str], *sources: str | os.PathLike[str] 
         raise IsADirectoryError(f"Cannot save to '{path}': it is a folder. Give the name of a file in it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Cannot save to '{path}': there is no folder '{path.parent}'. Make it first.")
+    if path.exists() and not path.is_file():  # replaced by a file, /dev/null would be one for all programs
+        raise FileExistsError(f"Cannot save to '{path}': it is a pipe, a socket or a device. Give the name of a file.")
     for source in sources:
         if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
             raise FileExistsError(f"Cannot save to '{path}': it is what is read. Give another name.")

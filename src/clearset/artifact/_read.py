@@ -20,6 +20,7 @@ from clearset.artifact._format import (
     damaged,
     unsigned,
 )
+from clearset.artifact._parquet import PARQUET
 from clearset.files import Key, SignatureError, brief, check_key, json_object, read_members, verify_zip
 
 _HOW_TO_READ = "Give a file written by save()."
@@ -64,7 +65,7 @@ def read_artifact(path: str | os.PathLike[str], key: Key | None = None) -> Artif
     if key is not None:
         check_key(key)
     content = read_file(path, _ZIP, _HOW_TO_READ)
-    if key is not None:
+    if key is not None and content.startswith(_ZIP):  # files of other kinds are refused below
         try:
             verify_zip(key, content)
         except SignatureError as error:
@@ -119,6 +120,8 @@ def _members(path: str, content: bytes) -> dict[str, bytes]:
             what = "it is empty"
         elif content.startswith(b"\x80"):
             what = "it looks like a pickle, which is never loaded"
+        elif content.startswith(PARQUET):
+            what = "it is a Parquet file; FrozenModel.load reads frozen models, TokenTable.load token tables"
         raise _foreign(path, what)
     try:
         return read_members(content)

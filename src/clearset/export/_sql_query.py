@@ -67,6 +67,7 @@ class Sql:
             The files, in the order in which they are to be run.
         """
         query = Path(path)
+        check_target(query)
         setup = query.with_name(f"{query.stem}.setup{query.suffix}")
         written = [(setup, self.setup)] * bool(self.setup) + [(query, self._script)]
         for file, _ in written:

@@ -46,8 +46,10 @@ def read_key(path: str | PathLike[str]) -> Key:
     64
     """
     source = Path(path)
-    if not source.is_file():
+    if not source.exists():
         raise FileNotFoundError(f"Cannot read the key '{source}': there is no such file.")
+    if not source.is_file():  # opening a pipe would wait for someone to write to it
+        raise ValueError(f"Cannot read the key '{source}': it is a folder, a pipe or a device. Give a file.")
     with source.open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:

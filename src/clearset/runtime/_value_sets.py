@@ -160,6 +160,8 @@ class ValueScorer(Scorer):
                 values = None if strings else np.array(flat, np.float64)
             except (TypeError, ValueError):
                 values = None
+            except OverflowError:
+                raise ValueError(f"Feature {name!r} holds a number beyond 1.8e+308, the largest allowed.") from None
             if values is None or values.ndim > 1:
                 raise TypeError(f"Feature {name!r} is to hold numbers; received {str(flat)[:60]}.")
             if np.isinf(values).any():

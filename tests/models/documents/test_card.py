@@ -11,6 +11,7 @@ import pytest
 import clearset as cs
 from clearset.cli import main
 from clearset.models import Origin
+from clearset.models.documents import report_document
 
 SETS = pa.table({"stars": [[5.0, 4.0], [1.0], [3.0, 2.0], [4.5]] * 30, "sales": np.arange(120.0)})
 FEATURES = [cs.Feature("stars", monotonic="increasing")]
@@ -112,3 +113,10 @@ def test_the_command(model: cs.SetModel, tmp_path: Path, capsys: pytest.CaptureF
 def test_the_report_has_it(model: cs.SetModel, tmp_path: Path) -> None:
     model.report(tmp_path / "r.html")
     assert model.origin.data.sha256 in (tmp_path / "r.html").read_text()
+
+
+def test_reports_tell_in_the_card_what_they_measured(model: cs.SetModel) -> None:
+    sales = SETS["sales"].to_numpy()
+    document = report_document(model, SETS, sales)
+    assert document["card"] == json.loads(json.dumps(model.card(SETS, sales).to_dict()["sections"]))
+    assert ["given sets", "120"] in document["card"]["Metrics"]

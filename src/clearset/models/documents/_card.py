@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from clearset.models.documents._quality import quality
 from clearset.sets import Fingerprint, number
 
 if TYPE_CHECKING:
@@ -109,22 +108,20 @@ def card_of_origin(title: str, origin: Origin, limits: Rows) -> ModelCard:
     return ModelCard(title, {"Model": notes, "Data": data, "Versions": _versions(origin), "Limits": limits})
 
 
-def card_of(model: Model, X: Any = None, y: Any = None) -> ModelCard:
+def card_of(model: Model, measured: Mapping[str, Any] | None = None) -> ModelCard:
     """Return the card of a model.
 
     Parameters
     ----------
     model : Model
         The model.
-    X : optional
-        Sets to measure it on, as the model reads them.
-    y : array-like of shape (n,), optional
-        Their labels.
+    measured : mapping, optional
+        How good it is on labelled sets, as `quality` says it.
 
     Returns
     -------
     ModelCard
-        The card, with how good the model is on the sets if there are some.
+        The card.
     """
     origin, link = model.origin, model.link
     predicts = "a number" if link.classes is None else f"{len(link.classes)} classes"
@@ -140,7 +137,7 @@ def card_of(model: Model, X: Any = None, y: Any = None) -> ModelCard:
         **({"Data of the token table": _data(origin.table_data, "")} if origin.table_data else {}),
         "Features": tuple((feature.name, _declared(feature)) for feature in model.binning.features),
         "Constraints": _constraints(model),
-        "Metrics": (*_training(model), *_measured(model, X, y)),
+        "Metrics": (*_training(model), *_measured(measured)),
         "Edits by hand": _edits(model),
         "Versions": _versions(origin),
         "Limits": _limits(model),
@@ -195,13 +192,11 @@ def _training(model: Model) -> Rows:
     return tuple(rows)
 
 
-def _measured(model: Model, X: Any, y: Any) -> Rows:
-    if X is None:
+def _measured(measured: Mapping[str, Any] | None) -> Rows:
+    if measured is None:
         return (("on other data", "not measured; card(X, y) measures it"),)
-    data = model.examples(X, y)
-    found = quality(model, data)
-    rows = ((f"{metric['name']} on given data", f"{number(metric['value'], 6)}") for metric in found["metrics"])
-    return (("given sets", f"{found['n']:,}"), *rows)
+    rows = ((f"{metric['name']} on given data", f"{number(metric['value'], 6)}") for metric in measured["metrics"])
+    return (("given sets", f"{measured['n']:,}"), *rows)
 
 
 def _edits(model: Model) -> Rows:

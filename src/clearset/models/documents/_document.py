@@ -84,6 +84,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
         The document, ready for JSON.
     """
     certificate, classes = model.certificate, model.link.classes
+    measured = None if data is None or data.labels is None else quality(model, data)
     document: dict[str, Any] = {
         "title": model.estimator,
         "estimator": model.estimator,
@@ -102,13 +103,13 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
             for described, check in zip(certificate.to_json(), certificate.checks, strict=True)
         ],
         "edits": [str(logged) for logged in model.edits],
-        "card": card_of(model).to_dict()["sections"],
+        "card": card_of(model, measured).to_dict()["sections"],
         "history": [entries(epoch) for epoch in model.record.history],
         "best_epoch": int(model.record.best_epoch),
         "parameters": {name: _shown(value) for name, value in model.parameters.items()},
         "examples": [] if data is None else data.at(data.chosen),
         "n_sets": None if data is None else len(data),
-        "quality": None if data is None or data.labels is None else quality(model, data),
+        "quality": measured,
         "importance": None if data is None or not len(data) else _importance(model, data),
     }
     if model.semantic:

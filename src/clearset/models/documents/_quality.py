@@ -20,7 +20,20 @@ _MOST_POINTS = 400
 
 
 def quality(model: Model, data: ShownExamples) -> dict[str, Any]:
-    """Measure the predictions for labelled sets, and those of always predicting the same (``constant``)."""
+    """Measure the predictions for labelled sets, and those of always predicting the same (``constant``).
+
+    Parameters
+    ----------
+    model : Model
+        A fitted model.
+    data : ShownExamples
+        Examples with labels, as the model reads them.
+
+    Returns
+    -------
+    dict
+        The number of examples ``n``, the ``metrics``, and what charts of them need, ready for JSON.
+    """
     # There are ``points`` (label, prediction) of numbers, ``reliability`` (predicted, observed, count) of
     # probabilities.
     labels, outputs = data.labels, data.reading.outputs()
