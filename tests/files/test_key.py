@@ -15,6 +15,13 @@ def test_the_bytes_of_a_file_are_the_key_without_line_ends(tmp_path: Path) -> No
         assert read_key(tmp_path / "key") in (KEY, KEY.hex().encode())
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_random_bytes_that_end_like_a_line_are_kept(tmp_path: Path, end: bytes) -> None:
+    content = b"\xff" * 32 + end
+    (tmp_path / "key").write_bytes(content)
+    assert read_key(tmp_path / "key") == content
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

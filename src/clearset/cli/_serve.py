@@ -66,7 +66,8 @@ def serve(
     ] = None,
     key_file: KeyFile = None,
     processes: Annotated[
-        int | None, typer.Option(help="Processes that compute; by default one more than there are processors.", min=1)
+        int | None,
+        typer.Option(help="Processes that compute; by default one more than there are processors.", min=1, max=256),
     ] = None,
     log_format: Annotated[LogFormat, typer.Option(help="The log of requests, on standard error.")] = LogFormat.text,
 ) -> None:

@@ -28,7 +28,8 @@ def read_key(path: str | PathLike[str]) -> Key:
     Parameters
     ----------
     path : path-like
-        The file: an Ed25519 key in PEM, or else a text or bytes, all of which are the key but for line ends at the end.
+        The file: an Ed25519 key in PEM; or a text in ASCII, which is the key but for line ends at the end; or other
+        bytes, all of which are the key.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def read_key(path: str | PathLike[str]) -> Key:
     if len(content) > _MOST_BYTES:
         raise ValueError(f"'{source}' holds no key: it has more than {_MOST_BYTES:,} bytes. Give the file of a key.")
     try:
-        key = _of_pem(content) if content.startswith(_PEM) else content.rstrip(b"\r\n")
+        key = _of_pem(content) if content.startswith(_PEM) else _of_bytes(content)
         check_key(key)
     except (TypeError, ValueError) as error:
         raise ValueError(f"'{source}' holds no key: {error}") from None
@@ -97,6 +98,11 @@ def is_ed25519(key: Any) -> bool:
     except ImportError:
         return False
     return isinstance(key, Ed25519PrivateKey | Ed25519PublicKey)
+
+
+def _of_bytes(content: bytes) -> bytes:
+    # Editors and shells end a text with a line end; of random bytes the last may be one by chance.
+    return content.rstrip(b"\r\n") if content.isascii() else content
 
 
 def _of_pem(content: bytes) -> Key:
