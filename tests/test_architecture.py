@@ -11,7 +11,7 @@ ROOT = Path(clearset.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 MOST_ARGUMENTS = 8
 # What users call with keywords; scripts that nobody here wrote depend on them.
-PUBLIC = {("tuning", "tune"), ("tokens", "build")}
+PUBLIC = {("estimators", "fit"), ("estimators", "fit_transform"), ("tokens", "build"), ("tuning", "tune")}
 
 
 def package_of(path):

@@ -44,6 +44,43 @@ def test_fit_and_predict(table: pa.Table, folder: Path) -> None:
         assert found.predict(source).tobytes() == predictions.tobytes()
 
 
+def test_a_column_is_named_where_files_have_others(table: pa.Table, tmp_path: Path) -> None:
+    several = table.append_column("title", pa.array([f"number {row}" for row in range(300)]))
+    pq.write_table(several.select(["title", "y", "items"]), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"\['title', 'items'\]. Name what to read \(column="):
+        cs.SemanticRegressor(**OPTIONS).fit(tmp_path, "y")
+    X, y = table.select(["items"]), table["y"].to_numpy()
+    expected = cs.SemanticRegressor(**OPTIONS).fit(X, y).predict(X)
+    named: dict[str, Any] = {"column": "items", "validation_data": (tmp_path, "y")}
+    assert len(cs.SemanticRegressor(**OPTIONS).fit(tmp_path, "y", **named).predict(tmp_path)) == 300
+    model = cs.SemanticRegressor(**OPTIONS).fit(tmp_path, "y", column="items")
+    assert model.feature_names_in_.tolist() == ["items"]
+    assert model.predict(tmp_path).tobytes() == model.predict(X).tobytes() == expected.tobytes()
+    engine, columns = cs.SemanticFeatureEngine(**OPTIONS), ["items"]
+    in_memory = cs.SemanticFeatureEngine(**OPTIONS).fit_transform(X, y)
+    assert engine.fit_transform(tmp_path, "y", column=columns).tobytes() == in_memory.tobytes()
+    label = {"token_y": "y"}
+    of_others = cs.SemanticRegressor(**OPTIONS).fit(X[:100], y[:100], token_X=tmp_path, column="items", **label)
+    in_memory_too = cs.SemanticRegressor(**OPTIONS).fit(X[:100], y[:100], token_X=X, token_y=y)
+    assert of_others.predict(X).tobytes() == in_memory_too.predict(X).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("column", "said"), [("item", "item"), (["items", "title"], "column names 2"), ([], "names 0")]
+)
+def test_columns_that_cannot_be_read(table: pa.Table, tmp_path: Path, column: Any, said: str) -> None:
+    title = pa.array(["a title"] * 300)
+    pq.write_table(table.append_column("title", title), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=said):
+        cs.SemanticRegressor(**OPTIONS).fit(tmp_path, "y", column=column)
+
+
+def test_columns_of_data_in_memory_are_not_named(table: pa.Table) -> None:
+    for fit in (cs.SemanticRegressor(**OPTIONS).fit, cs.SemanticFeatureEngine(**OPTIONS).fit_transform):
+        with pytest.raises(ValueError, match="which is in memory"):
+            fit(table.select(["items"]), table["y"], column="items")
+
+
 def test_labels_may_be_in_memory(table: pa.Table, folder: Path) -> None:
     y = table["y"].to_numpy()
     expected = cs.SemanticRegressor(**OPTIONS).fit(table.select(["items"]), y)

@@ -1,6 +1,7 @@
 """The Semantic Feature Engine: a transformer of sets of strings and texts into estimates of the label."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from clearset.estimators._inherited_docs import inherited_docs
 from clearset.estimators._model_estimator import of_model
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._semantic_estimator import SemanticEstimator
-from clearset.estimators._semantic_files import read_rows
+from clearset.estimators._semantic_files import check_in_files, read_rows
 from clearset.models import Estimates, SemanticModel
 from clearset.sets import FileRows, take_examples
 from clearset.training import PIECES
@@ -67,6 +68,7 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
         token_X: Any = None,
         token_y: Any = None,
         validation_data: tuple[Any, Any] | None = None,
+        column: str | Sequence[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> npt.NDArray[np.float64]:
         """Fit, and estimate each example's label by a table and a set function that have not seen it.
@@ -90,6 +92,8 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
             The labels of these.
         validation_data : tuple (X, y), optional
             Examples and labels to choose the epoch and the setting by.
+        column : str or sequence of str, optional
+            Of data in files the column of items or texts, as for `fit`.
         checkpoint : path-like, optional
             A file to keep what training has reached in, as for `fit`; after an interrupt it stays.
 
@@ -99,14 +103,24 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
             The estimates, as of `transform`.
         """
         with kept_in(checkpoint, self):
-            return self._fit_transform(X, y, sample_weight, groups, (token_X, token_y), validation_data)
+            return self._fit_transform(X, y, sample_weight, groups, (token_X, token_y), validation_data, column)
 
     def _fit_transform(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, token_data: tuple[Any, Any], validation_data: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        token_data: tuple[Any, Any],
+        validation_data: Any,
+        column: str | Sequence[str] | None,
     ) -> npt.NDArray[np.float64]:
         given = X
-        X, y, sample_weight, groups = read_rows(self.get_params(deep=False), X, y, sample_weight, groups)
-        trial, order, learning = self._fit(X, y, sample_weight, groups, token_data, validation_data)
+        found = read_rows(self.get_params(deep=False), X, y, sample_weight, groups, column)
+        check_in_files(column, X, found, token_data[1])
+        X, y, sample_weight, groups = found
+        of_others = column if isinstance(token_data[1], str) else None
+        trial, order, learning = self._fit(X, y, sample_weight, groups, token_data, validation_data, of_others)
         if not self.cross_fit:
             return self.transform(given)
         self._raise_if(self.interrupted_)

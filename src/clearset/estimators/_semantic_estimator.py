@@ -27,7 +27,7 @@ from clearset.estimators._parameter_rules import (
     make_rng,
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._semantic_files import memory_of, read_rows
+from clearset.estimators._semantic_files import check_in_files, memory_of, read_rows
 from clearset.estimators._semantic_labels import Task, read_examples
 from clearset.estimators._semantic_plan import MAX_FOLDS, build_other_table, make_plan
 from clearset.estimators._streams import check_alone
@@ -175,6 +175,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         token_X: Any = None,
         token_y: Any = None,
         validation_data: tuple[Any, Any] | None = None,
+        column: str | Sequence[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Make the token table and train the set function.
@@ -198,6 +199,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             The labels of these, which may be others than those in y, or the name of their column.
         validation_data : tuple (X, y), optional
             Examples and labels to choose the epoch and the setting by, in place of a share of the examples.
+        column : str or sequence of str, optional
+            Of data in files the column of items or texts, two for `Cross` and `Difference`. It may be left out where
+            there is only one of lists or strings beside labels, weights and groups.
         checkpoint : path-like, optional
             A file to keep what training has reached in, every few seconds. After the process was killed, the same call
             goes on from there, and ends with the same bits as if nothing had happened. A checkpoint of another fit, of
@@ -210,7 +214,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             The fitted estimator.
         """
         with kept_in(checkpoint, self):
-            self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data)
+            self._fit(X, y, sample_weight, groups, (token_X, token_y), validation_data, column)
         return self
 
     @restored_on_failure
@@ -222,22 +226,25 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         groups: Any,
         token_data: tuple[Any, Any] = (None, None),
         validation_data: Any = None,
+        column: str | Sequence[str] | None = None,
     ) -> Fit:
         parameters = self.get_params(deep=False)
         check_parameters(parameters, self._rules)
         check_device(self.device)
         check_alone(self, "its tokens are counted by one")
         rng = continued(make_rng(self.random_state))
-        X, y, sample_weight, groups = read_rows(parameters, X, y, sample_weight, groups)
+        found = read_rows(parameters, X, y, sample_weight, groups, column)
+        check_in_files(column, X, found, token_data[1])
+        X, y, sample_weight, groups = found
         rows, link = self._read(X, y, sample_weight, None)
         data = fingerprint_examples(X, parameters["details"]).with_labels(rows.labels, rows.weights, link.classes)
         factors = class_factors(parameters.get("class_weight"), link.classes, rows.labels, rows.weights)
         rows = weighed(rows, factors)
-        plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link), memory_of(X))
+        plan = make_plan(parameters, link, build_other_table(parameters, *token_data, link, column), memory_of(X))
         learning, kept = self._learning(rows, groups, plan, rng)
         held = None
         if validation_data is not None:
-            held_X, held_y, *_ = read_rows(parameters, *check_pair(validation_data))
+            held_X, held_y, *_ = read_rows(parameters, *check_pair(validation_data), column=column)
             held = weighed(self._read(held_X, held_y, None, link)[0], factors)
         sources, order = learning.split(held)
         trial, losses = learning.choose(sources)

@@ -1,7 +1,7 @@
 """Fits over strings and texts on data in files: read whole where they fit into memory, else piece by piece."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from clearset.estimators._parameter_rules import is_auto
 from clearset.sets import FileRows, Stream, as_stream, is_string, memory_limit
-from clearset.tokens import check_details, item_columns
+from clearset.tokens import check_details, columns_read
 
 # What a fit in memory takes, in bytes of its columns: codes, tokens, and what training reads of each.
 _COPIES = 10
@@ -29,7 +29,14 @@ class Rows(NamedTuple):
     groups: Any
 
 
-def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
+def read_rows(
+    parameters: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    column: str | Sequence[str] | None = None,
+) -> Rows:
     """Read examples in files, whose labels, weights and groups are named by columns; leave others as they are.
 
     What would take more than `max_memory` to fit on is left in the files, as `FileRows`.
@@ -43,7 +50,7 @@ def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any 
     others = list(dict.fromkeys(name for name in named.values() if isinstance(name, str)))
     stream.check_columns(others)
     tokens = None if is_auto(parameters["tokens"]) else parameters["tokens"]
-    items = item_columns(stream.schema, tokens, [*others, *details])
+    items = columns_read(stream, column, tokens, [*others, *details])
     read = list(dict.fromkeys([*items, *details]))
     columns = list(dict.fromkeys([*read, *others]))
     allowed = memory_limit(parameters["max_memory"])
@@ -59,6 +66,15 @@ def read_rows(parameters: Mapping[str, Any], X: Any, y: Any, sample_weight: Any 
     weights = weights.to_numpy() if isinstance(weights, pa.ChunkedArray) else weights
     of_groups = _numbered(of_groups) if isinstance(of_groups, pa.ChunkedArray) else of_groups
     return Rows(X, found["y"], weights, of_groups)
+
+
+def check_in_files(column: Any, X: Any, read: Rows, token_y: Any) -> None:
+    """Raise a ValueError if a column is named, but neither X, from which rows were read, nor token_X is in files."""
+    if column is not None and read.X is X and not isinstance(token_y, str):
+        raise ValueError(
+            f"column is {column!r}, but X is a {type(X).__name__}, which is in memory. Leave it out, and give X with "
+            "the columns to read."
+        )
 
 
 def memory_of(X: Any) -> float:

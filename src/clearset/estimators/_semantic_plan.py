@@ -10,7 +10,7 @@ from clearset.estimators._input import read_trusts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import Link, Loss
 from clearset.sets import Feature, Stream, as_stream, check_trusts, count_examples, count_threads, read_labels
-from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details, item_columns
+from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details, columns_read
 from clearset.training import Plan, filters_of, tokens_of
 
 MAX_FOLDS = 31
@@ -37,7 +37,9 @@ def make_plan(
     )
 
 
-def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any, link: Link) -> TokenTable | None:
+def build_other_table(
+    parameters: Mapping[str, Any], token_X: Any, token_y: Any, link: Link, column: str | Sequence[str] | None = None
+) -> TokenTable | None:
     """Make the token table of other examples than those of the fit; None where there are no others."""
     if token_X is None and token_y is None:
         return None
@@ -45,7 +47,7 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
         raise ValueError("token_X and token_y belong together; one of them is None.")
     parameters = _with_none_for_auto(parameters)
     stream = as_stream(token_X) if isinstance(token_y, str) else None
-    first = token_X if stream is None else _first_examples(stream, parameters["tokens"], token_y)
+    first = token_X if stream is None else _first_examples(stream, parameters["tokens"], token_y, column)
     tokens, filters = tokens_of(parameters, first), filters_of(parameters, (MinCount(2),))
     weights = None
     if (class_weight := parameters.get("class_weight")) is not None:
@@ -55,7 +57,7 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
         ones = np.ones(len(labels.values))
         weights = weigh_same_classes(class_weight, labels.classes, link.classes, labels.values, ones)
     threads = count_threads(parameters["n_jobs"])
-    limits = {} if stream is None else {"max_memory": parameters["max_memory"]}
+    limits = {} if stream is None else {"max_memory": parameters["max_memory"], "column": column}
     table = TokenTable.build(token_X, token_y, tokens, filters, sample_weight=weights, threads=threads, **limits)
     several = np.empty(0) if table.classes is None or len(table.classes) < 3 else table.classes
     wanted = np.empty(0) if link.classes is None or link.n_outputs == 1 else link.classes
@@ -67,9 +69,9 @@ def build_other_table(parameters: Mapping[str, Any], token_X: Any, token_y: Any,
     return table
 
 
-def _first_examples(stream: Stream, tokens: Any, label: str) -> Any:
+def _first_examples(stream: Stream, tokens: Any, label: str, column: str | Sequence[str] | None) -> Any:
     """Return the first examples of a stream, which tell what their smallest tokens are."""
-    columns = item_columns(stream.schema, tokens, [label])
+    columns = columns_read(stream, column, tokens, [label])
     return next(stream.tables(columns, 1 << 20), stream.schema.empty_table().select(list(columns)))
 
 

@@ -25,7 +25,7 @@ from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
 from ._setting import Choices, Setting
 from ._statistics import Statistics
 from ._stored_occurrences import AnyOccurrences, ArrangedOccurrences, Reading, StoredOccurrences, arrange
-from ._streamed_columns import item_columns
+from ._streamed_columns import columns_read, item_columns
 from ._table import TokenTable
 from ._table_rows import TokenStatistics
 from ._token_binning import fit_token_binning
@@ -78,6 +78,7 @@ __all__ = [
     "as_tokenizer",
     "check_details",
     "check_filters",
+    "columns_read",
     "correction_of",
     "covered",
     "cross_fit",

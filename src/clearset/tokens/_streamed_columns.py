@@ -42,11 +42,7 @@ class StreamedColumns(NamedTuple):
                 )
         others = [name for name in (label, weight) if name is not None]
         stream.check_columns(others)
-        items = (column,) if isinstance(column, str) else tuple(column or ())
-        items = items or item_columns(stream.schema, tokenizer, others)
-        stream.check_columns(items)
-        if len(items) != n_columns(tokenizer):
-            raise ValueError(f"{tokenizer} reads {n_columns(tokenizer)} column(s) of items; column names {len(items)}.")
+        items = columns_read(stream, column, tokenizer, others)
         if stream.n_rows == 0:
             raise ValueError("X holds 0 sample(s), that is, no examples, while a minimum of 1 is required.")
         return cls(stream, items, label, weight)
@@ -83,6 +79,34 @@ def streamed_columns(
     return None
 
 
+def columns_read(
+    stream: Stream, column: str | Sequence[str] | None, tokenizer: Tokenizer | None, others: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns of items: those that are named, else those that `item_columns` finds beside others.
+
+    Parameters
+    ----------
+    stream : Stream
+        The rows.
+    column : str, sequence of str or None
+        The names, if they are given.
+    tokenizer : tokenizer or None
+        What takes the items apart; None if it is not chosen yet.
+    others : sequence of str
+        Columns of labels and such.
+    """
+    if column is None:
+        return item_columns(stream.schema, tokenizer, others)
+    items = (column,) if isinstance(column, str) else tuple(column)
+    stream.check_columns(items)
+    if len(items) != n_columns(tokenizer):
+        raise ValueError(
+            f"column names {len(items)} column(s), {list(items)}, but {n_columns(tokenizer)} are read: two by `Cross` "
+            "and `Difference`, one by all others."
+        )
+    return items
+
+
 def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of the columns that a tokenizer reads, where there is no choice.
 
@@ -112,7 +136,7 @@ def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequenc
         beside = f" beside {', '.join(map(repr, others))}" if others else ""
         raise ValueError(
             f"{n_columns(tokenizer)} column(s) of lists or strings are read, but X has {len(found)}{beside}: "
-            f"{list(found)}. Name what to read: column= of TokenTable.build, or leave the others out of the data."
+            f"{list(found)}. Name what to read (column= of fit and TokenTable.build), or leave the others out."
         )
     return found
 

@@ -48,6 +48,6 @@ def test_learns_where_violations_are():
     violated = int(np.flatnonzero((np.sort(indices[:, :2], axis=1) == [start, start + 1]).all(axis=1))[0])
     for step in range(300):
         penalty(module, draws(step))
-    chance = torch.softmax(penalty._log_weights, dim=0)
+    chance = torch.softmax(penalty.log_weights, dim=0)
     assert int(chance.argmax()) == violated
     assert float(chance[violated]) > 0.5
