@@ -218,7 +218,7 @@ def test_no_block_is_overlooked() -> None:
 
 @pytest.mark.parametrize("start", NOT_RUN)
 def test_blocks_that_are_not_run_are_there(start: str) -> None:
-    assert sum(block.text.startswith(start) for block in BLOCKS) == 1
+    assert any(block.text.startswith(start) for block in BLOCKS)
 
 
 def test_packages_that_no_install_names_are_not_found(tmp_path: Path) -> None:
