@@ -1,6 +1,7 @@
 """A bounded number of requests is computed at a time, and a bounded number waits."""
 
 import json
+import logging
 import os
 import signal
 import time
@@ -115,7 +116,8 @@ def test_a_process_that_dies_is_replaced(
                 assert connected.post("/api/predict", json=QUICK).status_code == 200
         assert len(seen) > 1
         assert os.getpid() not in seen
-    assert [each.request["failure"] for each in caplog.records] == ["a worker was ended by signal 9"] * 3
+    failures = [each.request["failure"] for each in caplog.records if each.levelno >= logging.ERROR]
+    assert failures == ["a worker was ended by signal 9"] * 3
 
 
 def is_there(process: int) -> bool:

@@ -34,7 +34,7 @@ class Sql:
     >>> model = cs.SetRegressor([cs.Feature("stars", monotonic="increasing")], random_state=0)
     >>> sql = model.fit(products, [120.0, 20.0, 180.0, 60.0]).to_sql("sqlite", table="reviews", key="product")
     >>> sql
-    Sql('sqlite', 56 lines)
+    Sql('sqlite', ... lines)
     """
 
     dialect: str

@@ -69,8 +69,8 @@ class SetStream:
     >>> from clearset.sets import Feature, SetStream, as_stream
     >>> rows = as_stream(ds.dataset(pa.table({"stars": [[5, 4], None, [1]]})))
     >>> sets = SetStream(rows, [Feature("stars")], 10**9)
-    >>> sets.sizes
-    array([2, 0, 1])
+    >>> sets.sizes.tolist()
+    [2, 0, 1]
     """
 
     def __init__(
