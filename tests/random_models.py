@@ -67,6 +67,7 @@ def of_sets(rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
         ["stars", cs.Feature("words", lattice_size=3), store],
         ["words", cs.SIZE],
         [store],
+        [cs.PLACE, "stars", cs.PLACE_FROM_START],
     ]
     training = sets(rng, 60)
     number = rng.normal(1000.0, 50.0, 60)

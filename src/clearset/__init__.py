@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from clearset.models import TokenScores as TokenScores
     from clearset.models import churn as churn
     from clearset.models import load as load
+    from clearset.sets import PLACE as PLACE
+    from clearset.sets import PLACE_FROM_START as PLACE_FROM_START
     from clearset.sets import SIZE as SIZE
     from clearset.sets import Feature as Feature
     from clearset.sets import SetData as SetData
@@ -91,7 +93,7 @@ _HOMES = {
             "churn",
             "load",
         ),
-        "sets": ("SIZE", "Feature", "SetData", "Trust", "from_long"),
+        "sets": ("PLACE", "PLACE_FROM_START", "SIZE", "Feature", "SetData", "Trust", "from_long"),
         "tokens": (
             "AllOf",
             "AnyOf",
@@ -114,6 +116,8 @@ _HOMES = {
 
 # What people begin with; errors and the types of results are in their packages, and can be had from here as well.
 __all__ = [
+    "PLACE",
+    "PLACE_FROM_START",
     "SIZE",
     "Cross",
     "Difference",

@@ -25,6 +25,8 @@ def test_declared_features() -> None:
     found = uses_of_numbers(SETS, declared, "f.yaml", [], ".")
     assert found.uses == {"features of tokens": ["stars"], "features of sets": ["price", cs.SIZE]}
     assert found.ignored == dict.fromkeys(["title", "same", "id", "n"], "not declared in 'f.yaml'")
+    placed = uses_of_numbers(SETS, ["price", "stars", cs.PLACE], "f.yaml", [], ".")
+    assert placed.uses == {"features of tokens": ["stars", cs.PLACE], "features of sets": ["price"]}
     with pytest.raises(ValueError, match=r"'prise' is unknown\. Did you mean 'price'"):
         uses_of_numbers(SETS, ["prise"], "f.yaml", [], ".")
 

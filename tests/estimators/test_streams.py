@@ -101,6 +101,7 @@ CASES = {
     "class weights": (CLASSIFIER, FEATURES[1:], "kind", {"class_weight": "balanced"}),
     "rows of one token": (REGRESSOR, PLAIN, "score", {}),
     "an ensemble, wider": (REGRESSOR, FEATURES, "score", {"width": 2, "lattices": "ensemble"}),
+    "places": (REGRESSOR, [FEATURES[0], cs.Feature(cs.PLACE), cs.Feature(cs.PLACE_FROM_START)], "score", {}),
     "no early stopping": (REGRESSOR, FEATURES, "score", {"early_stopping": False}),
     "restarts": (REGRESSOR, FEATURES[:2], "score", {"restarts": 2}),
     "light touch": (REGRESSOR, FEATURES[:2], "score", {"constraints": "light_touch", "optimizer": "adagrad"}),
@@ -114,7 +115,7 @@ def make(case, **changes):
 
 
 def sets_and_labels(model, table, label):
-    names = [feature.name for feature in model.features if feature.name != cs.SIZE]
+    names = [feature.name for feature in model.features if feature.name in table.column_names]
     return table.select(names), table[label].to_numpy(zero_copy_only=False)
 
 

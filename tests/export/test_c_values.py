@@ -20,11 +20,13 @@ QUICK = {"epochs": 1, "early_stopping": False, "random_state": 0, "n_jobs": 1}
 HOSTILE = ["NAME", 'a "quote"', "back\\slash", "new\nline", "*/ ??/ //", "ünï 日本", "a1", ""]
 STORE = cs.Feature("store", kind="categorical")
 EVERY = ["stars", cs.Feature("words", lattice_size=4), STORE, "price", cs.SIZE]
+PLACES = [cs.Feature(cs.PLACE, lattice_size=3), "stars", cs.PLACE_FROM_START]
 RNG = np.random.default_rng(0)
 TWO, THREE = RNG.choice(["n", "it's"], 60), RNG.choice(["a", "b", "c"], 60)
 FORMS = {
     "number": (cs.SetRegressor, EVERY, 1, RNG.normal(size=60), {}),
     "counts": (cs.SetRegressor, [STORE, cs.SIZE], 1, RNG.poisson(3.0, 60), {"loss": "poisson"}),
+    "places": (cs.SetRegressor, PLACES, 1, RNG.normal(size=60), {}),
     "two": (cs.SetClassifier, EVERY, 3, TWO, {}),
     "three": (cs.SetClassifier, EVERY, 2, THREE, {"lattices": "ensemble"}),
     "margins": (cs.SetClassifier, ["words", "price"], 1, THREE, {"loss": "hinge"}),
@@ -40,8 +42,8 @@ def run(model, X, folder, options=()):
     """Write a header, and a program that scores the sets with it; return what it prints."""
     model.to_c(folder / "model.h", "sales")
     features = [feature.name for feature in model.binning.features]
-    lists = [name for name in features if name != cs.SIZE and pa.types.is_list(X[name].type)]
-    plain = [name for name in features if name != cs.SIZE and name not in lists]
+    lists = [name for name in features if name in X.column_names and pa.types.is_list(X[name].type)]
+    plain = [name for name in features if name in X.column_names and name not in lists]
 
     def value(name, each):
         if each is None:
@@ -81,7 +83,11 @@ def test_scores_are_those_of_python(form, tmp_path):
     support = Support(rng.uniform(-0.3, 0.3, model.support.base.shape), 4, model.support.counts, 0.4)
     model = replace(model, function=replace(model.function, support=support))
     X = sets(rng, 200)
-    sanitized = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if form in ("two", "three") else []
+    sanitized = (
+        ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+        if form in ("two", "three", "places")
+        else []
+    )
     np.testing.assert_allclose(run(model, X, tmp_path, sanitized), estimates(model, X), rtol=1e-9, atol=1e-12)
 
 

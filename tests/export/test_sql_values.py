@@ -12,6 +12,7 @@ from tests.random_models import randomise, sets
 
 import clearset as cs
 from clearset.functions import Support
+from clearset.sets import PLACES
 
 QUICK = {"epochs": 1, "early_stopping": False, "random_state": 0, "n_jobs": 1}
 TYPES = {"stars": "REAL", "words": "DOUBLE PRECISION", "price": "DOUBLE PRECISION"}
@@ -33,6 +34,14 @@ def models():
     for kind, features, width, y, options in (
         (cs.SetRegressor, every, 1, rng.normal(size=60), {}),
         (cs.SetRegressor, [store, cs.SIZE], 1, rng.poisson(3.0, 60), {"loss": "poisson"}),
+        (
+            cs.SetRegressor,
+            ["stars", cs.Feature(cs.PLACE, lattice_size=3), cs.PLACE_FROM_START],
+            1,
+            rng.normal(size=60),
+            {},
+        ),
+        (cs.SetClassifier, [cs.PLACE, store, "price"], 2, three, {}),
         (cs.SetClassifier, every, 3, two, {}),
         (cs.SetClassifier, ["stars"], 1, two, {"loss": "hinge"}),
         (cs.SetClassifier, every, 2, three, {"lattices": "ensemble"}),
@@ -48,7 +57,7 @@ def models():
 
 
 def fill(database, table, key="set"):
-    """Make a table of tokens, and one of sets with the columns that are no lists."""
+    """Make a table of tokens, whose rows tell their order, and one of sets with the columns that are no lists."""
     lists = [name for name in table.column_names if pa.types.is_list(table[name].type)]
     first = table[lists[0]].to_pylist()
     rows = {key: ("INTEGER", [place for place, row in enumerate(first) for _ in row])}
@@ -59,15 +68,21 @@ def fill(database, table, key="set"):
             rows[name] = (kind, [value for row in values for value in row])
         else:
             of_sets[name] = (kind, values)
-    database.fill("tokens", rows)
+    days = [(-1.5) ** 3 + 2 * t for row in first for t in range(len(row))]
+    mixed = np.random.default_rng(len(days)).permutation(len(days)).tolist()
+    rows = {**rows, "day": ("DOUBLE PRECISION", days)}
+    database.fill("tokens", {name: (kind, [values[n] for n in mixed]) for name, (kind, values) in rows.items()})
     database.fill("sets", of_sets)
 
 
 def test_predictions_are_those_of_python(database, models):
     for model, X, expected in models:
         fill(database, X)
-        found = scored(database, model.to_sql(database.name, sets="sets"), model, len(X))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=repr(model))
+        ordered = any(feature.name in PLACES for feature in model.binning.features)
+        sql = model.to_sql(database.name, sets="sets", order="day" if ordered else None)
+        np.testing.assert_allclose(
+            scored(database, sql, model, len(X)), expected, rtol=1e-9, atol=1e-9, err_msg=repr(model)
+        )
 
 
 def test_predicted_classes(database):
@@ -183,12 +198,26 @@ def test_files(tmp_path):
         ({"set_columns": "stars"}, "give a list"),
         ({"table": ""}, "no name"),
         ({"key": "a\0b"}, "NUL"),
+        ({"order": "day"}, "does not read the places of tokens"),
     ],
 )
 def test_what_is_refused(options, said):
     model = cs.SetRegressor(["stars"], **QUICK).fit(pa.table({"stars": [[1.0], [2.0]] * 9}), np.arange(18.0))
     with pytest.raises((TypeError, ValueError), match=said):
         model.to_sql(**{"dialect": "sqlite", **options})
+
+
+def test_places_need_an_order_unless_they_are_forbidden():
+    X = pa.table({"stars": [[1.0], [2.0, 3.0]] * 9})
+    model = cs.SetRegressor(["stars", cs.PLACE], **QUICK).fit(X, np.arange(18.0))
+    with pytest.raises(ValueError, match=r"rows of a table have no order\. .*order='day'"):
+        model.to_sql("sqlite")
+    editor = model.edit()
+    editor.forbid(cs.PLACE)
+    database = SQLite()
+    fill(database, X)
+    found = scored(database, editor.model.to_sql("sqlite"), model, 18)
+    np.testing.assert_allclose(found[:, 0], editor.model.predict(X), rtol=1e-9)
 
 
 def test_too_many_columns_and_large_categories_are_refused():

@@ -99,8 +99,11 @@ def cases(
     columns = draw(_columns())
     has_lists = not all(column.of_sets for column in columns)
     features = [draw(_feature(column, constrained=constrained)) for column in columns]
-    if has_lists and draw(st.booleans()):
-        features.append(draw(_numeric(cs.SIZE, constrained=constrained)))
+    if has_lists:
+        rarely = st.sampled_from([False, False, False, True])
+        for name, drawn in ((cs.SIZE, st.booleans()), (cs.PLACE, rarely), (cs.PLACE_FROM_START, rarely)):
+            if draw(drawn):
+                features.append(draw(_numeric(name, constrained=constrained)))
     return Case(
         columns=columns,
         features=features,

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from tests.properties.declarations import CLASSIFICATION, REGRESSION, Case, cases
 from tests.properties.examples import share
+from tests.properties.given_places import reads_places, with_columns_for_places
 from tests.properties.invariances import answers, assert_a_file_keeps_all, assert_rows_stand_alone, assert_same_bits
 from tests.properties.promises import assert_promises_kept, rounding
 from tests.properties.sets_drawn import Sets
@@ -24,10 +25,15 @@ def check(model: Any, case: Case) -> None:
 
     X = sets.frame(case.library)
     whole = assert_rows_stand_alone(model, frame, N_LATER, case.rng)
-    assert_same_bits(answers(model, sets.shuffled(case.rng).frame(case.library)), whole, "tokens in another order")
     assert_a_file_keeps_all(model, X, whole)
-    assert_doubling_changes_nothing(model, case, sets)
     assert model.verify(X)
+    if reads_places(case):
+        model, case, sets = with_columns_for_places(model, case, sets)
+        told = answers(model, sets.frame(case.library))
+        assert_same_bits({name: told[name] for name in whole}, whole, "places in columns")
+        whole = told
+    assert_same_bits(answers(model, sets.shuffled(case.rng).frame(case.library)), whole, "tokens in another order")
+    assert_doubling_changes_nothing(model, case, sets)
     assert_promises_kept(model, case, sets)
 
 

@@ -5,7 +5,7 @@ import joblib
 import numpy as np
 import pytest
 
-from clearset.sets import SIZE, Feature
+from clearset.sets import PLACE, SIZE, Feature
 from clearset.sets._categories import as_category, places_of_codes, sorted_categories
 
 DECLARED = [
@@ -72,7 +72,8 @@ def test_direction():
         ({"kind": "categorical", "keypoints": 3}, ValueError, "keypoints=3"),
         ({"kind": "categorical", "bounds": (0, 1)}, ValueError, "bounds="),
         ({"kind": "categorical", "shape": "convex"}, ValueError, "shape='convex'"),
-        ({"name": SIZE, "kind": "categorical"}, ValueError, "SIZE is a number"),
+        ({"name": SIZE, "kind": "categorical"}, ValueError, "SIZE is a number, the tokens"),
+        ({"name": PLACE, "kind": "categorical"}, ValueError, "PLACE is a number, the place"),
     ],
 )
 def test_refuses(options, error, match):

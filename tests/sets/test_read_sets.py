@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearset.sets import SIZE, Feature, SetData, is_frame, read_sets
+from clearset.sets import PLACE, PLACE_FROM_START, SIZE, Feature, SetData, is_frame, read_sets
 
 NAN = float("nan")
 ROWS = {"a": [[1, 2], [], None, [3]], "b": [[0.5, None], [], [], [NAN]], "price": [1.5, None, 3.0, 4.0]}
@@ -224,7 +224,9 @@ DAY = dt.date(2020, 1, 1)
         (pa.Table.from_arrays([[1], [2]], ["a", "a"]), Feature("a"), ValueError, "more than one column named 'a'"),
         (pa.table({"a": [1], SIZE: [2]}), Feature("a"), ValueError, "reserved"),
         (pl.LazyFrame({"a": [1]}), Feature("a"), TypeError, "collect"),
+        (pl.DataFrame({"a": [1], PLACE: [2]}), Feature("a"), ValueError, "'cs.PLACE', which is reserved"),
         (pa.table({"a": [[1]]}), Feature(SIZE), ValueError, "No column is declared"),
+        (pa.table({"a": [[1]]}), Feature(PLACE), ValueError, "No column is declared"),
         (np.zeros(3), Feature("x0"), ValueError, "Reshape your data"),
         (np.zeros((3, 0)), Feature("x0"), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
         (np.zeros((0, 3)), Feature("x0"), ValueError, "0 sample"),
@@ -243,6 +245,13 @@ def test_rows_of_differing_lengths_are_named():
     frame = pa.table({"a": [[1], None, [1, 2]], "b": [[1], [], [1, 2]], "c": [[1], [], [1]]})
     with pytest.raises(ValueError, match=r"Row 2 .*'a' holds 2 token\(s\) but column 'c' holds 1"):
         read_sets(frame, [Feature("a"), Feature("b"), Feature("c")])
+
+
+@pytest.mark.parametrize("name", [PLACE, PLACE_FROM_START])
+@pytest.mark.parametrize("frame", [pa.table({"a": [1, 2]}), pa.table({"a": [1], "b": [[1, 2]]})])
+def test_places_without_lists_are_refused(frame, name):
+    with pytest.raises(ValueError, match=f"{name} is the place of a token.*from_long.*or leave {name} out"):
+        read_sets(frame, [Feature("a"), Feature(name)])
 
 
 def test_size_without_its_lists_is_refused():

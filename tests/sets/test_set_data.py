@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from clearset.sets import SIZE, SetData
+from clearset.sets import PLACE, PLACE_FROM_START, SIZE, SetData
 
 
 def example(sizes=(2, 0, 3, 1)):
@@ -42,12 +42,22 @@ def test_columns():
         ("b", [1, 3, 5, 7, 9, 11], False),
         ("price", [100, 101, 102, 103], True),
         (SIZE, [2, 0, 3, 1], True),
+        (PLACE, [1, 0, 2, 1, 0, 0], False),
+        (PLACE_FROM_START, [0, 1, 0, 1, 2, 0], False),
     ]:
         values, per_set = data.column(name)
         assert values.tolist() == expected
         assert per_set is expected_per_set
     with pytest.raises(ValueError, match="Did you mean 'price'"):
         data.column("prize")
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.permutations(range(8)))
+def test_places_are_those_of_lists_in_chosen_sets_as_well(sizes, order):
+    rows = [row for row in order if row < len(sizes)]
+    data = example(tuple(sizes))[rows]
+    assert data.column(PLACE_FROM_START)[0].tolist() == [t for row in rows for t in range(sizes[row])]
+    assert data.column(PLACE)[0].tolist() == [sizes[row] - 1 - t for row in rows for t in range(sizes[row])]
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.data())
@@ -119,6 +129,7 @@ def test_wrong_keys(key):
         ({"feature_names": ["a", 1]}, TypeError, "sequence of strings"),
         ({"feature_names": ["a", "a"]}, ValueError, "'a' is used twice"),
         ({"feature_names": ["a", SIZE]}, ValueError, "reserved"),
+        ({"feature_names": ["a", PLACE]}, ValueError, "'cs.PLACE' is reserved"),
         ({"feature_names": [], "values": np.zeros((3, 0))}, ValueError, "at least one token feature"),
         ({"set_values": [1.0, 2.0], "set_feature_names": ["a"]}, ValueError, "'a' is used twice"),
         ({"set_values": [1.0], "set_feature_names": ["p"]}, ValueError, "1 rows, but there are 2 sets"),

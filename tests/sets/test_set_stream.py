@@ -6,7 +6,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from clearset.sets import SIZE, Binning, Feature, Observed, SetStream, as_stream, read_sets
+from clearset.sets import PLACE, SIZE, Binning, Feature, Observed, SetStream, as_stream, read_sets
 
 N = 60
 TINY = 24 * 300  # bytes: a few rows in a piece
@@ -28,7 +28,7 @@ def table():
     )
 
 
-FEATURES = [Feature("stars"), Feature("shop", kind="categorical"), Feature("price"), Feature(SIZE)]
+FEATURES = [Feature("stars"), Feature("shop", kind="categorical"), Feature("price"), Feature(SIZE), Feature(PLACE)]
 
 
 def streamed(table, features, tmp_path, group=7, max_memory=TINY, rows=None):

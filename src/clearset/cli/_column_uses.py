@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from clearset.cli._table_files import list_columns
 from clearset.cli._unusable_columns import why_unusable
-from clearset.sets import resolve_features
+from clearset.sets import PLACES, resolve_features
 
 _MOST = 20
 
@@ -63,7 +63,7 @@ def uses_of_numbers(
     else:
         features = [feature.name for feature in resolve_features(X, declared)]
         ignored = {name: f"not declared in '{where}'" for name in X.column_names if name not in features}
-    lists = set(list_columns(X))
+    lists = {*list_columns(X), *PLACES}
     of_tokens = [name for name in features if name in lists]
     if not of_tokens:  # each set has one token, and its features are those of the set
         return ColumnUses({"features": features}, ignored)

@@ -13,7 +13,7 @@ from pyarrow import types
 
 from clearset.cli._options import CSV_SEPARATOR
 from clearset.cli._unusable_columns import decimal_hint, first_value, values_of, why_empty
-from clearset.sets import SIZE, combined, is_list, is_number, is_string
+from clearset.sets import BUILT_IN, combined, is_list, is_number, is_string
 
 # Only so many rows are looked at, so that it takes no time worth speaking of.
 _ROWS = 10_000
@@ -45,7 +45,7 @@ def keys_as_features(X: pa.Table, features: Iterable[str]) -> Iterator[str]:
 def features_without_values(X: pa.Table, features: Iterable[str]) -> Iterator[str]:
     """Yield a warning for each declared feature whose numbers tell nothing."""
     for name in features:
-        if name != SIZE and is_number(values_of(X[name]).type) and (why := why_empty(X[name])):
+        if name not in BUILT_IN and is_number(values_of(X[name]).type) and (why := why_empty(X[name])):
             yield f"'{name}' is declared as a feature, but tells nothing: {why}. Leave it out."
 
 

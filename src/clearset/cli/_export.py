@@ -42,6 +42,10 @@ def export(
         str | None, typer.Option(help="SQL: the column that names the set of a row; by default set.")
     ] = None,
     sets: Annotated[str | None, typer.Option(help="SQL: a table with a row for each set; by default none.")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="SQL: the column by which tokens are in order, for models that read their places."),
+    ] = None,
     key_file: KeyFile = None,
 ) -> None:
     """Write a model for another place, which scores the same without this package or with little of it."""
@@ -52,12 +56,14 @@ def export(
     chosen = format or _by_ending(output)
     if explanations is not None and chosen is not Format.onnx:
         raise ValueError(f"--explanations and --predictions are for ONNX, not for {chosen}. Leave them out.")
-    given = {"dialect": dialect and dialect.value, "table": table, "key": key, "sets": sets}
+    given = {"dialect": dialect and dialect.value, "table": table, "key": key, "sets": sets, "order": order}
     places: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if chosen is Format.sql and dialect is None:
         raise ValueError(f"SQL differs between databases. Give --dialect: {', '.join(Dialect)}.")
     if chosen is not Format.sql and places:
-        raise ValueError(f"--dialect, --table, --key and --sets are for SQL, not for {chosen}. Leave them out.")
+        raise ValueError(
+            f"--dialect, --table, --key, --sets and --order are for SQL, not for {chosen}. Leave them out."
+        )
     check_target(output, model)
     signing = key_in(key_file, to_sign=chosen is Format.runtime)
     fitted = load_model(model, signing)

@@ -10,7 +10,7 @@ import typer
 
 from clearset.display import counted
 from clearset.models import FittedJointModel, Model, Reading, part_of, read_frame
-from clearset.sets import SIZE, SetData
+from clearset.sets import BUILT_IN, SetData
 
 
 def tell_sets(model: Model | FittedJointModel, X: pa.Table, reading: Reading) -> None:
@@ -39,7 +39,7 @@ def _of_sets(model: Model, reading: Any) -> Iterator[str]:
     missing: dict[str, npt.NDArray[np.bool_]] = {}
     unknown: dict[str, npt.NDArray[np.bool_]] = {}
     for feature, categories in zip(model.binning.features, model.binning.categories, strict=True):
-        if feature.name == SIZE:
+        if feature.name in BUILT_IN:
             continue
         values, per_set = sets.column(feature.name)
         missing[feature.name] = _any_of_set(sets, np.isnan(values), per_set)

@@ -23,7 +23,7 @@ from clearset.cli._item_columns import ItemColumns
 from clearset.cli._options import CSV_SEPARATOR, CsvFormat, Task, TrainingOptions
 from clearset.cli._table_files import check_column, is_parquet, list_columns, names_in, plain_column, read_sets
 from clearset.engines import processes
-from clearset.sets import SIZE, Feature, Stream, as_stream, memory_limit, resolve_features
+from clearset.sets import BUILT_IN, Feature, Stream, as_stream, memory_limit, resolve_features
 
 # So many rows of data that are not read at once show what columns hold.
 _FIRST_ROWS = 10_000
@@ -108,7 +108,7 @@ def read_held_out(
         check_column(first, options.label, path)
         items.take(first, path)
         return items.of_stream(held, path, [options.label]), options.label
-    named = [name for name in data.uses.features if name != SIZE]
+    named = [name for name in data.uses.features if name not in BUILT_IN]
     columns = named if isinstance(data.X, Stream) else data.X.column_names
     if in_pieces and (held := as_stream(path)) is not None:
         held.check_columns([*columns, options.label])

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from clearset.display._protocols import ShownExplanation
-from clearset.sets import SIZE
+from clearset.sets import PLACE, PLACE_FROM_START, SIZE
 
 _MOST_FEATURES = 3
+_BUILT_IN = {SIZE: "number of tokens", PLACE: "place from the end", PLACE_FROM_START: "place from the start"}
 # What features of whole sets count where tokens are made of items.
 _COUNTED = {"items": "number of items", "tokens": "number of tokens"}
 _IN_ORDER = b"in_order"
@@ -18,8 +19,8 @@ _IN_ORDER = b"in_order"
 def shown(name: Any, most: int = 28) -> str:
     """Return a name as one line of text, without characters that change or hide others, shortened in the middle."""
     # Names that begin alike often differ at their end.
-    if isinstance(name, str) and name == SIZE:
-        return "number of tokens"
+    if isinstance(name, str) and name in _BUILT_IN:
+        return _BUILT_IN[name]
     text = str(name)
     if len(text) > 8 * most:
         text = text[: 4 * most] + text[-4 * most :]

@@ -9,11 +9,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from clearset.sets import (
-    SIZE,
     Feature,
     SetData,
     Trust,
     check_trusts,
+    feature_columns,
     has_missing,
     holds_lists,
     is_frame,
@@ -56,7 +56,7 @@ def read_training_sets(
     check_trusts(declared, resolved)
     data = read_sets(X, resolved)
     if "n_features_in_" not in vars(estimator):
-        names = [feature.name for feature in resolved if feature.name != SIZE]
+        names = feature_columns(resolved)
         estimator.n_features_in_ = len(names)
         if is_frame(X):
             estimator.feature_names_in_ = np.array(names, dtype=object)

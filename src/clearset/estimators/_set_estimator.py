@@ -20,13 +20,13 @@ from clearset.estimators._streams import check_alone, read_training_stream, sets
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Origin, Record, SetModel
 from clearset.sets import (
-    SIZE,
     Feature,
     SetSource,
     Trust,
     as_stream,
     check_weights,
     count_threads,
+    feature_columns,
     labels_of,
     memory_limit,
     read_sets,
@@ -251,7 +251,7 @@ class SetEstimator(ModelEstimator, ABC):
             origin=Origin.of(sets.fingerprint().with_labels(*data_labels)),
             sets_of_one=bool((sets.sizes == 1).all()),
             n_features_in=int(self.n_features_in_),
-            set_columns=tuple(f.name for f in features if f.name != SIZE and sets.is_of_sets(f.name)),
+            set_columns=tuple(name for name in feature_columns(features) if sets.is_of_sets(name)),
         )
         warn_of_training(record, self.epochs, stacklevel=4)
         return self

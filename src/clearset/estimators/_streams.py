@@ -7,7 +7,16 @@ import numpy as np
 
 from clearset.engines import MOST_LANES, processes
 from clearset.estimators._input import forget_columns, read_trusts
-from clearset.sets import SIZE, Feature, SetStream, Stream, Trust, check_trusts, memory_limit, resolve_features
+from clearset.sets import (
+    Feature,
+    SetStream,
+    Stream,
+    Trust,
+    check_trusts,
+    feature_columns,
+    memory_limit,
+    resolve_features,
+)
 from clearset.training import SET_BYTES
 
 # Of fewer sets several processes would not gain anything.
@@ -54,7 +63,7 @@ def read_training_stream(
     empty = stream.schema.empty_table().drop_columns(list(dict.fromkeys(taken)))
     resolved, declared = resolve_features(empty, features), read_trusts(trusts)
     check_trusts(declared, resolved)
-    names = [feature.name for feature in resolved if feature.name != SIZE]
+    names = feature_columns(resolved)
     estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
     return sets_of(stream, resolved, estimator.max_memory), resolved, declared
 

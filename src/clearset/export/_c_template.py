@@ -39,8 +39,9 @@ TEMPLATE = r"""// A model over sets of numbers and categories: C99, and the math
 
 /*TABLES*/
 
-// NAME_features has five numbers a feature: where it is read (0 tokens, 1 sets, 2 the number of tokens, 3 nowhere), its
-// column there, its first slot, how many slots it has before that of missing values, and whether it is categorical.
+// NAME_features has five numbers a feature: where it is read (0 tokens, 1 sets, 2 the number of tokens, 3 nowhere, 4
+// the place of the token from the end, 5 from the start), its column there, its first slot, how many slots it has
+// before that of missing values, and whether it is categorical.
 
 // Returns the code of a category that is a text; NAN of an unknown one.
 static inline double NAME_category(int feature, const char *text) {
@@ -116,7 +117,8 @@ static inline void NAME_score(const double *tokens, size_t n_tokens, const doubl
       const int kind = NAME_features[5 * d], column = NAME_features[5 * d + 1];
       x[d] = kind == 0 && n_tokens ? tokens[t * NAME_TOKEN_COLUMNS + (size_t)column] : kind == 1 ? set[column] : NAN;
       if (kind == 2) x[d] = (double)n_tokens;
-      else values += !isnan(x[d]);
+      else if (kind < 4) values += !isnan(x[d]);
+      else if (n_tokens) x[d] = (double)(kind == 4 ? n_tokens - 1 - t : t);
     }
     if (NAME_SETS_OF_ONE && n_tokens == 1 && !values) known = 0;
     for (r = 0; r < NAME_OUTPUTS * NAME_WIDTH; ++r) {

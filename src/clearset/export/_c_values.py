@@ -14,8 +14,10 @@ from clearset.artifact import check_target, write_file
 from clearset.export._c_template import KEYWORDS, LINKS, TEMPLATE
 from clearset.export._value_model import ValueModel
 from clearset.functions import Support
-from clearset.sets import SIZE
+from clearset.sets import PLACE, PLACE_FROM_START, SIZE
 
+# Where built-in features are read; see the template.
+_KINDS = {SIZE: 2, PLACE: 4, PLACE_FROM_START: 5}
 # Numbers of one line.
 _PER_LINE = 6
 
@@ -50,6 +52,8 @@ def _tables(model: ValueModel) -> Iterator[str]:
             told[kind].append(feature.name)
     for kind, what in ((0, "tokens"), (1, "sets")):
         yield f"// Columns of {what}, in order: {json.dumps(told[kind])}"
+    if any(kind > 3 for kind, _ in sources):
+        yield "// The order of tokens matters."
     sizes = {
         "FEATURES": len(sources),
         "TOKEN_COLUMNS": len(told[0]),
@@ -109,12 +113,11 @@ def _slots(keypoints: Any, known: Sequence[Any] | None) -> tuple[list[float], li
 
 
 def _sources(model: ValueModel) -> Iterator[tuple[int, int]]:
-    """Yield where each feature is read: of tokens (0), of sets (1), the size (2) or nowhere (3); and its column."""
-    counts = [0, 0, 0, 0]
+    """Yield where each feature is read, of tokens (0), of sets (1), nowhere (3) or built in; and its column."""
+    counts = [0] * 6
     for feature in model.binning.features:
-        kind = (
-            2 if feature.name == SIZE else 3 if feature.name in model.absent else int(feature.name in model.set_columns)
-        )
+        name = feature.name
+        kind = 3 if name in model.absent else _KINDS.get(name, int(name in model.set_columns))
         yield kind, counts[kind]
         counts[kind] += 1
 

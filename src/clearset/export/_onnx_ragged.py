@@ -29,14 +29,20 @@ class TokenSets:
     def __init__(self, offsets: Value) -> None:
         self.given = offsets.slice(1, 2**62) - offsets.slice(0, -1)
         self.sizes = self.given.apply("Max", 1)
-        self.set_of, starts = repeated(self.sizes)
+        self.set_of, self._starts = repeated(self.sizes)
         self.real = self.spread(self.given) > 0
-        places = self.spread(offsets.slice(0, -1) - starts) + self.set_of.shape().numbers()
+        places = self.spread(offsets.slice(0, -1) - self._starts) + self.set_of.shape().numbers()
         self._source = self.real.where(places, offsets.slice(-1, 2**62))
 
     def with_nothing(self, values: Value, nothing: float) -> Value:
         """Return what belongs to tokens of what belongs to given tokens; `nothing` where there is none."""
         return values.joined(np.array([nothing])).gather(self._source)
+
+    def places(self, *, from_end: bool) -> Value:
+        """Return the place of each token in its set, counted from the end or the start; NaN where there is none."""
+        numbers = self.set_of.shape().numbers() - self.spread(self._starts)
+        found = self.spread(self.sizes) - 1 - numbers if from_end else numbers
+        return self.real.where(found.cast(np.float64), np.nan)
 
     def given_tokens(self, values: Value, axis: int = 0) -> Value:
         """Return what belongs to given tokens of what belongs to tokens."""
@@ -65,6 +71,10 @@ class SetsOfOne:
 
     def __init__(self, n: Value) -> None:
         self.sizes = n.graph.constant(1).expanded(n)
+
+    def places(self, *, from_end: bool) -> Value:  # noqa: ARG002
+        """Return the place of each token, which is the only one of its set."""
+        return self.sizes.graph.constant(0.0).expanded(self.sizes.shape())
 
     def spread(self, values: Value) -> Value:
         """Return what belongs to tokens."""

@@ -16,7 +16,7 @@ from clearset.export._onnx_graph import Value
 from clearset.export._onnx_ragged import SetsOfOne, TokenSets
 from clearset.export._value_model import ValueModel
 from clearset.functions import Support
-from clearset.sets import SIZE
+from clearset.sets import BUILT_IN, PLACE, SIZE
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class _Inputs:
         function, sets_of_one, set_columns = model.function, model.sets_of_one, model.set_columns
         self._binning, self._function = model.binning, function
         self._calibration = np.asarray(function.calibration, np.float64).reshape(function.outputs, function.width, -1)
-        read = [feature for feature in model.binning.features if feature.name not in {*model.absent, SIZE}]
+        read = [feature for feature in model.binning.features if feature.name not in {*model.absent, *BUILT_IN}]
         self.sets: TokenSets | SetsOfOne
         offsets = None
         if not sets_of_one:
@@ -128,6 +128,8 @@ class _Inputs:
         if name == SIZE:
             given = self.sets.given if isinstance(self.sets, TokenSets) else self.sets.sizes
             return self.sets.spread(calibrated_numbers(given.cast(np.float64), np.asarray(keypoints), outputs))
+        if name in BUILT_IN:
+            return calibrated_numbers(self.sets.places(from_end=name == PLACE), np.asarray(keypoints), outputs)
         if name not in self._columns:
             nothing = graph.constant(outputs[..., -1:])
             return self.sets.spread(nothing.expanded(*outputs.shape[:2], self.sets.sizes.shape()))

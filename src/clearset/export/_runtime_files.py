@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -13,7 +13,7 @@ from clearset.artifact import check_target, write_file
 from clearset.files import Key, check_signing_key
 from clearset.functions import Link, SetFunction
 from clearset.runtime import pack_runtime_file
-from clearset.sets import SIZE, Binning
+from clearset.sets import BUILT_IN, Binning
 from clearset.tokens import OWN, PER_SET, Cross, Difference, Items, NGrams, TokenReader, as_bytes
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -53,7 +53,7 @@ def write_value_runtime(
         check_signing_key(key)
     arrays = _function_arrays(binning, function, link)
     layout = {"sizes": list(function.layout.sizes), "subsets": [list(subset) for subset in function.layout.subsets]}
-    features = _described(binning, {SIZE: "size"})
+    features = _described(binning, BUILT_IN)
     described = _description("values", features, function, link) | {
         "layout": layout,
         "sets_of_one": sets_of_one,
@@ -159,7 +159,7 @@ def _function_arrays(binning: Binning, function: SetFunction, link: Link) -> Arr
     return arrays
 
 
-def _described(binning: Binning, roles: dict[str, str]) -> list[dict[str, Any]]:
+def _described(binning: Binning, roles: Mapping[str, str]) -> list[dict[str, Any]]:
     edges = binning.slot_offsets.tolist()
     return [
         {

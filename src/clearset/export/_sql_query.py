@@ -97,6 +97,8 @@ class Places:
         The features that stand there; None for those that were of whole sets in training.
     prefix : str
         What the names of tables begin with that the setup makes.
+    order : str or None, default=None
+        The column of `table` that has the order of the tokens of a set.
     """
 
     dialect: str
@@ -106,6 +108,7 @@ class Places:
     sets: str | Sequence[str] | None
     set_columns: Sequence[str] | None
     prefix: str
+    order: str | None = None
 
     @property
     def writer(self) -> Dialect:
@@ -114,8 +117,21 @@ class Places:
             raise ValueError(f"dialect={self.dialect!r}, but dialect is one of {', '.join(map(repr, DIALECTS))}.")
         return DIALECTS[self.dialect]
 
-    def checked(self, known: Sequence[str], of_sets: Sequence[str]) -> Places:
-        """Return the places with `set_columns` in full; raise a ValueError for names of columns that are not known."""
+    def checked(self, known: Sequence[str], of_sets: Sequence[str], *, ordered: bool = False) -> Places:
+        """Return the places with `set_columns` in full; raise a ValueError for what the model does not read or lacks.
+
+        It is `ordered` if it reads the places of tokens.
+        """
+        if ordered and self.order is None:
+            raise ValueError(
+                "The model reads the places of tokens in their list, but the rows of a table have no order. Name the "
+                "column that has it: order='day'."
+            )
+        if self.order is not None and not ordered:
+            raise ValueError(
+                f"order={self.order!r}, but the model does not read the places of tokens, so that their order does not "
+                "matter. Leave it out."
+            )
         if isinstance(self.set_columns, str):
             raise TypeError(f"set_columns is the string {self.set_columns!r}; give a list of names of features.")
         for option, named in (("columns", self.columns), ("set_columns", self.set_columns or ())):
@@ -147,6 +163,18 @@ class Places:
     def token_key(self) -> str:
         """The key of the token in `rows`, NULL for a set without tokens."""
         return f"t.{name(self.key)}"
+
+    @property
+    def count(self) -> str:
+        """The number of tokens of the set in `rows`."""
+        return f"COUNT({self.token_key}) OVER (PARTITION BY {self.set_key})"
+
+    def place(self, *, from_end: bool) -> str:
+        """Return the place of the token in its set, from the end or the start; NULL for a set without tokens."""
+        rows = f"PARTITION BY {self.set_key} ORDER BY t.{name(self.order or '')}"
+        number = f"ROW_NUMBER() OVER ({rows})"
+        counted = f"{self.count} - {number}" if from_end else f"{number} - 1"
+        return f"CASE WHEN {self.token_key} IS NOT NULL THEN {counted} END"
 
     @property
     def set_key(self) -> str:

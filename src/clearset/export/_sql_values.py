@@ -10,7 +10,7 @@ from clearset.export._sql_outputs import add_classes, finish
 from clearset.export._sql_query import Places, Sql, Steps, quoted
 from clearset.export._value_model import ValueModel
 from clearset.functions import SetFunction, Support
-from clearset.sets import SIZE, Binning
+from clearset.sets import PLACE, PLACES, SIZE, Binning, feature_columns
 
 # Columns of one step; databases allow some 1,600 at least.
 _MOST_COLUMNS = 1500
@@ -30,7 +30,8 @@ def value_sql(places: Places, model: ValueModel) -> Sql:
     """
     binning, function, link = model.binning, model.function, model.link
     names = [feature.name for feature in binning.features]
-    places = places.checked([each for each in names if each != SIZE], model.set_columns)
+    ordered = any(name in PLACES and name not in model.absent for name in names)
+    places = places.checked(feature_columns(binning.features), model.set_columns, ordered=ordered)
     n_means, steps = len(function.calibration), Steps(places.writer)
     n_weights = sum(size for size in function.layout.sizes if size > 2) * n_means
     if max(n_means * len(names), n_weights) > _MOST_COLUMNS:
@@ -56,9 +57,11 @@ def _add_tokens(steps: Steps, places: Places, model: ValueModel) -> None:
     binning, selected, known = model.binning, [f"{places.set_key} AS set_key"], []
     for place, feature in enumerate(binning.features):
         if feature.name == SIZE:
-            read = f"CAST(COUNT({places.token_key}) OVER (PARTITION BY {places.set_key}) AS {DOUBLE})"
+            read = f"CAST({places.count} AS {DOUBLE})"
         elif feature.name in model.absent:
             read = f"CAST(NULL AS {DOUBLE if feature.kind == 'numeric' else 'TEXT'})"
+        elif feature.name in PLACES:
+            read = f"CAST({places.place(from_end=feature.name == PLACE)} AS {DOUBLE})"
         else:
             column = places.column(feature.name)
             categories = binning.categories[place]

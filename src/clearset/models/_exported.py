@@ -91,6 +91,7 @@ class Exported(WrittenAsOnnx):
         sets: str | Sequence[str] | None = None,
         set_columns: Sequence[str] | None = None,
         prefix: str = "clearset_",
+        order: str | None = None,
     ) -> Sql:
         """Write the model as a query that scores the sets of a database where they stand.
 
@@ -115,6 +116,9 @@ class Exported(WrittenAsOnnx):
             those that were plain columns in training.
         prefix : str, default="clearset_"
             What the names of the tables begin with that hold the scores of items, for models over strings.
+        order : str, optional
+            The column of `table` by which the tokens of a set are in order, for models that read their places
+            (`clearset.PLACE`), which need it: it has a value in each row, and none twice in a set.
 
         Returns
         -------
@@ -137,7 +141,7 @@ class Exported(WrittenAsOnnx):
         >>> product, bool(abs(prediction - model.predict(products)[0]) < 1e-9)
         ('lamp', True)
         """
-        places = Places(dialect, table, key, dict(columns or {}), sets, set_columns, prefix)
+        places = Places(dialect, table, key, dict(columns or {}), sets, set_columns, prefix, order)
         return self.as_model().sql(places)
 
     def to_c(self, path: str | os.PathLike[str], name: str = "model") -> None:

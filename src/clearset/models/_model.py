@@ -100,8 +100,6 @@ class Model(FittedModel, PredictsLabels, Estimates):
 
     semantic: ClassVar[bool] = False
     """Whether it reads strings and texts by a token table."""
-    counter: ClassVar[str]
-    """The name of the feature that counts the tokens of a set."""
 
     estimator: str
     parameters: Mapping[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from clearset.engines import engine
 from clearset.functions import SetFunction
 from clearset.models._arrays import FloatArray, IntArray
-from clearset.sets import CrossedPositions, Positions
+from clearset.sets import PLACE, PLACE_FROM_START, PLACES, SIZE, CrossedPositions, Positions
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
@@ -68,6 +68,13 @@ class ScoredSets(ABC):
     @abstractmethod
     def usual_scores(self, place: int) -> FloatArray:
         """Score all tokens, ``(T, C, K)``, the calibrated feature at a place as it is on average."""
+
+    @abstractmethod
+    def _with_one_less(self) -> tuple[FloatArray, FloatArray]:
+        """Score all tokens, ``(T, C, K)`` each, as if another one of their set were gone: a later one, an earlier one.
+
+        What counts tokens falls by one, whichever goes, and a place by one on one side of it.
+        """
 
     def outputs(self, means: FloatArray) -> FloatArray:
         """Apply rho to ``(N, C, K)`` mean scores: ``(N, C)``."""
@@ -141,18 +148,20 @@ class ScoredSets(ABC):
 
     def without(self) -> FloatArray:
         """Predict each set without each of its tokens, ``(T,)``; NaN for the only one."""
-        # Where a feature counts tokens, it falls by one for all that are left, whichever token goes: two scores for
-        # each token are enough.
-        sizes, scores, counter = self.sizes, self.as_they_are, self.model.counter
-        if counter in self.names:
-            slots, fractions = self.binning.place(counter, (sizes - 1).astype(np.float64), np.float64)
-            scores = self.scores(self.names.index(counter), slots[self.set_of], fractions[self.set_of])
+        sizes, (earlier, later) = self.sizes, self._with_one_less()
+        left = self.total(later)[self.set_of] - later
+        if later is not earlier:
+            left += self._sums_before(earlier) - self._sums_before(later)
         several = np.flatnonzero(sizes[self.set_of] > 1)
         sets = self.set_of[several]
-        means = (self.total(scores)[sets] - scores[several]) / (sizes[sets] - 1).reshape(-1, 1, 1)
-        predictions = np.full(len(scores), np.nan)
-        predictions[several] = self.predictions(means, sets, fewer=1)
+        predictions = np.full(len(left), np.nan)
+        predictions[several] = self.predictions(left[several] / (sizes[sets] - 1).reshape(-1, 1, 1), sets, fewer=1)
         return predictions
+
+    def _sums_before(self, scores: FloatArray) -> FloatArray:
+        """Add up the scores of the tokens that stand before each in its set."""
+        sums = np.cumsum(scores, axis=0) - scores
+        return np.asarray(sums - sums[self.offsets[:-1]][self.set_of])
 
     @abstractmethod
     def _reordered_scores(self, place: int, order: IntArray) -> FloatArray:
@@ -247,11 +256,34 @@ class ScoredPlainSets(ScoredSets):
     positions: Positions
 
     def scores(self, place: int | None = None, slots: Any = 0, fractions: Any = 0.0) -> FloatArray:
+        return self._scores_with({} if place is None else {place: (slots, fractions)})
+
+    def _scores_with(self, moved: Mapping[int, tuple[Any, Any]]) -> FloatArray:
         positions = self.positions
-        if place is not None:
+        if moved:
             positions = Positions(positions.slots.copy(), positions.fractions.copy(), positions.offsets)
-            positions.slots[place], positions.fractions[place] = slots, fractions
+            for place, (slots, fractions) in moved.items():
+                positions.slots[place], positions.fractions[place] = slots, fractions
         return self._scored(positions, self.function)
+
+    def _with_one_less(self) -> tuple[FloatArray, FloatArray]:
+        size = self.sizes[self.set_of] - 1
+        first = np.arange(len(size)) - self.offsets[self.set_of]
+        last = size - first
+        without_later = {SIZE: size, PLACE: last - 1, PLACE_FROM_START: first}
+        without_earlier = {SIZE: size, PLACE: last, PLACE_FROM_START: first - 1}
+        moved = self._moved(without_later)
+        earlier = self._scores_with(moved) if moved else self.as_they_are
+        ordered = any(name in PLACES for name in self.names)
+        return earlier, self._scores_with(self._moved(without_earlier)) if ordered else earlier
+
+    def _moved(self, values: Mapping[str, IntArray]) -> dict[int, tuple[Any, Any]]:
+        """Return where values of built-in features stand, of those that the model has."""
+        return {
+            place: self.binning.place(name, values[name].astype(np.float64), np.float64)
+            for place, name in enumerate(self.names)
+            if name in values
+        }
 
     def usual_scores(self, place: int) -> FloatArray:
         positions = self.positions

@@ -15,6 +15,9 @@ from clearset.tokens import PER_SET
 if TYPE_CHECKING:
     from clearset.models._semantic_model import SemanticModel
 
+# The feature that counts the tokens of a set.
+_COUNTER = "tokens"
+
 
 class ScoredTokens(ScoredSets):
     """Sets of crossed tokens; of the value, the first feature, only that for the class explained is changed.
@@ -53,6 +56,13 @@ class ScoredTokens(ScoredSets):
             positions = replace(positions, slots=positions.slots.copy(), fractions=positions.fractions.copy())
             positions.slots[place - 1], positions.fractions[place - 1] = slots, fractions
         return self._scored(positions, self.function)
+
+    def _with_one_less(self) -> tuple[FloatArray, FloatArray]:
+        scores = self.as_they_are
+        if _COUNTER in self.names:
+            slots, fractions = self.binning.place(_COUNTER, (self.sizes - 1).astype(np.float64), np.float64)
+            scores = self.scores(self.names.index(_COUNTER), slots[self.set_of], fractions[self.set_of])
+        return scores, scores
 
     def usual_scores(self, place: int) -> FloatArray:
         positions, missing = self.positions, int(self.binning.slot_offsets[place + 1]) - 1

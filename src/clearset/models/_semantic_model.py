@@ -116,7 +116,6 @@ class SemanticModel(SemanticMethods, Model):
     """
 
     semantic: ClassVar[bool] = True
-    counter: ClassVar[str] = "tokens"
     write = write_semantic_model
     histogram = table_histogram
 

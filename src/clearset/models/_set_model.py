@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -26,13 +26,14 @@ from clearset.models.documents import ShownExamples
 from clearset.models.documents._set_examples import SetExamples
 from clearset.models.edits._log import forbidden_features
 from clearset.sets import (
-    SIZE,
+    BUILT_IN,
     Feature,
     Positions,
     SetData,
     Stream,
     check_numbers,
     class_places,
+    feature_columns,
     holds_lists,
     is_frame,
     label_column,
@@ -94,7 +95,6 @@ class SetModel(Model):
     True
     """
 
-    counter: ClassVar[str] = SIZE
     write = write_set_model
 
     sets_of_one: bool = False
@@ -141,13 +141,13 @@ class SetModel(Model):
 
     def columns_of(self, stream: Stream) -> list[str]:
         forbidden = forbidden_features(self.edits)
-        names = [feature.name for feature in self.binning.features if feature.name != SIZE]
+        names = feature_columns(self.binning.features)
         return [name for name in names if name in stream.schema.names or name not in forbidden]
 
     def _with_forbidden(self, X: Any) -> Any:
         """Add columns without values to a frame that lacks forbidden features: nobody needs to have these any more."""
         frame = nw.from_native(X, eager_only=True)
-        kinds = {feature.name: feature.kind for feature in self.binning.features if feature.name != SIZE}
+        kinds = {feature.name: feature.kind for feature in self.binning.features if feature.name not in BUILT_IN}
         absent = [name for name in forbidden_features(self.edits) if name in kinds and name not in frame.columns]
         types = {name: nw.Float64() if kinds[name] == "numeric" else nw.String() for name in absent}
         return frame.with_columns(nw.lit(None, dtype).alias(name) for name, dtype in types.items()).to_native()
@@ -185,7 +185,7 @@ class SetModel(Model):
 
     def scope(self, feature: Feature) -> str:
         # Only data tell what belongs to whole sets.
-        return "size" if feature.name == SIZE else "token"
+        return BUILT_IN.get(feature.name, "token")
 
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
         return SetExamples(self, X, y, names)

@@ -18,7 +18,7 @@ from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Certifi
 from clearset.models._fitted import Record
 from clearset.models._origin import Origin
 from clearset.models.edits._log import edits_from_json, edits_to_json
-from clearset.sets import SIZE, Binning, Feature, Trust, check_threads, check_trusts, read_classes
+from clearset.sets import Binning, Feature, Trust, check_threads, check_trusts, feature_columns, read_classes
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
@@ -97,7 +97,7 @@ def set_model_parts(artifact: Artifact) -> dict[str, Any]:
 def _read_set_columns(document: Mapping[str, Any], binning: Binning) -> tuple[str, ...]:
     """Return the features of whole sets; files of the first version do not tell them."""
     names = document.get("set_columns", [])
-    known = {feature.name for feature in binning.features} - {SIZE}
+    known = set(feature_columns(binning.features))
     if not isinstance(names, list) or len(set(names)) < len(names) or not known.issuperset(names):
         raise ValueError(f"the features of whole sets are {names!r}")
     return tuple(names)

@@ -18,6 +18,10 @@ from clearset.runtime._scorer import FloatArray, IntArray, ScoredBatch, Scorer
 
 _native: Any = import_module("clearset._native") if find_spec("clearset._native") else None
 
+# What features are of that need no column.
+_PLACES = ("place", "place_from_start")
+_BUILT_IN = ("size", *_PLACES)
+
 
 class ValueScorer(Scorer):
     """Scores sets of numbers and categories."""
@@ -87,7 +91,7 @@ class ValueScorer(Scorer):
         sizes = np.diff(offsets)
         if not self._told["sets_of_one"] or not (sizes == 1).all():
             return sizes
-        known = [~np.isnan(c) for c, each in zip(columns, self._features, strict=True) if each["of"] != "size"]
+        known = [~np.isnan(c) for c, each in zip(columns, self._features, strict=True) if each["of"] not in _BUILT_IN]
         return np.where(np.any(known, axis=0), sizes, 0)
 
     def _means(
@@ -136,9 +140,12 @@ class ValueScorer(Scorer):
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         columns, per_set = [], []
         for place, name in enumerate(self.names):
-            of_set = name not in several
-            if self._features[place]["of"] == "size":
+            of_set, role = name not in several, self._features[place]["of"]
+            if role == "size":
                 columns.append(np.array(sizes, np.float64))
+            elif role in _PLACES:
+                of_set = not several
+                columns.append(_places(role, offsets) if several else np.where(np.array(sizes) > 0, 0.0, np.nan))
             elif name in read:
                 columns.append(self._numbers(place, read[name][0]))
             else:
@@ -148,7 +155,7 @@ class ValueScorer(Scorer):
 
     def _wanted(self, sets: Mapping[str, Any]) -> list[str]:
         unused = [name for name in self._told["unused"] if name not in sets]
-        return [each["name"] for each in self._features if each["of"] != "size" and each["name"] not in unused]
+        return [each["name"] for each in self._features if each["of"] not in _BUILT_IN and each["name"] not in unused]
 
     def _numbers(self, place: int, flat: list[Any]) -> FloatArray:
         """Return numbers as they are, and categories as codes."""
@@ -179,6 +186,13 @@ class ValueScorer(Scorer):
             other = flat[present.index(True)]
             raise TypeError(f"Feature {name!r} has categories like {known!r}; received {str(other)[:60]!r}.")
         return np.array(found, np.float64)
+
+
+def _places(role: str, offsets: IntArray) -> FloatArray:
+    """Return the place of each token in its list, counted from the end or the start."""
+    tokens, sizes = np.arange(offsets[-1]), np.diff(offsets)
+    found = np.repeat(offsets[1:] - 1, sizes) - tokens if role == "place" else tokens - np.repeat(offsets[:-1], sizes)
+    return np.asarray(found, np.float64)
 
 
 def _flat(name: str, column: Any) -> tuple[list[Any], list[int] | None]:

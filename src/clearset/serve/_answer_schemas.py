@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clearset.sets import BUILT_IN
+
 Schema = Mapping[str, Any]
 
 
@@ -112,7 +114,7 @@ _FEATURE = members(
         "categories": {"type": ["array", "null"], "items": TEXT},
         "monotonic": {"description": "A direction, pairs of categories, or null."},
         "shape": {"type": ["string", "null"]},
-        "scope": {"enum": ["token", "set", "size"]},
+        "scope": {"enum": ["token", "set", *BUILT_IN.values()]},
     }
 )
 _TABLE = members(

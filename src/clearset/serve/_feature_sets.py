@@ -9,7 +9,7 @@ from clearset.models.edits import Forbid
 from clearset.serve._errors import InconsistentError
 from clearset.serve._json_columns import LARGEST, check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
-from clearset.sets import SIZE
+from clearset.sets import feature_columns
 
 
 class FeatureSets(SetReader):
@@ -17,7 +17,7 @@ class FeatureSets(SetReader):
 
     def __init__(self, model: Any) -> None:
         features = [feature.name for feature in model.binning.features]
-        self._names = list(model.feature_names_in or [name for name in features if name != SIZE])
+        self._names = list(model.feature_names_in or feature_columns(model.binning.features))
         forbidden = {logged.edit.feature for logged in model.edits if isinstance(logged.edit, Forbid)}
         self._needed = [name for name in self._names if name not in forbidden]
         fitted = zip(features, model.binning.categories, strict=True)

@@ -3,11 +3,12 @@
 from ._arranged_sets import ArrangedSets
 from ._arrow_columns import combined, decode, is_list, is_number, is_string, unnest
 from ._binning import Binning, ValueColumn
+from ._built_in import BUILT_IN, PLACE, PLACE_FROM_START, PLACES, SIZE
 from ._categories import Category, places_of_codes, sorted_categories
 from ._columns_as_arrow import holds_lists, is_frame, library_of, name_columns
 from ._exact_words import exact_words
 from ._examples import column_names, count_examples, take_examples
-from ._features import SIZE, Feature
+from ._features import Feature, feature_columns
 from ._file_rows import FileRows
 from ._fingerprint import DataColumn, Fingerprint, digest, fingerprint_of, in_one_form
 from ._from_long import from_long
@@ -47,6 +48,10 @@ from ._trust import Trust, check_trusts
 from ._unknown_names import unknown_name
 
 __all__ = [
+    "BUILT_IN",
+    "PLACE",
+    "PLACES",
+    "PLACE_FROM_START",
     "SIZE",
     "ArrangedSets",
     "Binning",
@@ -87,6 +92,7 @@ __all__ = [
     "digest",
     "entries",
     "exact_words",
+    "feature_columns",
     "fingerprint_of",
     "from_long",
     "gather",

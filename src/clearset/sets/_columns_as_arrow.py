@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ._arrow_columns import is_list
-from ._features import SIZE
+from ._built_in import BUILT_IN
 from ._spark_frames import lazy_frame_error
 from ._unknown_names import unknown_name
 
@@ -96,8 +96,9 @@ def as_frame(X: object) -> nw.DataFrame[Any]:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    if SIZE in names:
-        raise ValueError(f"A column is named {SIZE!r}, which is reserved. Rename the column.")
+    for name in BUILT_IN:
+        if name in names:
+            raise ValueError(f"A column is named {name!r}, which is reserved. Rename the column.")
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"X has more than one column named {', '.join(map(repr, twice))}. Rename them.")

@@ -5,13 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from graphlib import CycleError, TopologicalSorter
 from operator import index
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
+from ._built_in import BUILT_IN, SIZE
 from ._categories import Category, as_category
 from ._short_repr import short_repr
-
-SIZE: Final = "cs.SIZE"
-"""Reserved name of the built-in set feature M(x), the number of tokens of a set. It needs no column."""
 
 Direction = Literal["increasing", "decreasing"]
 
@@ -23,7 +21,8 @@ class Feature:
     Parameters
     ----------
     name : str
-        The column, or `SIZE` for the number of tokens of the set.
+        The column, or a built-in feature: `SIZE`, the number of tokens of the set, `PLACE` or `PLACE_FROM_START`, the
+        place of the token counted from the end or the start of its list.
     monotonic : {"increasing", "decreasing"} or sequence of (lower, higher) pairs, optional
         Direction in which the prediction may move with the feature. For a categorical feature: pairs of
         categories, the second of which may never lower the prediction against the first.
@@ -47,6 +46,15 @@ class Feature:
     (('flea_market', 'flagship'),)
     >>> Feature("star_rating", monotonic="increasing")
     Feature('star_rating', monotonic='increasing')
+
+    Where the order of tokens means something, as that of visits, their place is a feature; 0 is the last one:
+
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> visits = pa.table({"pain": [[1.0, 5.0], [5.0, 1.0], [2.0], [3.0, 2.0, 4.0]] * 10})
+    >>> model = cs.SetRegressor(["pain", cs.Feature(cs.PLACE, keypoints=3)], random_state=0)
+    >>> model.fit(visits, [5.0, 1.0, 2.0, 4.0] * 10).explain(visits[:1]).tokens["cs.PLACE"].to_pylist()
+    [1.0, 0.0]
     """
 
     name: str
@@ -62,7 +70,9 @@ class Feature:
         if not isinstance(self.name, str):
             raise TypeError(f"A feature's name is a string; received {self.name!r}. Rename the column.")
         if not self.name:
-            raise ValueError("A feature's name is empty. Give the name of a column, or SIZE.")
+            raise ValueError(
+                "A feature's name is empty. Give the name of a column, or SIZE, PLACE or PLACE_FROM_START."
+            )
         self._one_of("kind", ("numeric", "categorical"))
         if self.kind == "categorical":
             self._check_categorical()
@@ -134,8 +144,9 @@ class Feature:
         return low, high
 
     def _check_categorical(self) -> None:
-        if self.name == SIZE:
-            raise ValueError("SIZE is a number, the tokens of a set. Leave out kind='categorical'.")
+        if self.name in BUILT_IN:
+            what = "the tokens of a set" if self.name == SIZE else "the place of a token"
+            raise ValueError(f"{self.name} is a number, {what}. Leave out kind='categorical'.")
         for field in ("keypoints", "bounds", "shape"):
             if (value := getattr(self, field)) is not None:
                 raise ValueError(
@@ -171,3 +182,8 @@ class Feature:
                 f"Feature {self.name!r} orders its categories in a cycle: {cycle}. Remove one of the pairs."
             ) from None
         return tuple(found)
+
+
+def feature_columns(features: Iterable[Feature]) -> list[str]:
+    """Return the names of the features that have a column, which built-in ones have not."""
+    return [feature.name for feature in features if feature.name not in BUILT_IN]

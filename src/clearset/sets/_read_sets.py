@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from ._arrow_columns import is_list, to_codes, to_numbers, unnest
+from ._built_in import BUILT_IN, PLACES, SIZE
 from ._categories import Category
 from ._columns_as_arrow import Columns, columns_of, is_frame
-from ._features import SIZE, Feature
+from ._features import Feature, feature_columns
 from ._offsets import FloatArray, IntArray
 from ._set_data import SetData
 
@@ -53,7 +54,7 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
     _require_sets(columns.n_rows)
     if isinstance(X, pa.Table) and (found := _lists_of_doubles(X, features)) is not None:
         return found
-    read = [_read_column(columns, feature) for feature in features if feature.name != SIZE]
+    read = [_read_column(columns, feature) for feature in features if feature.name not in BUILT_IN]
     lists = {column.name: column.offsets for column in read if column.offsets is not None}
     if not lists:
         _require_no_lists(columns, features)
@@ -70,7 +71,7 @@ def read_sets(X: object, features: Sequence[Feature]) -> SetData:
 
 def _lists_of_doubles(table: pa.Table, features: Sequence[Feature]) -> SetData | None:
     """Return sets whose features are all lists of doubles without nulls, as they are in memory; None for others."""
-    names = [feature.name for feature in features if feature.name != SIZE]
+    names = feature_columns(features)
     numeric = all(feature.kind == "numeric" for feature in features)
     if _native is None or not numeric or not names or not set(names) <= set(table.column_names):
         return None
@@ -182,8 +183,14 @@ def _common_offsets(lists: dict[str, IntArray]) -> IntArray:
 
 def _require_no_lists(columns: Columns, features: Sequence[Feature]) -> None:
     declared = [feature.name for feature in features]
-    if declared == [SIZE] or not declared:
+    if not feature_columns(features):
         raise ValueError("No column is declared. Declare at least one token feature, with or without SIZE.")
+    for name in PLACES:
+        if name in declared:
+            raise ValueError(
+                f"{name} is the place of a token among those of list columns, but no such column is read. Group the "
+                f"rows by set first: clearset.from_long(X, by=...), or leave {name} out."
+            )
     if SIZE in declared:
         # SIZE would be 1 everywhere, which nobody means who has lists in the frame.
         for name in columns.names:

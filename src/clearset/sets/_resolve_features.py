@@ -6,8 +6,9 @@ import pyarrow as pa
 from pyarrow import types
 
 from ._arrow_columns import is_list, is_number, is_string
+from ._built_in import BUILT_IN
 from ._columns_as_arrow import columns_of
-from ._features import SIZE, Feature
+from ._features import Feature
 from ._set_data import SetData
 from ._unknown_names import unknown_name
 
@@ -45,7 +46,7 @@ def resolve_features(X: object, features: Sequence[str | Feature] | None) -> tup
     for feature in resolved:
         if feature.name in seen:
             raise ValueError(f"Feature {feature.name!r} is declared twice. Leave one of the two out.")
-        if feature.name != SIZE and feature.name not in known:
+        if feature.name not in {*BUILT_IN, *known}:
             raise ValueError(unknown_name("Column", feature.name, known))
         seen.add(feature.name)
     return resolved

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._built_in import BUILT_IN, built_in_column
 from ._categories import Category
-from ._features import SIZE
 from ._fingerprint import DataColumn, Fingerprint, SetHashes, fingerprint_of
 from ._offsets import FloatArray, IntArray, gather
 from ._unknown_names import unknown_name
@@ -158,8 +158,8 @@ class SetData:
 
     def column(self, name: str) -> tuple[FloatArray, bool]:
         """Return the values of a feature, and whether there is one per set (else one per token)."""
-        if name == SIZE:
-            return self.sizes.astype(np.float64), True
+        if name in BUILT_IN:
+            return built_in_column(name, self.offsets)
         if name in self.feature_names:
             return self._tokens[self.feature_names.index(name)], False
         if name in self.set_feature_names:
@@ -181,7 +181,7 @@ class SetData:
         if not unknown.all():
             return self.sizes
         for name in names:
-            if name != SIZE and unknown.any():
+            if name not in BUILT_IN and unknown.any():
                 unknown = unknown & np.isnan(self.column(name)[0])
         return np.where(unknown, 0, self.sizes)
 
@@ -234,8 +234,9 @@ class SetData:
         if len(set(names)) < len(names):
             twice = [name for place, name in enumerate(names) if name in names[:place]]
             raise ValueError(f"The name {twice[0]!r} is used twice. Give every feature its own name.")
-        if SIZE in names:
-            raise ValueError(f"The name {SIZE!r} is reserved for the number of tokens. Rename the feature.")
+        for name in BUILT_IN:
+            if name in names:
+                raise ValueError(f"The name {name!r} is reserved for a built-in feature. Rename the feature.")
         with np.errstate(over="ignore", invalid="ignore"):
             # A finite sum has finite parts only, and is quicker to find.
             sums = [float(np.add.reduce(values)) for values in (*self._tokens, *self._sets)]

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrow_columns import is_list
-from ._features import SIZE, Feature
+from ._built_in import PLACES, SIZE
+from ._features import Feature, feature_columns
 from ._fingerprint import DataColumn, Fingerprint, SetHashes, fingerprint_of
 from ._read_sets import read_sets
 from ._set_data import SetData
@@ -84,7 +85,7 @@ class SetStream:
         self.stream, self.features = stream, tuple(features)
         self.rows, self._gather = rows or (0, stream.n_rows), gather or (lambda array: [array])
         self.first = self.rows[0]
-        self._columns = [feature.name for feature in features if feature.name != SIZE]
+        self._columns = feature_columns(features)
         stream.check_columns(self._columns)
         # A piece is held as Arrow, as numbers, as positions and packed, some of it twice.
         self._bytes_at_once = max_memory // 24
@@ -135,7 +136,7 @@ class SetStream:
 
     def is_of_sets(self, name: str) -> bool:
         """Return whether a feature has one value for each set (else one for each token)."""
-        return name == SIZE or bool(self._lists and name not in self._lists)
+        return name == SIZE or bool(self._lists and name not in (*self._lists, *PLACES))
 
     def fingerprint(self) -> Fingerprint:
         """Return a hash of the sets of all processes; found in the first pass."""

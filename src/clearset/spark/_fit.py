@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clearset.engines import MOST_LANES
 from clearset.estimators import SetClassifier, SetRegressor, as_estimator
-from clearset.sets import SIZE, Feature
+from clearset.sets import BUILT_IN, Feature
 from clearset.spark._frames import check_columns, check_frame
 from clearset.spark._model_bytes import ModelBytes
 
@@ -92,7 +92,7 @@ def _features(estimator: Any, df: DataFrame, others: list[str]) -> list[str]:
     if estimator.features is None:
         return [name for name in df.columns if name not in others]
     names = [feature.name if isinstance(feature, Feature) else feature for feature in estimator.features]
-    return [name for name in names if name != SIZE]
+    return [name for name in names if name not in BUILT_IN]
 
 
 @contextmanager

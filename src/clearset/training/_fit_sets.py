@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from clearset.engines import MOST_LANES, TrainingSets, processes
 from clearset.functions import Layout, Loss, SetFunction, enough
-from clearset.sets import SIZE, Binning, Feature, Observed, Trust
+from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
@@ -111,7 +111,7 @@ def _lanes(task: SetTask, data: LabelledSets, binning: Binning, layout: Layout, 
 
 def _says_more(task: SetTask, data: LabelledSets) -> bool:
     """Return whether there is more to say of small sets than their tokens do: by features of the set, or a promise."""
-    whole = any(data.sets.is_of_sets(feature.name) for feature in task.features if feature.name != SIZE)
+    whole = any(data.sets.is_of_sets(name) for name in feature_columns(task.features))
     return whole or is_promised(task.features, task.trusts, (SIZE,))
 
 

@@ -1,6 +1,7 @@
 /* Where the model goes beyond what it has learned from, in words. */
 
 import { count, named, show } from "./elements.js";
+import * as Evaluate from "./evaluate.js";
 import * as Features from "./features.js";
 import * as Tokens from "./tokens.js";
 
@@ -24,7 +25,7 @@ export function cautions(model, rows, n) {
 
 function ofFeature(model, d, rows) {
   const feature = model.features[d];
-  const values = feature.scope === "token" ? rows.map((row) => row[d]) : [rows[0][d]];
+  const values = Evaluate.ofTokens(feature) ? rows.map((row) => row[d]) : [rows[0][d]];
   const { keypoints, categories } = feature;
   const [low, high] = keypoints ? [keypoints[0], keypoints.at(-1)] : [0, categories.length];
   const odd = values.filter((value) => value !== null && (value < low || value > high));

@@ -107,8 +107,8 @@ export function explain(model, result, c, asUsual) {
   const weight = (n ? Evaluate.supported(model, n) : 1) / scores.length;
   let own = scores.map((row) => row.map((score, i) => score - start[i]));
   const changes = new Map();
-  for (const [d, { scope }] of model.features.entries()) {
-    if (scope === "token" && !model.told_apart) continue;
+  for (const [d, feature] of model.features.entries()) {
+    if (Evaluate.ofTokens(feature) && !model.told_apart) continue;
     const usual = asUsual(d);
     const change = scores.map((row, t) => row.map((score, i) => score - usual[t][i]));
     own = own.map((row, t) => row.map((score, i) => score - change[t][i]));

@@ -125,11 +125,25 @@ function predicted(model, outputs) {
   return { estimates: parts.map((part) => part / sum), chosen };
 }
 
-/* The tokens of a set as phi reads them: whole-set values the same in all; no token is one all missing. */
-export function rows(model, set, size = set.tokens.length) {
-  const tokens = set.tokens.length ? set.tokens : [model.features.map(() => null)];
-  const of = { size: () => size, set: (_, d) => set.set[d], token: (token, d) => token[d] };
-  return tokens.map((token) => model.features.map((feature, d) => of[feature.scope](token, d)));
+/* Whether a feature has a value for each token; others have one for the whole set. */
+export const ofTokens = ({ scope }) => scope !== "set" && scope !== "size";
+
+/* Whether the order of tokens matters. */
+export const ordered = ({ features }) => features.some(({ scope }) => scope.startsWith("place"));
+
+/* The tokens of a set as phi reads them: whole-set values the same in all; no token is one all missing. What is built
+   in counts as if so many `later` and `earlier` tokens were gone. */
+export function rows(model, set, { later = 0, earlier = 0 } = {}) {
+  const n = set.tokens.length;
+  const tokens = n ? set.tokens : [model.features.map(() => null)];
+  const of = {
+    size: () => n - later - earlier,
+    place: (_, __, t) => (n ? n - 1 - t - later : null),
+    place_from_start: (_, __, t) => (n ? t - earlier : null),
+    set: (_, d) => set.set[d],
+    token: (token, d) => token[d],
+  };
+  return tokens.map((token, t) => model.features.map((feature, d) => of[feature.scope](token, d, t)));
 }
 
 function mean(scores) {
@@ -186,22 +200,25 @@ export const followed = (model, { estimates }, c) =>
   estimates[model.classes && model.classes.length === 2 ? 1 : c];
 
 /* What is said of a set of n > 1 tokens without one of them, as a function of its place; the scores are those in a
-   set of n - 1. */
-export function leaving(model, scores, n) {
-  const all = mean(scores);
+   set of n - 1: of tokens before the one that is gone, and of those after it. */
+export function leaving(model, before, n, after = before) {
+  const all = mean(after);
+  const more = [all.map(() => 0)];
+  for (const [i, row] of before.entries()) more.push(row.map((score, k) => more[i][k] + score - after[i][k]));
   return (i) => {
-    const others = all.map((value, k) => (value * n - scores[i][k]) / (n - 1));
+    const others = all.map((value, k) => (value * n - after[i][k] + more[i][k]) / (n - 1));
     return fromMeans(model, drawn(model, others, n - 1), n - 1);
   };
 }
 
-/* The same of a set; null where nothing would be left, or where there is too much to compare. A feature that counts
-   tokens falls by one, whichever goes. */
+/* The same of a set; null where nothing would be left, or where there is too much to compare. What counts
+   tokens falls by one, whichever goes, and a place by one on one side of it. */
 export function without(model, set, { scores, n }) {
   if (n < 2 || n > MOST_COMPARED) return null;
-  const counted = model.features.some((feature) => feature.scope === "size");
-  const fewer = counted ? rows(model, set, n - 1).map((token) => phi(model, token)) : scores;
-  return leaving(model, fewer, n);
+  const counted = model.features.some(({ scope }) => scope === "size");
+  const fewer = (gone) => rows(model, set, gone).map((token) => phi(model, token));
+  if (ordered(model)) return leaving(model, fewer({ later: 1 }), n, fewer({ earlier: 1 }));
+  return leaving(model, counted ? fewer({ later: 1 }) : scores, n);
 }
 
 /* The scores of a set's tokens if a feature of the whole set were as it is on average. */

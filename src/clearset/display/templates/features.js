@@ -7,9 +7,21 @@ import * as Evaluate from "./evaluate.js";
 const MOST_ROWS = 60;
 export const UNKNOWN = "unknown"; /* a category that training did not have */
 
+/* What is built in: the scope, the reserved name, and how people read it. */
+const BUILT_IN = [
+  ["size", "cs.SIZE", "number of tokens"],
+  ["place_from_start", "cs.PLACE_FROM_START", "place from the start"],
+  ["place", "cs.PLACE", "place from the end"],
+];
+
+/* A text without reserved names. */
+export const plainly = (text) =>
+  BUILT_IN.reduce((said, [, reserved, read]) => said.replaceAll(reserved, read), text);
+
 /* What a feature is called; those of a set of strings count its items or its tokens. */
 export function title({ semantic }, { name, scope }) {
-  if (scope === "size") return "number of tokens";
+  const built = BUILT_IN.find(([kind]) => kind === scope);
+  if (built) return built[2];
   return semantic && scope === "set" ? `number of ${name}` : name;
 }
 

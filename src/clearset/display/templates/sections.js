@@ -82,7 +82,7 @@ function promised(certificate) {
     groups.get(key).push(check);
   }
   return [...groups.values()].map((checks) => ({
-    constraint: checks[0].constraint.replaceAll("cs.SIZE", "number of tokens"),
+    constraint: Features.plainly(checks[0].constraint),
     scope: checks[0].scope,
     holds: checks.every((check) => check.holds),
     largest: (kind) => {

@@ -83,7 +83,7 @@ export function build(model, server) {
       c,
       base: explained.base,
       current: (d) => current(rows, d),
-      marks,
+      marks: marks(rows),
       moved: (d, value) => moved(rows, result, d, value),
     });
   }
@@ -91,16 +91,18 @@ export function build(model, server) {
   /* What the open token has of a feature; nothing where there is no token. */
   function current(rows, d) {
     const { set, selected } = state;
-    if (!set.tokens.length && features[d].scope === "token") return undefined;
+    if (!set.tokens.length && Evaluate.ofTokens(features[d])) return undefined;
     return rows[set.tokens.length ? selected : 0][d];
   }
 
-  const marks = (d) =>
-    features[d].scope === "token" && !features[d].categories ? state.set.tokens.map((token) => token[d]) : [];
+  const marks = (rows) => (d) =>
+    state.set.tokens.length && Evaluate.ofTokens(features[d]) && !features[d].categories
+      ? rows.map((row) => row[d])
+      : [];
 
   /* One value of the open token moves; what belongs to the set moves in all tokens. */
   function moved(rows, { scores, n }, d, value) {
-    const fixed = (i) => features[d].scope === "token" && i !== state.selected;
+    const fixed = (i) => Evaluate.ofTokens(features[d]) && i !== state.selected;
     const other = (row) => row.map((old, e) => (e === d ? value : old));
     const changed = rows.map((row, i) => (fixed(i) ? scores[i] : Evaluate.phi(model, other(row))));
     return Evaluate.fromScores(model, changed, n);

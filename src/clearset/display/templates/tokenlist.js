@@ -1,6 +1,7 @@
 /* The tokens of a set as a list, one of them open for changes, and what belongs to the whole set above it. */
 
 import { count, h, label, replace } from "./elements.js";
+import * as Evaluate from "./evaluate.js";
 import * as Features from "./features.js";
 import * as Fields from "./fields.js";
 import * as Way from "./way.js";
@@ -12,6 +13,7 @@ const MOST_TOKENS = 100;
 export function build(model, state, changed, own) {
   const { features } = model;
   const width = model.function.width;
+  const moves = Evaluate.ordered(model);
   const shared = h("div", { class: "shared" });
   const list = h("div", { class: "tokens" });
   const [first, last, note] = [h("div"), h("div"), h("div")];
@@ -48,6 +50,11 @@ export function build(model, state, changed, own) {
     select(i);
   }
 
+  function move(i, to) {
+    const [token] = state.set.tokens.splice(i, 1);
+    insert(to, token);
+  }
+
   function editor(token, i) {
     const action = (name, act) => h("button", { type: "button", onclick: act }, name);
     return h(
@@ -59,6 +66,8 @@ export function build(model, state, changed, own) {
         { class: "actions" },
         action("Copy token", () => insert(i + 1, [...token])),
         action("Remove token", () => remove(i)),
+        moves && i > 0 && action("Move up", () => move(i, i - 1)),
+        moves && i < state.set.tokens.length - 1 && action("Move down", () => move(i, i + 1)),
       ),
     );
   }

@@ -11,7 +11,7 @@ import numpy as np
 from clearset.models._arrays import FloatArray, IntArray
 from clearset.models.documents._histogram import histogram
 from clearset.models.documents._shown_examples import ShownExamples
-from clearset.sets import SIZE, Category, Feature, number, numbers
+from clearset.sets import BUILT_IN, Category, Feature, number, numbers
 
 if TYPE_CHECKING:
     from clearset.models._set_model import SetModel
@@ -26,9 +26,7 @@ class SetExamples(ShownExamples):
         super().__init__(model, reading, self._sets.sizes * len(self._sets.feature_names), X, y, names)
 
     def scope(self, feature: Feature) -> str:
-        if feature.name == SIZE:
-            return "size"
-        return "set" if self._sets.column(feature.name)[1] else "token"
+        return BUILT_IN.get(feature.name) or ("set" if self._sets.column(feature.name)[1] else "token")
 
     def histogram(self, d: int) -> dict[str, Any]:
         """Count the values of a feature, over tokens or sets."""
@@ -64,8 +62,8 @@ class SetExamples(ShownExamples):
         columns = []
         for d, feature in enumerate(self._model.binning.features):
             values, per_set = self._sets.column(feature.name)
-            if feature.name == SIZE:
-                values, per_set = np.full(len(values), np.nan), True  # the page counts
+            if feature.name in BUILT_IN:
+                values, per_set = np.full(len(self._sets), np.nan), True  # the page counts
             elif self._model.binning.categories[d] is not None:
                 places = self._places(d, values).astype(np.float64)
                 unknown = np.where(np.isnan(values), np.nan, -1.0)

@@ -67,7 +67,7 @@ class ShownExamples(ABC):
         return str(name) if known else f"Example {row}"
 
     def scope(self, feature: Feature) -> str:
-        """Return what a feature's value belongs to: each ``token``, the whole ``set``, or its ``size``."""
+        """Return what a feature's value belongs to: each ``token``, the whole ``set``, or what is built in."""
         return self._model.scope(feature)
 
     @abstractmethod
