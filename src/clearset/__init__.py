@@ -49,10 +49,13 @@ if TYPE_CHECKING:
     from clearset.tokens import MaxSize as MaxSize
     from clearset.tokens import MinCount as MinCount
     from clearset.tokens import NGrams as NGrams
+    from clearset.tokens import OfKind as OfKind
     from clearset.tokens import Subsets as Subsets
     from clearset.tokens import TokenLimitError as TokenLimitError
     from clearset.tokens import TokenStatistics as TokenStatistics
     from clearset.tokens import TokenTable as TokenTable
+    from clearset.tokens import Union as Union
+    from clearset.tokens import Words as Words
     from clearset.tuning import Tuning as Tuning
     from clearset.tuning import tune as tune
 
@@ -104,10 +107,13 @@ _HOMES = {
             "MaxSize",
             "MinCount",
             "NGrams",
+            "OfKind",
             "Subsets",
             "TokenLimitError",
             "TokenStatistics",
             "TokenTable",
+            "Union",
+            "Words",
         ),
         "tuning": ("Tuning", "tune"),
     }.items()
@@ -129,6 +135,7 @@ __all__ = [
     "MaxSize",
     "MinCount",
     "NGrams",
+    "OfKind",
     "SemanticClassifier",
     "SemanticFeatureEngine",
     "SemanticRegressor",
@@ -138,6 +145,8 @@ __all__ = [
     "Subsets",
     "TokenTable",
     "Trust",
+    "Union",
+    "Words",
     "as_estimator",
     "churn",
     "from_long",

@@ -110,8 +110,8 @@ def test_show_of_several_classes(data: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--tokens", "letters"], "choose items, subsets"),
-        (["--tokens", "items:3"], "choose items, subsets"),
+        (["--tokens", "letters"], "choose items, words, subsets"),
+        (["--tokens", "items:3"], "choose items, words, subsets"),
         (["--tokens", "subsets:x"], "a whole number"),
         (["--tokens", "subsets:0"], "max_size is 0"),
         (["--tokens", "cross"], "needs 2 --column"),

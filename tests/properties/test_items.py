@@ -29,6 +29,9 @@ TOKENS = (
     cs.NGrams(2),
     cs.Cross(),
     cs.Difference(max_size=2),
+    cs.Union(cs.Items(), cs.Words()),
+    cs.Union(cs.Words(), cs.Subsets(2)),
+    cs.Union(cs.Cross(), cs.Difference()),
 )
 TASKS = {
     "number": ["auto", "squared_error", "absolute_error", "quantile", "poisson"],
@@ -79,7 +82,7 @@ class ItemCase:
     @property
     def columns(self) -> list[str]:
         """The columns of the examples."""
-        if isinstance(self.tokens, cs.Cross | cs.Difference):
+        if not isinstance(self.tokens, str) and self.tokens.sides:
             return ["left", "right"]
         return ["items", "pay"] if self.details else ["items"]
 
@@ -106,7 +109,8 @@ class ItemCase:
 def item_cases(draw: st.DrawFn) -> ItemCase:
     tokens, task = draw(st.sampled_from(TOKENS)), draw(st.sampled_from(sorted(TASKS)))
     details = isinstance(tokens, cs.Items) and draw(st.booleans())
-    features = draw(st.none() | _features(task, details=details))
+    union = isinstance(tokens, cs.Union)
+    features = draw(st.none() | _features(task, details=details, union=union))
     return ItemCase(
         tokens=tokens,
         details=details,
@@ -125,14 +129,18 @@ def item_cases(draw: st.DrawFn) -> ItemCase:
 
 
 @st.composite
-def _features(draw: st.DrawFn, task: str, *, details: bool) -> list[cs.Feature]:
+def _features(draw: st.DrawFn, task: str, *, details: bool, union: bool) -> list[cs.Feature]:
     value = draw(st.sampled_from(["mean_label"] if task == "number" else ["mean_label", "log_odds"]))
-    named = draw(st.lists(st.sampled_from([*OWN, *([] if task == "number" else ["entropy"])]), max_size=3, unique=True))
+    known = {*OWN} - {"whole"} if union else {*OWN}
+    named = draw(
+        st.lists(st.sampled_from(sorted([*known, *([] if task == "number" else ["entropy"])])), max_size=3, unique=True)
+    )
     named += ["pay"] * (details and draw(st.booleans()))
     keypoints = st.sampled_from([None, None, 2, 5])
     shape = st.sampled_from(SHAPES)
     return [
         cs.Feature(value, keypoints=draw(keypoints), shape=draw(shape)),
+        *([cs.Feature("kind")] if union and draw(st.booleans()) else []),
         *(
             cs.Feature(name, monotonic=draw(st.sampled_from(DIRECTIONS)), keypoints=draw(keypoints), shape=draw(shape))
             for name in named
@@ -144,7 +152,10 @@ def _features(draw: st.DrawFn, task: str, *, details: bool) -> list[cs.Feature]:
 def _trusts(draw: st.DrawFn, features: list[cs.Feature] | None) -> list[cs.Trust]:
     if features is None or len(features) < 2 or draw(st.booleans()):
         return []
-    value, by = features[0], draw(st.sampled_from(features[1:]))
+    numeric = [feature for feature in features[1:] if feature.name != "kind"]
+    if not numeric:
+        return []
+    value, by = features[0], draw(st.sampled_from(numeric))
     free = value.shape is None and by.shape is None and by.monotonic is None
     shape = draw(st.sampled_from(["edgeworth", "trapezoid"] if free else ["edgeworth"]))
     return [cs.Trust(value.name, by=by.name, shape=shape)]

@@ -22,6 +22,9 @@ TOKENS = {
     "words": (cs.NGrams(2), TEXTS),
     "crosses": (cs.Cross(), PAIRS),
     "differences": (cs.Difference(max_size=2), PAIRS),
+    "words of items": (cs.Words(), [[f"{item} Ünd {item}s" for item in basket] for basket in BASKETS_]),
+    "kinds": (cs.Union(cs.Words(), cs.Subsets(2)), [[f"{item} OF b" for item in basket] for basket in BASKETS_]),
+    "kinds of pairs": (cs.Union(cs.Cross(), cs.Difference()), PAIRS),
 }
 
 
@@ -67,12 +70,17 @@ def test_sets_of_strings(kind, labels, tmp_path):
     options = {
         "tokens": tokens,
         "filters": [cs.MinCount(2)],
-        "features": ["mean_label", "count", "whole", "items", "tokens"],
+        "features": ["mean_label", "count", "kind" if tokens.kinds else "whole", "items", "tokens"],
     }
     model = estimator(width=2, refine=True, **options, **QUICK).fit(X, LABELS[labels][:N]).as_model()
     randomise(model.function, np.random.default_rng(1))
     scorer = written(model, tmp_path)
-    unknown = {"items": [["nothing"], []], "subsets": [["nothing"], []], "words": ["", "unknown"]}.get(kind, [])
+    unknown = {
+        "items": [["nothing"], []],
+        "subsets": [["nothing"], []],
+        "words": ["", "unknown"],
+        "kinds": [["nothing"], []],
+    }.get(kind, [])
     explained, told = compare(model, scorer, [*X, *unknown], [*X, *unknown])
     spelled = [None if token is None else tuple(token) for token in told.tokens["token"].to_pylist()]
     assert explained.tokens == spelled

@@ -216,10 +216,13 @@ def test_place_gives_what_positions_gives():
     assert positions.fractions[0, present].tolist() == fractions.tolist()
 
 
-def test_place_needs_a_numeric_feature():
+def test_place_of_categories_by_their_places():
     binning = Binning.fit(example(), FEATURES)
-    with pytest.raises(ValueError, match="'store' is categorical"):
-        binning.place("store", np.zeros(1))
+    slots, fractions = binning.place("store", np.array([0.0, 2.0, NAN, 1.0]), np.float64)
+    start = binning.slots_of("store").start
+    assert slots.tolist() == [start, start + 2, start + 3, start + 1]
+    assert slots.dtype == np.int32
+    assert fractions.tolist() == [0.0] * 4
     with pytest.raises(ValueError, match="Did you mean 'price'"):
         binning.place("prize", np.zeros(1))
 

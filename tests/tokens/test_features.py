@@ -73,6 +73,8 @@ class Brute:
         count = len(held) * self.n / len(among)
         if name == "count":
             return count
+        if name == "kind":  # there is one
+            return 0.0
         if name == "size":
             return len(token)
         if name == "interval":
@@ -230,7 +232,7 @@ def test_an_empty_table_has_no_features() -> None:
 
 def test_names_are_all_there() -> None:
     assert set(NAMES) == {
-        *("mean_label", "log_odds", "count", "size", "interval", "entropy", "lift", "whole", "items", "tokens")
+        *("mean_label", "log_odds", "count", "size", "interval", "entropy", "lift", "kind", "whole", "items", "tokens")
     }
     known: Any = set(VALUES) | set(OWN)
     assert known < set(NAMES)

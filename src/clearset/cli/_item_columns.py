@@ -60,13 +60,21 @@ class ItemColumns:
         return ChangedStream(**vars(chosen), change=change)
 
 
+_KINDS = {
+    "items": cs.Items, "words": cs.Words, "subsets": cs.Subsets, "ngrams": cs.NGrams, "cross": cs.Cross,
+    "difference": cs.Difference,
+}  # fmt: skip
+
+
 def tokenizer_of(text: str, columns: list[str]) -> Any:
-    """Return the tokenizer that ``kind`` or ``kind:number`` describes."""
-    kinds = {
-        "items": cs.Items, "subsets": cs.Subsets, "ngrams": cs.NGrams, "cross": cs.Cross, "difference": cs.Difference
-    }  # fmt: skip
-    kind, _, number = text.partition(":")
-    if kind not in kinds or (number and kind in ("items", "cross")):
+    """Return the tokenizer that ``kind`` or ``kind:number`` describes, or the union of several joined by ``+``."""
+    members = [_one_tokenizer(text, each, columns) for each in text.split("+")]
+    return members[0] if len(members) == 1 else cs.Union(*members)
+
+
+def _one_tokenizer(text: str, described: str, columns: list[str]) -> Any:
+    kind, _, number = described.partition(":")
+    if kind not in _KINDS or (number and kind in ("items", "words", "cross")):
         raise ValueError(f"--tokens is {text!r}; choose {TOKENS_HELP}")
     if number and not number.isdecimal():
         raise ValueError(f"--tokens is {text!r}; after the colon comes a whole number, such as {kind}:3.")
@@ -74,7 +82,7 @@ def tokenizer_of(text: str, columns: list[str]) -> Any:
     if len(columns) != needed:
         raise ValueError(f"--tokens {kind} needs {needed} --column, but {len(columns)} were given.")
     named = columns if needed == 2 else []
-    return kinds[kind](*named, *([int(number)] if number else []))
+    return _KINDS[kind](*named, *([int(number)] if number else []))
 
 
 def filters_of(min_count: int | None, max_interval: float | None) -> list[Any]:

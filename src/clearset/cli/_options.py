@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 CSV_SEPARATOR = ";"
-TOKENS_HELP = "items, subsets, subsets:3, ngrams:3, cross or difference:1."
+TOKENS_HELP = "items, words, subsets, subsets:3, ngrams:3, cross, difference:1, or several, such as subsets:2+words."
 COLUMN_HELP = "Column of items; for cross and difference give it twice."
 MIN_COUNT_HELP = "The least number of examples of a token."
 MAX_INTERVAL_HELP = "The greatest width of the mean label's 95% interval."

@@ -56,9 +56,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     Parameters
     ----------
     tokens : tokenizer or "auto"
-        How examples are taken apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
-        ``tokens(example)``. ``"auto"`` chooses on validation data, together with those of `filters`, `cover`, `width`
-        and `refine` that are ``"auto"``.
+        How examples are taken apart: `Items`, `Words`, `Subsets`, `NGrams`, `Cross`, `Difference`, a `Union` of
+        several, or an object with a method ``tokens(example)``. ``"auto"`` chooses on validation data, together with
+        those of `filters`, `cover`, `width` and `refine` that are ``"auto"``.
     filters : filter, sequence of filters or "auto"
         Conditions on the tokens of the table, such as ``[MinCount(5)]``. ``"auto"`` with given tokens means that they
         only have to occur.
@@ -75,9 +75,9 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         that have corrections. ``"auto"`` chooses on validation data.
     features : sequence of str or Feature
         What the set function reads of each token: one of ``mean_label`` and ``log_odds`` (against the prior), and any
-        of ``count``, ``size``, ``interval`` (its width), ``entropy``, ``lift`` (over the token's items), ``whole``
-        (whether it is the whole set), ``items`` and ``tokens`` (their number in the set), and of the details. None is a
-        usual choice of these.
+        of ``count``, ``size``, ``interval`` (its width), ``entropy``, ``lift`` (over the token's items), ``kind`` (of
+        a `Union`), ``whole`` (whether it is the whole set), ``items`` and ``tokens`` (their number in the set), and of
+        the details. None is a usual choice of these.
     details : sequence of str
         List columns of X with a number for each item, such as an actor's salary in this film.
     trusts : sequence of Trust

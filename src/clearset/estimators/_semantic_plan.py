@@ -10,7 +10,19 @@ from clearset.estimators._input import read_trusts
 from clearset.estimators._parameter_rules import is_auto
 from clearset.functions import Link, Loss
 from clearset.sets import Feature, Stream, as_stream, check_trusts, count_examples, count_threads, read_labels
-from clearset.tokens import NAMES, VALUES, MinCount, TokenTable, check_details, columns_read
+from clearset.tokens import (
+    KIND,
+    NAMES,
+    VALUES,
+    MinCount,
+    TokenTable,
+    Words,
+    as_tokenizer,
+    check_details,
+    check_filters,
+    check_kinds,
+    columns_read,
+)
 from clearset.training import Plan, filters_of, tokens_of
 
 MAX_FOLDS = 31
@@ -23,10 +35,11 @@ def make_plan(
     """Return what all settings that a fit may try share; a table is given if it is not made of the fit's examples."""
     details, trusts = check_details(parameters["details"]), read_trusts(parameters["trusts"])
     classes = (link if table is None else table).classes is not None
+    kinds = _check_kinds(parameters, details, table)
     return Plan(
         classes=link.classes,
         table=table,
-        features=_check_features(parameters["features"], details, trusts, classes=classes),
+        features=_check_features(parameters["features"], details, trusts, kinds, classes=classes),
         trusts=trusts,
         details=details,
         loss=Loss(link.loss),
@@ -69,6 +82,21 @@ def build_other_table(
     return table
 
 
+def _check_kinds(parameters: Mapping[str, Any], details: Sequence[str], table: TokenTable | None) -> tuple[str, ...]:
+    """Return the kinds of tokens that are asked for; raise an error where filters or details do not fit them."""
+    named = None if is_auto(parameters["tokens"]) or parameters["tokens"] is None else parameters["tokens"]
+    tokenizer = table.tokenizer if table is not None else None if named is None else as_tokenizer(named)
+    kinds = () if tokenizer is None else tokenizer.kinds
+    if not is_auto(parameters["filters"]):
+        check_kinds(check_filters(parameters["filters"]), kinds)
+    if details and (kinds or isinstance(tokenizer, Words)):
+        raise ValueError(
+            f"details names {list(details)}, numbers for each item of an example, but {tokenizer!r} makes other tokens "
+            "of the items. Leave details out, or take Items() or Subsets()."
+        )
+    return kinds
+
+
 def _first_examples(stream: Stream, tokens: Any, label: str, column: str | Sequence[str] | None) -> Any:
     """Return the first examples of a stream, which tell what their smallest tokens are."""
     columns = columns_read(stream, column, tokens, [label])
@@ -81,7 +109,9 @@ def _with_none_for_auto(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {**parameters, **{name: None for name in chosen if is_auto(parameters[name])}}
 
 
-def _check_features(features: Any, details: Sequence[str], trusts: Any, *, classes: bool) -> tuple[Feature, ...] | None:
+def _check_features(
+    features: Any, details: Sequence[str], trusts: Any, kinds: tuple[str, ...], *, classes: bool
+) -> tuple[Feature, ...] | None:
     """Read the features that the set function is to see, the value first; None for the usual ones."""
     if isinstance(features, str | Feature) or not isinstance(features, Iterable | None):
         raise TypeError(f"features must be a list of names or Features; received {features!r}. Write it in brackets.")
@@ -95,7 +125,9 @@ def _check_features(features: Any, details: Sequence[str], trusts: Any, *, class
     for feature in declared:
         if feature.name not in known:
             raise ValueError(f"Feature {feature.name!r} is not known of tokens; choose among {', '.join(known)}.")
-        if feature.kind == "categorical" or feature.lattice_size not in (None, 2):
+        if feature.name == "kind":
+            _check_kind(feature, kinds)
+        elif feature.kind == "categorical" or feature.lattice_size not in (None, 2):
             raise ValueError(f"Feature {feature.name!r} must be numeric, with a lattice of size 2.")
     if len(set(names)) < len(names):
         raise ValueError(f"features names something twice: {names}.")
@@ -112,7 +144,13 @@ def _check_features(features: Any, details: Sequence[str], trusts: Any, *, class
     rising = Feature(
         value.name, monotonic="increasing", keypoints=value.keypoints, bounds=value.bounds, shape=value.shape
     )
-    chosen = (rising, *(feature for feature in declared if feature.name != value.name))
+    if kinds and "whole" in names:
+        raise ValueError(
+            f"features names 'whole', but a token of one kind ({', '.join(kinds)}) is never all of an example. Leave "
+            "it out."
+        )
+    others = (feature for feature in declared if feature.name != value.name)
+    chosen = (rising, *(KIND if feature.name == KIND.name else feature for feature in others))
     check_trusts(tuple(trusts), chosen)
     shares = [feature.name for feature in chosen if feature.name in ("log_odds", "entropy")]
     if shares and not classes:
@@ -121,3 +159,10 @@ def _check_features(features: Any, details: Sequence[str], trusts: Any, *, class
             "without entropy."
         )
     return chosen
+
+
+def _check_kind(feature: Feature, kinds: tuple[str, ...]) -> None:
+    if not kinds:
+        raise ValueError("Feature 'kind' tells kinds of tokens apart, and there is one. Give tokens=Union(...).")
+    if feature not in (Feature("kind"), KIND):
+        raise ValueError(f"{feature!r} takes no options; its categories are the kinds {', '.join(kinds)}.")

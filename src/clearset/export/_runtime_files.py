@@ -14,7 +14,19 @@ from clearset.files import Key, check_signing_key
 from clearset.functions import Link, SetFunction
 from clearset.runtime import pack_runtime_file
 from clearset.sets import BUILT_IN, Binning
-from clearset.tokens import OWN, PER_SET, Cross, Difference, Items, NGrams, TokenReader, as_bytes
+from clearset.tokens import (
+    OWN,
+    PER_SET,
+    Cross,
+    Difference,
+    Items,
+    NGrams,
+    Tokenizer,
+    TokenReader,
+    Union,
+    Words,
+    as_bytes,
+)
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -184,17 +196,25 @@ def _tokenizer(reader: TokenReader) -> dict[str, Any]:
             f"The model reads numbers of items ({', '.join(map(repr, reader.details))}), which a runtime file cannot "
             "carry. Fit without details, or keep the model as save() writes it."
         )
-    sides: list[str | int] = []
+    if isinstance(tokenizer, Union):
+        members = [
+            {"tag": f"{kind}=", **_member(member)}
+            for kind, member in zip(tokenizer.kinds, tokenizer.members, strict=True)
+        ]
+        return {"kind": "union", "members": members, "in_order": False}
+    return _member(tokenizer)
+
+
+def _member(tokenizer: Tokenizer) -> dict[str, Any]:
     if isinstance(tokenizer, Cross | Difference):
-        sides = [tokenizer.left, tokenizer.right]
         kind = "cross" if isinstance(tokenizer, Cross) else "difference"
     elif isinstance(tokenizer, NGrams) and tokenizer.split is None:
         kind = "ngrams"
-    elif isinstance(tokenizer, Items):
-        kind = "items"
+    elif isinstance(tokenizer, Items | Words):
+        kind = "words" if isinstance(tokenizer, Words) else "items"
     else:
         raise ValueError(
             f"The model takes examples apart with {tokenizer!r}, a function of yours; a runtime file holds no code. "
             "Fit on lists of items, and apply the function before the model."
         )
-    return {"kind": kind, "sides": sides, "in_order": tokenizer.in_order}
+    return {"kind": kind, "sides": list(tokenizer.sides), "in_order": tokenizer.in_order}

@@ -23,6 +23,7 @@ from clearset.models._set_storage import (
 )
 from clearset.sets import Binning
 from clearset.tokens import (
+    KIND,
     NAMES,
     VALUES,
     Setting,
@@ -122,7 +123,7 @@ def _check_function(function: SetFunction, binning: Binning, details: Any) -> No
     plain_ones = set(names[1:])
     if names[0] not in VALUES or len(plain_ones) < len(names) - 1 or not plain_ones <= known:
         raise ValueError(f"the features are {names}")
-    if any(feature.kind == "categorical" for feature in binning.features):
+    if any(feature.kind == "categorical" and feature != KIND for feature in binning.features):
         raise ValueError("a feature is categorical")
     if function.outputs != 1 or function.layout != Layout.full((2,) * len(names)):
         raise ValueError("the set function is not that of crossed tokens")

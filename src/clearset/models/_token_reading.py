@@ -16,6 +16,7 @@ from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
 from clearset.models._explanation_columns import column_names, numbers
 from clearset.models._model import Reading
+from clearset.models._scored_sets import category_names
 from clearset.models._scored_tokens import ScoredTokens
 from clearset.sets import CrossedPositions
 from clearset.tokens import PER_SET, Occurrences, TokenTable, covered, read_details
@@ -102,15 +103,20 @@ class TokenReading(Reading):
 
     def _features(self, piece: Occurrences, sets: ScoredTokens) -> dict[str, pa.Array]:
         """Return the features of every token by name; details that are called as a column of the frame are marked."""
-        features = [feature.name for feature in self.model.binning.features]
+        binning = self.model.binning
+        features = [feature.name for feature in binning.features]
         columns = [numbers(sets.refined)]
-        for name in features[1:]:
+        for name, categories in zip(features[1:], binning.categories[1:], strict=True):
             if name in PER_SET:
                 values = piece.of_sets(name)[sets.set_of]
             else:
                 values = np.full(len(sets.present), np.nan)
                 values[sets.present] = self.of_tokens(piece, name)
-            columns.append(numbers(values))
+            if categories is None:
+                columns.append(numbers(values))
+            else:
+                places = pa.array(np.nan_to_num(values, nan=0.0).astype(np.int64), mask=np.isnan(values))
+                columns.append(category_names(categories).take(places))
         return dict(zip(column_names(features, " (detail)"), columns, strict=True))
 
     def of_tokens(self, piece: Occurrences, name: str) -> FloatArray:

@@ -29,7 +29,7 @@ class ItemScorer(Scorer):
         self._check_table()
         self._vocabulary = _native.Vocabulary(arrays["text"], arrays["text_offsets"])
         self._places: list[Mapping[str, Any]] = description["features"][1:]
-        self._keypoints = [np.array(each["keypoints"], np.float64) for each in self._places]
+        self._keypoints = [np.array(each["keypoints"] or (), np.float64) for each in self._places]
 
     def _check_table(self) -> None:
         arrays, n_tokens = self._arrays, len(self._arrays["sizes"])
@@ -61,17 +61,24 @@ class ItemScorer(Scorer):
         self._check_contents(n_tokens, slots)
 
     def _some_sets(self) -> list[Any]:
-        edges, told = self._arrays["text_offsets"], self._told["tokenizer"]
+        edges, sides = self._arrays["text_offsets"], self._members[0]["sides"]
         text = self._arrays["text"].tobytes()
         words = [text[edges[place] : edges[place + 1]].decode() for place in range(min(len(edges) - 1, 3))]
         lists = [[], words, words[:1], ["unknown"]]
-        if not told["sides"]:
+        if not sides:
             return [lists]
-        if all(isinstance(side, str) for side in told["sides"]):
-            return [dict.fromkeys(told["sides"], lists)]
-        n_sides = max(int(side) for side in told["sides"] if not isinstance(side, str)) + 1
-        sides = [side for side in told["sides"] if isinstance(side, str)]
-        return [{**dict.fromkeys(map(str, range(n_sides)), lists), **dict.fromkeys(sides, lists)}]
+        if all(isinstance(side, str) for side in sides):
+            return [dict.fromkeys(sides, lists)]
+        n_sides = max(int(side) for side in sides if not isinstance(side, str)) + 1
+        named = [side for side in sides if isinstance(side, str)]
+        return [{**dict.fromkeys(map(str, range(n_sides)), lists), **dict.fromkeys(named, lists)}]
+
+    @property
+    def _members(self) -> list[Mapping[str, Any]]:
+        """The tokenizers that make the tokens: one, or those of each kind."""
+        told = self._told["tokenizer"]
+        members: list[Mapping[str, Any]] = told["members"] if told["kind"] == "union" else [told]
+        return members
 
     def _check_contents(self, n_tokens: int, n_slots: int) -> None:
         """See that nothing points outside of what there is."""
@@ -97,11 +104,14 @@ class ItemScorer(Scorer):
         for name, flag in (("cover", self._told), ("corrected", self._told), ("in_order", self._told["tokenizer"])):
             if not isinstance(flag[name], bool):
                 raise RuntimeFileError(f"{name} is {str(flag[name])[:60]!r}, not true or false.")
-        sides = self._told["tokenizer"]["sides"]
-        if not all(isinstance(side, str) or (type(side) is int and 0 <= side < _MOST_SIDES) for side in sides):
-            raise RuntimeFileError(f"The columns are {str(sides)[:60]}.")
+        for member in self._members:
+            sides = member["sides"]
+            if not all(isinstance(side, str) or (type(side) is int and 0 <= side < _MOST_SIDES) for side in sides):
+                raise RuntimeFileError(f"The columns are {str(sides)[:60]}.")
+            if not isinstance(member.get("tag", ""), str):
+                raise RuntimeFileError(f"A kind is {str(member['tag'])[:60]}.")
         check_features(self._told["features"], n_slots)
-        if any(each["keypoints"] is None for each in self._told["features"]):
+        if any(each["keypoints"] is None and each["of"] != "token" for each in self._told["features"]):
             raise RuntimeFileError("A feature of tokens has no keypoints.")
 
     def _outputs_of(self, sets: Any) -> FloatArray:
@@ -130,7 +140,7 @@ class ItemScorer(Scorer):
     def _found(self, sets: Any) -> tuple[npt.NDArray[np.int32], IntArray, IntArray]:
         """Return the tokens of every set, where they begin, and how many items each set has."""
         arrays, told = self._arrays, self._told["tokenizer"]
-        lists = as_items(sets, told["kind"], told["sides"])
+        lists = as_items(sets, told)
         if told["in_order"]:
             text = [word.encode() for items in lists for word in items]
             ends = np.cumsum([0, *map(len, text)], dtype=np.int64)

@@ -12,9 +12,16 @@ import numpy as np
 _WORD_ASCII = re.compile(r"[a-z0-9]+")
 
 
-def as_items(sets: Any, kind: str, sides: Sequence[str | int]) -> list[list[str]]:
-    """Return the items of every example in the form that the vocabulary holds; `kind` is the tokenizer's."""
+def as_items(sets: Any, told: Mapping[str, Any]) -> list[list[str]]:
+    """Return the items of every example in the form that the vocabulary holds, as the tokenizer is told to be."""
+    if told["kind"] == "union":
+        sets = sets if isinstance(sets, str | Mapping) or not isinstance(sets, Iterable) else list(sets)
+        tagged = [
+            [[member["tag"] + item for item in items] for items in as_items(sets, member)] for member in told["members"]
+        ]
+        return [[item for items in rows for item in items] for rows in zip(*tagged, strict=True)]
     # The sides are the two columns that a tokenizer of pairs reads, by name or position.
+    kind, sides = told["kind"], told["sides"]
     if kind in ("cross", "difference"):
         left, right = (_lists(side) for side in _sides(sets, sides))
         if len(left) != len(right):
@@ -23,6 +30,8 @@ def as_items(sets: Any, kind: str, sides: Sequence[str | int]) -> list[list[str]
     sets = _the_column(sets)
     if kind == "ngrams":
         return [words(text) if isinstance(text, str) else _strings(text) for text in sets]
+    if kind == "words":
+        return [[word for item in _strings(items) for word in words(item)] for items in sets]
     return _lists(sets)
 
 

@@ -9,7 +9,7 @@ from clearset.models import SemanticModel
 from clearset.serve._errors import InconsistentError
 from clearset.serve._json_columns import LARGEST, check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
-from clearset.tokens import Cross, Difference
+from clearset.tokens import Words
 
 _LIST_SCHEMA = {"type": "array", "items": {"type": "string"}}
 _DETAIL_SCHEMA = {
@@ -41,10 +41,10 @@ class ItemSets(SetReader):
 
     def __init__(self, model: SemanticModel) -> None:
         tokenizer = model.table.tokenizer
-        pair = isinstance(tokenizer, Cross | Difference)
-        self._texts = bool(tokenizer.in_order)
+        pair = bool(tokenizer.sides)
+        self._texts = bool(tokenizer.in_order) or isinstance(tokenizer, Words)
         self._details = tuple(model.setting.details)
-        sides = (tokenizer.left, tokenizer.right) if isinstance(tokenizer, Cross | Difference) else (0,)
+        sides = tokenizer.sides or (0,)
         known = list(model.feature_names_in or [])
         places = [side for side in sides if isinstance(side, int)]
         self._names = known or [str(place) for place in range(max(places) + 1)]

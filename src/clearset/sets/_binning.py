@@ -150,11 +150,12 @@ class Binning:
     def place(
         self, name: str, values: FloatArray, dtype: npt.DTypeLike = np.float32
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:
-        """Find the slot and fraction of values of a numeric feature; NaN is missing."""
+        """Find the slot and fraction of values, of a categorical feature of places of categories; NaN is missing."""
         slots = self.slots_of(name)
         keypoints = self.keypoints[[feature.name for feature in self.features].index(name)]
         if keypoints is None:
-            raise ValueError(f"Feature {name!r} is categorical; its values have no place between keypoints.")
+            known = np.where(np.isnan(values), slots.stop - slots.start, values)
+            return (slots.start + known).astype(np.int32), np.zeros(len(values), dtype)
         if _native is None:
             return _place_values(values, keypoints, slots.start, np.dtype(dtype))
         places, fractions = np.empty(len(values), np.int32), np.empty(len(values), dtype)

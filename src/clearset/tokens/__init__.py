@@ -5,7 +5,7 @@ from ._corrections import Corrections, refined_values
 from ._covers import covered
 from ._cross_fit import cross_fit, table_of_rows
 from ._edited_table import TokenRow, correction_of, with_correction, with_token, without_token
-from ._features import NAMES, OWN, PER_SET, VALUES, WHOLE, token_values, values_of_means
+from ._features import KIND, NAMES, OWN, PER_SET, VALUES, WHOLE, token_values, values_of_means
 from ._filters import (
     AllOf,
     AnyOf,
@@ -13,7 +13,9 @@ from ._filters import (
     MaxInterval,
     MaxSize,
     MinCount,
+    OfKind,
     check_filters,
+    check_kinds,
     filter_from_json,
     filter_to_json,
 )
@@ -23,7 +25,7 @@ from ._item_counts import ItemCounts
 from ._item_details import check_details, read_details
 from ._own_tokenizers import OwnTokenizer, as_tokenizer, tokenizer_from_json
 from ._setting import Choices, Setting
-from ._statistics import Statistics
+from ._statistics import Kinds, Statistics
 from ._stored_occurrences import AnyOccurrences, ArrangedOccurrences, Reading, StoredOccurrences, arrange
 from ._streamed_columns import columns_read, item_columns
 from ._table import TokenTable
@@ -31,10 +33,13 @@ from ._table_rows import TokenStatistics
 from ._token_binning import fit_token_binning
 from ._token_reader import Occurrences, TokenPlacer, TokenReader
 from ._token_rows import TokenRows
-from ._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer
+from ._tokenizers import Items, NGrams, Subsets, Tokenizer, Words
+from ._two_columns import Cross, Difference
+from ._union import Union
 from ._vocabulary import as_bytes, flat, offsets_of_kept, places_in
 
 __all__ = [
+    "KIND",
     "NAMES",
     "OWN",
     "PER_SET",
@@ -54,11 +59,13 @@ __all__ = [
     "Found",
     "ItemCounts",
     "Items",
+    "Kinds",
     "MaxInterval",
     "MaxSize",
     "MinCount",
     "NGrams",
     "Occurrences",
+    "OfKind",
     "OwnTokenizer",
     "Reading",
     "Setting",
@@ -73,11 +80,14 @@ __all__ = [
     "TokenStatistics",
     "TokenTable",
     "Tokenizer",
+    "Union",
+    "Words",
     "arrange",
     "as_bytes",
     "as_tokenizer",
     "check_details",
     "check_filters",
+    "check_kinds",
     "columns_read",
     "correction_of",
     "covered",

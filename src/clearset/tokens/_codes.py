@@ -116,6 +116,19 @@ class Joining:
         return min(most, 2) if self.kind == "crosses" else most
 
 
+class Run(NamedTuple):
+    """Items of one kind: their codes, from the first up to the end, and how they are joined, counted from the first."""
+
+    first: int
+    end: int
+    joining: Joining
+
+    def of(self, coded: Coded) -> Coded:
+        """Return rows without the items of other kinds, the codes counted from the first."""
+        kept = coded.keep((coded.codes >= self.first) & (coded.codes < self.end))
+        return Coded(kept.codes - np.int32(self.first), kept.offsets)
+
+
 class Mined(NamedTuple):
     """Tokens as a prefix tree, sorted by (size, parent, item), with their counts.
 

@@ -102,7 +102,7 @@ def _observed(labels: Labels) -> Labels:
 
 def rare_first(vocabulary: pa.LargeStringArray, counts: Int64, tokenizer: Tokenizer) -> Int64:
     """Return the places of items in the order of a table's vocabulary."""
-    keys: list[npt.NDArray[Any]] = [alphabetical_ranks(vocabulary), counts, tokenizer.sides(vocabulary)]
+    keys: list[npt.NDArray[Any]] = [alphabetical_ranks(vocabulary), counts, tokenizer.ranks(vocabulary)]
     order: Int64 = np.lexsort(keys)
     return order
 

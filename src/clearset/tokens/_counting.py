@@ -3,21 +3,38 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from clearset.sets import Labels, Task, count_threads
-from clearset.tokens._codes import Float64, Int32, Int64, Mined, Sums
+from clearset.tokens._codes import Float64, Int32, Int64, Mined, Run, Sums
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
 from clearset.tokens._filters import Filter, apply_filters, least_count_of
 from clearset.tokens._mining import contributions_of, mine_parts
 from clearset.tokens._own_tokenizers import OwnTokenizer
-from clearset.tokens._statistics import Statistics
+from clearset.tokens._runs import mine_runs
+from clearset.tokens._statistics import Kinds, Statistics
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
+
+
+class Described(NamedTuple):
+    """What tokens are, whatever was counted of them."""
+
+    sizes: Int32  # the number of items of each
+    kinds: Kinds | None  # their kinds, where there are several
+
+    @classmethod
+    def of(cls, mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) -> "Described":
+        """Return sizes and kinds of the tokens of a tree."""
+        if isinstance(tokenizer, OwnTokenizer):
+            return cls(tokenizer.parts_of(vocabulary).sizes[mined.items].astype(np.int32), None)
+        sizes = np.repeat(np.arange(1, len(mined.levels), dtype=np.int32), np.diff(mined.levels))
+        return cls(sizes, Kinds.of(tokenizer, vocabulary, mined.items))
 
 
 def available_threads(threads: int | None) -> int:
@@ -43,8 +60,8 @@ def count_tokens(
     # With folds, a token is also kept if it passes on the examples outside of some fold: if it were left out, the
     # examples of that fold would influence the statistics outside of it, which come last, fold by fold.
     outside = sizes_outside(folds, n_folds, len(examples))
-    min_count = least_outside(filters, examples.labels.task, outside, len(examples))
-    mined, everything, rest = _mine(examples, tokenizer, min_count, threads, folds, n_folds)
+    leasts = least_outside(filters, examples.labels.task, outside, len(examples), tokenizer)
+    mined, everything, rest = _mine(examples, tokenizer, leasts, threads, folds, n_folds)
     return kept_tokens(
         mined, *all_filtered(everything, rest, outside, len(examples), filters), examples.vocabulary, tokenizer
     )
@@ -55,11 +72,14 @@ def sizes_outside(folds: npt.NDArray[np.integer] | None, n_folds: int, n: int) -
     return np.zeros(0, np.int64) if folds is None else n - np.bincount(folds, minlength=n_folds)
 
 
-def least_outside(filters: tuple[Filter, ...], task: Task, outside: Int64, n: int) -> int:
-    """Return a count that every token has that passes the filters among all of n examples, or outside of some fold."""
-    # Outside a fold fewer examples do, for counts are then brought to the size of all.
+def least_outside(
+    filters: tuple[Filter, ...], task: Task, outside: Int64, n: int, tokenizer: Tokenizer
+) -> tuple[int, ...]:
+    """Return for each kind a count of all tokens that pass the filters among n examples, or outside of some fold."""
+    # Outside a fold fewer examples have them, for counts are then brought to the size of all.
     share = int(outside.min(initial=n)) / n
-    return max(1, math.ceil(least_count_of(filters, task) * share - 1e-9))
+    kinds = tokenizer.kinds or (None,)
+    return tuple(max(1, math.ceil(least_count_of(filters, task, kind) * share - 1e-9)) for kind in kinds)
 
 
 def all_filtered(
@@ -128,7 +148,12 @@ def filtered(statistics: Statistics, filters: tuple[Filter, ...]) -> Statistics:
 
 
 def _mine(
-    examples: CountedExamples, tokenizer: Tokenizer, min_count: int, threads: int, folds: Int32 | None, n_folds: int
+    examples: CountedExamples,
+    tokenizer: Tokenizer,
+    leasts: Sequence[int],
+    threads: int,
+    folds: Int32 | None,
+    n_folds: int,
 ) -> tuple[Mined, Statistics, list[Statistics]]:
     """Return the tokens, their statistics, and with folds those outside of each."""
     classes, prior = prior_of(examples)
@@ -144,17 +169,16 @@ def _mine(
     if exact is not None and contributions is not None:
         parts = counted_parts(exact.split(contributions), n_folds)
     channels = codes if folds is None else folds * np.int32(n_classes) + codes
-    mined = mine_parts(
-        examples.coded,
-        tokenizer.joining(examples.vocabulary),
-        channels,
-        max(n_folds, 1) * n_classes,
-        parts,
-        min_count=min_count,
-        threads=threads,
-    )
-    sizes = sizes_of(mined, examples.vocabulary, tokenizer)
-    return mined, *statistics_of(mined, sizes, exact, n_classes, n_folds, float(prior) if classes is None else None)
+    n_channels, runs = max(n_folds, 1) * n_classes, tokenizer.runs(examples.vocabulary)
+
+    def mine(run: Run, least: int) -> Mined:
+        coded = examples.coded if len(runs) == 1 else run.of(examples.coded)
+        return mine_parts(coded, run.joining, channels, n_channels, parts, min_count=least, threads=threads)
+
+    mined = mine_runs(runs, leasts, mine)
+    described = Described.of(mined, examples.vocabulary, tokenizer)
+    centre = float(prior) if classes is None else None
+    return mined, *statistics_of(mined, described, exact, n_classes, n_folds, centre)
 
 
 def counted_parts(parts: Float64, n_folds: int) -> Float64:
@@ -163,7 +187,7 @@ def counted_parts(parts: Float64, n_folds: int) -> Float64:
 
 
 def statistics_of(
-    mined: Mined, sizes: Int32, exact: ExactSums | None, n_classes: int, n_folds: int, centre: float | None
+    mined: Mined, described: Described, exact: ExactSums | None, n_classes: int, n_folds: int, centre: float | None
 ) -> tuple[Statistics, list[Statistics]]:
     """Return the statistics of mined tokens, and with folds those outside of each.
 
@@ -172,7 +196,7 @@ def statistics_of(
     """
 
     def statistics(held: Int64, sums: Sums) -> Statistics:
-        return Statistics(held, sums, sizes, held > 0, centre)
+        return Statistics(held, sums, described.sizes, held > 0, centre, kinds=described.kinds)
 
     n_columns = 1 if exact is None else len(exact.columns) + bool(n_folds)
     by_fold = mined.sums.reshape(len(mined.items), max(n_folds, 1), n_classes, n_columns)
@@ -202,13 +226,6 @@ def _added(sums: Sums, folds: Iterable[int]) -> Sums:
     for fold in others:
         total += sums[:, fold]
     return total
-
-
-def sizes_of(mined: Mined, vocabulary: pa.LargeStringArray, tokenizer: Tokenizer) -> Int32:
-    """Return the number of items of each token."""
-    if isinstance(tokenizer, OwnTokenizer):
-        return tokenizer.parts_of(vocabulary).sizes[mined.items].astype(np.int32)
-    return np.repeat(np.arange(1, len(mined.levels), dtype=np.int32), np.diff(mined.levels))
 
 
 def without_unused(

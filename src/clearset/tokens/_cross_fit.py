@@ -9,7 +9,7 @@ from clearset.sets import FileRows, Labels
 from clearset.tokens._codes import Float64, Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads
-from clearset.tokens._filters import check_filters
+from clearset.tokens._filters import check_filters, check_kinds
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._streamed_table import Counting, Folds, cross_fit_streamed
@@ -64,6 +64,7 @@ def cross_fit(
     ([1.0, 1.0], [2.0, 4.0], [False, True])
     """
     tokenizer, chosen = as_tokenizer(tokens), check_filters(filters)
+    check_kinds(chosen, tokenizer.kinds)
     examples = CountedExamples.read(X, y, tokenizer, sample_weight=sample_weight)
     numbers = _check_folds(folds, n_folds, len(examples))
     return TokenTable.of_examples(examples, tokenizer, chosen, threads, numbers, n_folds)
@@ -82,6 +83,7 @@ def table_of_rows(
 ) -> tuple[TokenTable, tuple[Statistics, ...]]:
     """Return what `cross_fit` does of rows in files; without folds the table alone. It comes without its examples."""
     how = Counting(as_tokenizer(tokens), check_filters(filters), available_threads(threads), rows.max_memory)
+    check_kinds(how.filters, how.tokenizer.kinds)
     found, rest = cross_fit_streamed(rows, labels, weights, how, Folds(folds, n_folds))
     return TokenTable(tokenizer=how.tokenizer, filters=how.filters, **vars(found)), rest
 

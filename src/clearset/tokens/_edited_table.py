@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from clearset.tokens._codes import Coded, Float64, Int32
 from clearset.tokens._corrections import Corrections
+from clearset.tokens._statistics import Kinds
 from clearset.tokens._table import TokenTable
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._vocabulary import places_in
@@ -133,6 +134,7 @@ def with_token(table: TokenTable, row: TokenRow) -> TokenTable:
         sums=np.insert(old.sums, number, np.array(row.sums, old.sums.dtype), axis=0),
         sizes=np.insert(old.sizes, number, row.size),
         passes=np.insert(old.passes, number, True),
+        kinds=Kinds.of(table.tokenizer, vocabulary, index.items[np.sort(nodes)]),
     )
     corrections = table.corrections
     if corrections is not None:

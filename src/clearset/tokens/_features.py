@@ -2,14 +2,17 @@
 
 import numpy as np
 
+from clearset.sets import Feature
 from clearset.tokens._codes import Float64
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._statistics import Statistics
 
 VALUES = ("mean_label", "log_odds")
 """The estimate of the label; of several classes one number each. The set function rises with it."""
-OWN = ("count", "size", "interval", "entropy", "lift")
+OWN = ("count", "size", "interval", "entropy", "lift", "kind")
 """Features of a token that do not depend on the example."""
+KIND = Feature("kind", kind="categorical")
+"""The kind of a token, of tables that have several."""
 WHOLE = "whole"
 """1 where the token is the whole set, else 0."""
 PER_SET = ("items", "tokens")
@@ -62,6 +65,8 @@ def own_feature(table: KnownTokens, statistics: Statistics, name: str, shrinkage
         return statistics.counts.astype(np.float64)
     if name == "size":
         return statistics.sizes.astype(np.float64)
+    if name == "kind":  # the place of its kind among those that there are, which are the feature's categories
+        return np.zeros(len(statistics)) if statistics.kinds is None else statistics.kinds.numbers.astype(np.float64)
     if name == "interval":
         widths = statistics.interval_widths()
         return np.where(np.isfinite(widths), widths, np.nan)

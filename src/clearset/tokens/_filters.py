@@ -25,8 +25,8 @@ class _BuiltIn:
     def __call__(self, statistics: Statistics) -> BoolArray:
         raise NotImplementedError
 
-    def least_count(self, task: Task) -> int:  # noqa: ARG002
-        """Return a count that every token that passes has; rarer ones need not be looked at."""
+    def least_count(self, task: Task, kind: str | None = None) -> int:  # noqa: ARG002
+        """Return a count that every token, of a kind, has that passes; rarer ones need not be looked at."""
         return 1
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class MinCount(_BuiltIn):
     def __call__(self, statistics: Statistics) -> BoolArray:
         return np.asarray(statistics.counts >= self.count)
 
-    def least_count(self, task: Task) -> int:  # noqa: ARG002
+    def least_count(self, task: Task, kind: str | None = None) -> int:  # noqa: ARG002
         """Return the count itself."""
         return self.count
 
@@ -115,7 +115,7 @@ class MaxInterval(_BuiltIn):
     def __call__(self, statistics: Statistics) -> BoolArray:
         return np.asarray(statistics.interval_widths(self.level) <= self.width)
 
-    def least_count(self, task: Task) -> int:
+    def least_count(self, task: Task, kind: str | None = None) -> int:  # noqa: ARG002
         """Return the count from which on the interval can be narrow enough."""
         if task == "number":
             return 2 if np.isfinite(self.width) else 1
@@ -167,9 +167,9 @@ class _Several(_BuiltIn):
     def __call__(self, statistics: Statistics) -> BoolArray:
         return np.asarray(self.joined([apply_filter(part, statistics) for part in self.filters], axis=0))
 
-    def least_count(self, task: Task) -> int:
+    def least_count(self, task: Task, kind: str | None = None) -> int:
         """Return the count that the filters ask for together."""
-        return self.least(least_count(part, task) for part in self.filters)
+        return self.least(least_count(part, task, kind) for part in self.filters)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, _Several) and self.filters == other.filters
@@ -231,7 +231,54 @@ class AnyOf(_Several):
     operator = "|"
 
 
-_KINDS: dict[str, type[_BuiltIn]] = {made.kind: made for made in (MinCount, MaxInterval, MaxSize, AllOf, AnyOf)}
+@dataclass(frozen=True, init=False, repr=False)
+class OfKind(_BuiltIn):
+    """Keep tokens of a kind that pass some filters, and all tokens of other kinds; see `Union`.
+
+    Parameters
+    ----------
+    name : str
+        The kind of tokens, such as ``"words"``.
+    *filters : filters
+        The filters, all of which tokens of the kind have to pass.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> filters = [cs.MinCount(2), cs.OfKind("subsets", cs.MinCount(10) | cs.MaxSize(1))]
+    >>> tokens = cs.Union(cs.Subsets(2), cs.Words())
+    >>> estimator = cs.SemanticClassifier(tokens, filters)
+    """
+
+    kind = "of_kind"
+    name: str
+    filters: tuple[Filter, ...]
+
+    def __init__(self, name: str, *filters: Filter) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"The kind of tokens is {name!r}; give its name, such as OfKind('words', MinCount(5)).")
+        if not filters:
+            raise ValueError(f"OfKind({name!r}) needs at least one filter, such as OfKind({name!r}, MinCount(5)).")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "filters", check_filters(filters))
+
+    def __repr__(self) -> str:
+        return f"OfKind({', '.join(map(repr, (self.name, *self.filters)))})"
+
+    def __call__(self, statistics: Statistics) -> BoolArray:
+        others = ~statistics.of_kind(self.name)
+        return np.asarray(others | np.all([apply_filter(part, statistics) for part in self.filters], axis=0))
+
+    def least_count(self, task: Task, kind: str | None = None) -> int:
+        """Return the count that the filters ask of tokens of the kind."""
+        return least_count_of(self.filters, task, kind) if kind == self.name else 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind of tokens and the filters as JSON values."""
+        return {"kind": self.kind, "name": self.name, "filters": [filter_to_json(part) for part in self.filters]}
+
+
+_KINDS: dict[str, type[_BuiltIn]] = {made.kind: made for made in (MinCount, MaxInterval, MaxSize, AllOf, AnyOf, OfKind)}
 
 
 def check_filters(filters: Any) -> tuple[Filter, ...]:
@@ -246,6 +293,17 @@ def check_filters(filters: Any) -> tuple[Filter, ...]:
                 "tokens and return a boolean array."
             )
     return found
+
+
+def check_kinds(filters: Sequence[Filter], kinds: Sequence[str]) -> None:
+    """Raise a ValueError if a filter is of a kind that tokens do not have."""
+    for part in filters:
+        if isinstance(part, OfKind) and part.name not in kinds:
+            known = f"tokens are of the kinds {', '.join(map(repr, kinds))}" if kinds else "tokens are of one kind"
+            advice = "Name one of these" if kinds else "Leave it out, or give a Union of tokenizers as tokens"
+            raise ValueError(f"The filter {part!r} is for tokens of the kind {part.name!r}, but {known}. {advice}.")
+        if isinstance(part, OfKind | _Several):
+            check_kinds(part.filters, kinds)
 
 
 def apply_filters(filters: tuple[Filter, ...], statistics: Statistics) -> BoolArray:
@@ -267,14 +325,14 @@ def apply_filter(part: Filter, statistics: Statistics) -> BoolArray:
     return passes
 
 
-def least_count(part: Filter, task: Task) -> int:
-    """Return the least count of a filter; of a user's own, which may keep any token, 1."""
-    return part.least_count(task) if isinstance(part, _BuiltIn) else 1
+def least_count(part: Filter, task: Task, kind: str | None = None) -> int:
+    """Return the least count of a filter for tokens of a kind; of a user's own, which may keep any token, 1."""
+    return part.least_count(task, kind) if isinstance(part, _BuiltIn) else 1
 
 
-def least_count_of(filters: tuple[Filter, ...], task: Task) -> int:
-    """Return a count that every token that passes all filters has."""
-    return max([1, *(least_count(part, task) for part in filters)])
+def least_count_of(filters: tuple[Filter, ...], task: Task, kind: str | None = None) -> int:
+    """Return a count that every token of a kind has that passes all filters."""
+    return max([1, *(least_count(part, task, kind) for part in filters)])
 
 
 def filter_to_json(part: Filter) -> dict[str, Any]:
@@ -294,8 +352,9 @@ def filter_from_json(document: dict[str, Any]) -> Filter:
         return UnknownFilter(**parameters)
     if kind not in _KINDS:
         raise ValueError(f"The filter kind {kind!r} is unknown. Was the file written by a newer version?")
-    if issubclass(_KINDS[kind], _Several):
-        return _KINDS[kind](*map(filter_from_json, parameters["filters"]))
+    if issubclass(_KINDS[kind], _Several | OfKind):
+        named = [parameters["name"]] if _KINDS[kind] is OfKind else []
+        return _KINDS[kind](*named, *map(filter_from_json, parameters["filters"]))
     return _KINDS[kind](**parameters)
 
 

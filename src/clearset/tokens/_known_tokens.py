@@ -15,7 +15,7 @@ from clearset.tokens._codes import MAX_TOKENS, Coded, EncodedSets, Float64, Foun
 from clearset.tokens._corrections import Corrections
 from clearset.tokens._counting import available_threads
 from clearset.tokens._own_tokenizers import OwnTokenizer, count_parts, cover_own
-from clearset.tokens._statistics import Statistics
+from clearset.tokens._statistics import Kinds, Statistics
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Items, Tokenizer
 from clearset.tokens._vocabulary import (
@@ -69,6 +69,11 @@ class KnownTokens:
     def sizes(self) -> Int32:
         """The number of items of each token, (T,)."""
         return self.statistics.sizes
+
+    @property
+    def kinds(self) -> Kinds | None:
+        """The kinds of the tokens; None where all are of one."""
+        return self.statistics.kinds
 
     @property
     def means(self) -> Float64:

@@ -10,7 +10,9 @@ import pyarrow.compute as pc
 
 from clearset.tokens._codes import BoolArray, Coded, Int64
 from clearset.tokens._item_columns import STRING, read_rows
-from clearset.tokens._tokenizers import Cross, Difference, Items, NGrams, Subsets, Tokenizer, items_in, listed
+from clearset.tokens._tokenizers import Items, NGrams, Subsets, Tokenizer, Words, items_in, listed
+from clearset.tokens._two_columns import Cross, Difference
+from clearset.tokens._union import Union
 from clearset.tokens._vocabulary import encode
 
 _BETWEEN = "\x1f"  # the unit separator: made for this, and found in no ordinary text
@@ -136,12 +138,14 @@ def _keys_of_parts(parts: Coded, coded: Coded) -> tuple[Int64, int]:
 
 
 _KINDS: dict[str, type[Tokenizer]] = {
-    kind.__name__.lower(): kind for kind in (Items, Subsets, NGrams, Cross, Difference)
+    kind.__name__.lower(): kind for kind in (Items, Words, Subsets, NGrams, Cross, Difference, Union)
 }
 
 
 def as_tokenizer(tokens: Any) -> Tokenizer:
     """Return a tokenizer as it is; an object with a method ``tokens(example)`` as an `OwnTokenizer`."""
+    if isinstance(tokens, Union) and len(tokens.members) == 1:
+        return tokens.members[0]
     return tokens if isinstance(tokens, Tokenizer) else OwnTokenizer(tokens)
 
 

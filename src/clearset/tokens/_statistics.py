@@ -2,13 +2,38 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from clearset.tokens._codes import BoolArray, Float64, Int32, Int64, Sums
 from clearset.tokens._confidence_intervals import student, wilson
+from clearset.tokens._tokenizers import Tokenizer
+
+
+class Kinds(NamedTuple):
+    """The kinds of T tokens.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The kinds.
+    numbers : ndarray of uint8, shape (T,)
+        The place of each token's kind among them.
+    """
+
+    names: tuple[str, ...]
+    numbers: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, vocabulary: pa.LargeStringArray, items: Int32) -> "Kinds | None":
+        """Return the kinds of tokens that have these items, one of each; None where all are of one kind."""
+        if not tokenizer.kinds:
+            return None
+        ends = [run.end for run in tokenizer.runs(vocabulary)]
+        return cls(tokenizer.kinds, np.searchsorted(ends, items, side="right").astype(np.uint8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +54,8 @@ class Statistics:
         The number that was subtracted from the labels; None for classes.
     scale : tuple of two ints, default=(1, 1)
         Counts and weights are multiplied by the first number of examples and divided by the second.
+    kinds : Kinds or None, default=None
+        The kinds of the tokens; None where all are of one.
 
     Examples
     --------
@@ -44,6 +71,7 @@ class Statistics:
     passes: BoolArray
     centre: float | None = None
     scale: tuple[int, int] = (1, 1)
+    kinds: Kinds | None = None
 
     def __len__(self) -> int:
         return len(self.held)
@@ -56,7 +84,15 @@ class Statistics:
             sums=self.sums.take(tokens, axis=0),
             sizes=self.sizes.take(tokens),
             passes=self.passes.take(tokens),
+            kinds=None if self.kinds is None else self.kinds._replace(numbers=self.kinds.numbers.take(tokens)),
         )
+
+    def of_kind(self, name: str) -> BoolArray:
+        """Return which tokens are of a kind; raise a ValueError where there is no such kind."""
+        names = () if self.kinds is None else self.kinds.names
+        if self.kinds is None or name not in names:
+            raise ValueError(f"There are no tokens of the kind {name!r}; there are: {', '.join(names) or 'no kinds'}.")
+        return np.asarray(self.kinds.numbers == names.index(name))
 
     @cached_property
     def counts(self) -> npt.NDArray[Any]:

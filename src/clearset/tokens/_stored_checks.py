@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clearset.tokens._statistics import Statistics
+from clearset.tokens._codes import Coded
+from clearset.tokens._statistics import Kinds, Statistics
 from clearset.tokens._table import TokenTable
+from clearset.tokens._tokenizers import Tokenizer
 
 
 def check_columns(rows: pa.Table) -> None:
@@ -47,6 +49,14 @@ def check_statistics(statistics: Statistics, nodes: npt.NDArray[Any], n_examples
     weights = sums if statistics.centre is None else sums[:, :1]
     if not np.isfinite(sums).all() or (weights < 0).any():
         raise ValueError("sums of labels are not finite, or weights are negative")
+
+
+def check_one_kind(tokenizer: Tokenizer, vocabulary: pa.LargeStringArray, tokens: Coded) -> None:
+    """Raise a ValueError unless the items of each token, given as codes, are of one kind."""
+    if (kinds := Kinds.of(tokenizer, vocabulary, tokens.codes)) is not None:
+        same = np.diff(kinds.numbers.astype(np.int64)) == 0
+        if not same[np.diff(tokens.rows) == 0].all():
+            raise ValueError("a token has items of two kinds")
 
 
 def check_corrections(table: TokenTable) -> None:

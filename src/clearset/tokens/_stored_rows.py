@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearset.sets import offsets_from_sizes
-from clearset.tokens._codes import Coded, Float64, Int32
+from clearset.tokens._codes import Coded, Float64, Int32, Run
 from clearset.tokens._scratch import Place, ScratchNumbers, nowhere
 
 
@@ -84,6 +84,13 @@ class StoredRows:
         """Read the rows back, block by block."""
         for (row, code), (row_end, code_end) in zip(self._ends[:-1], self._ends[1:], strict=True):
             yield self._read(row, row_end, code, code_end)
+
+    def of(self, run: Run) -> "StoredRows":
+        """Return the same rows without the items of other kinds, the codes counted from the first of the run."""
+        rows = StoredRows(self.n_parts)
+        for block in self.blocks():
+            rows.append(block._replace(coded=run.of(block.coded)))
+        return rows
 
     def starts(self) -> list[int]:
         """Return where the codes of each block begin among all."""

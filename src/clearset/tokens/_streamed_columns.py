@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from clearset.sets import Stream, as_stream, is_list, is_string
-from clearset.tokens._tokenizers import Cross, Difference, Tokenizer
+from clearset.tokens._tokenizers import Tokenizer
 
 # Arrow's threads keep much more memory than they need. It is given back now and then, for that takes time.
 _RELEASED_AFTER = 4
@@ -125,12 +125,9 @@ def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequenc
     >>> item_columns(pa.schema([("id", pa.int64()), ("text", pa.string()), ("label", pa.string())]), None, ["label"])
     ('text',)
     """
-    if (
-        isinstance(tokenizer, Cross | Difference)
-        and isinstance(tokenizer.left, str)
-        and isinstance(tokenizer.right, str)
-    ):
-        return tokenizer.left, tokenizer.right
+    named = () if tokenizer is None else tuple(side for side in tokenizer.sides if isinstance(side, str))
+    if len(named) == 2:
+        return named
     found = tuple(field.name for field in schema if field.name not in others and _holds_items(field.type))
     if len(found) != n_columns(tokenizer):
         beside = f" beside {', '.join(map(repr, others))}" if others else ""
@@ -143,7 +140,7 @@ def item_columns(schema: pa.Schema, tokenizer: Tokenizer | None, others: Sequenc
 
 def n_columns(tokenizer: Tokenizer | None) -> int:
     """Return how many columns a tokenizer reads."""
-    return 2 if isinstance(tokenizer, Cross | Difference) else 1
+    return 1 if tokenizer is None else len(tokenizer.sides) or 1
 
 
 def _holds_items(type_: pa.DataType) -> bool:

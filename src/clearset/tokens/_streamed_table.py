@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from clearset.sets import FileRows, Labels, Task, read_weights
 from clearset.tokens._build_folder import BuildFolder
-from clearset.tokens._codes import BoolArray, Coded, Float64, Joining, TokenLimitError
+from clearset.tokens._codes import BoolArray, Coded, Float64, Joining, Mined, Run, TokenLimitError
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import (
+    Described,
     all_filtered,
     counted_parts,
     kept_tokens,
     least_outside,
-    sizes_of,
     sizes_outside,
     statistics_of,
 )
@@ -28,6 +28,7 @@ from clearset.tokens._item_counts import ItemCounts
 from clearset.tokens._kept_passes import KeptPasses, Vocabulary
 from clearset.tokens._mining import mine_parts
 from clearset.tokens._mining_passes import mine_stored
+from clearset.tokens._runs import mine_runs
 from clearset.tokens._scratch import Place
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._stored_rows import Block, StoredRows
@@ -127,16 +128,22 @@ def _count(
     tokenizer, filters, threads, memory = how
     n, n_classes, n_folds = totals.n_rows, totals.n_channels, folds.number
     outside = sizes_outside(folds.of_rows, n_folds, n)
-    least = least_outside(filters, task, outside, n)
-    vocabulary = vocabulary_of(least)
-    known = tokenizer.joining(vocabulary), len(vocabulary), max(n_folds, 1) * n_classes
-    mined = passes.mined(
-        lambda: _store(lists, tokenizer, vocabulary, totals, folds, passes.place),
-        lambda rows: mine_stored(rows, *known, min_count=least, threads=threads, memory=memory),
-    )
+    leasts = least_outside(filters, task, outside, n, tokenizer)
+    vocabulary = vocabulary_of(min(leasts))
+    runs, n_channels = tokenizer.runs(vocabulary), max(n_folds, 1) * n_classes
+
+    def mine(rows: StoredRows) -> Mined:
+        def of_run(run: Run, least: int) -> Mined:
+            chosen = rows if len(runs) == 1 else rows.of(run)
+            known = run.joining, run.end - run.first, n_channels
+            return mine_stored(chosen, *known, min_count=least, threads=threads, memory=memory)
+
+        return mine_runs(runs, leasts, of_run)
+
+    mined = passes.mined(lambda: _store(lists, tokenizer, vocabulary, totals, folds, passes.place), mine)
     _check_views(len(mined.items), n_folds, n_classes, memory)
-    sizes = sizes_of(mined, vocabulary, tokenizer)
-    everything, rest = statistics_of(mined, sizes, totals.exact, n_classes, n_folds, totals.centre)
+    described = Described.of(mined, vocabulary, tokenizer)
+    everything, rest = statistics_of(mined, described, totals.exact, n_classes, n_folds, totals.centre)
     everything, rest = all_filtered(everything, rest, outside, n, filters)
     vocabulary, index, statistics, out_of_fold = kept_tokens(mined, everything, rest, vocabulary, tokenizer)
     tokens = StreamedTokens(vocabulary, index, statistics, totals.classes, totals.prior, task, n)
@@ -201,7 +208,7 @@ def _vocabulary(items: ItemCounts, least: int, tokenizer: Tokenizer, memory: int
         _check_size(sum(map(len, tables)), least, n_bytes, memory)
     together = pa.concat_tables(tables).combine_chunks()
     strings = _array(together["item"])
-    order = np.lexsort([alphabetical_ranks(strings), together["count"].to_numpy(), tokenizer.sides(strings)])
+    order = np.lexsort([alphabetical_ranks(strings), together["count"].to_numpy(), tokenizer.ranks(strings)])
     return strings.take(pa.array(order))
 
 

@@ -15,7 +15,7 @@ from clearset.tokens._build_folder import build_folder
 from clearset.tokens._codes import Int32
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._counting import available_threads, count_tokens, prior_of, without_unused
-from clearset.tokens._filters import Filter, apply_filters, check_filters
+from clearset.tokens._filters import Filter, apply_filters, check_filters, check_kinds
 from clearset.tokens._known_tokens import KnownTokens
 from clearset.tokens._own_tokenizers import as_tokenizer
 from clearset.tokens._statistics import Statistics
@@ -105,10 +105,10 @@ class TokenTable(KnownTokens):
         y : series, array or list, or str
             The labels, or the name of their column.
         tokens : tokenizer, default=Subsets()
-            Takes examples apart: `Items`, `Subsets`, `NGrams`, `Cross`, `Difference`, or an object with a method
-            ``tokens(example)``.
+            Takes examples apart: `Items`, `Words`, `Subsets`, `NGrams`, `Cross`, `Difference`, a `Union` of several,
+            or an object with a method ``tokens(example)``.
         filters : sequence of filters, optional
-            Filters that tokens have to pass, all of them: `MinCount`, `MaxInterval`, `MaxSize`, or functions.
+            Filters that tokens have to pass, all of them: `MinCount`, `MaxInterval`, `MaxSize`, `OfKind`, or functions.
         task : {"auto", "classes", "number"}, default="auto"
             Whether labels are classes or a number. With ``"auto"``, numbers with fractions and more than 100 distinct
             numbers are a number.
@@ -139,6 +139,7 @@ class TokenTable(KnownTokens):
         """
         tokenizer = as_tokenizer(Subsets() if tokens is None else tokens)
         filters = check_filters(filters)
+        check_kinds(filters, tokenizer.kinds)
         if is_spark_frame(X) or not isinstance(engine, str):
             from clearset.tokens.spark import build_with_spark
 
@@ -229,7 +230,10 @@ class TokenTable(KnownTokens):
         return rows.set_column(0, "token", pa.array(asked, pa.large_list(pa.large_string())))
 
     def to_arrow(self) -> pa.Table:
-        """Return token, size, count, weight, mean, variance, low and high; of several classes also class_weights."""
+        """Return token, size, count, weight, mean, variance, low and high; of several classes also class_weights.
+
+        Tables of several kinds of tokens, which a `Union` makes, have a column ``kind`` beside the tokens.
+        """
         return arrow_rows(self)
 
     def top(self, n: int = 20, by: str = "count") -> pa.Table:
@@ -293,6 +297,7 @@ class TokenTable(KnownTokens):
             The smaller table, the same as if it had been built with all filters.
         """
         further = check_filters(filters[0] if len(filters) == 1 else filters)
+        check_kinds(further, self.tokenizer.kinds)
         kept = np.flatnonzero(apply_filters(further, self.statistics))
         masks = np.zeros(len(self.index), np.uint32)
         masks[self.nodes[kept]] = 1

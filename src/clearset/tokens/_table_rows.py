@@ -1,6 +1,6 @@
 """Rows of a token table: what is known about one token, and about several as an Arrow table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ class TokenStatistics:
         The mean label and the ends of its 95% interval; of other than two classes one for each.
     class_weights : dict or None
         The weight of the examples of each class.
+    kind : str or None, default=None
+        The kind of the token, where tables have several.
     """
 
     token: tuple[str, ...]
@@ -39,6 +41,7 @@ class TokenStatistics:
     low: Any
     high: Any
     class_weights: dict[Any, float] | None
+    kind: str | None = field(default=None, repr=False)  # the items of the token show it
 
 
 def token_statistics(table: KnownTokens, number: int) -> TokenStatistics:
@@ -58,6 +61,7 @@ def token_statistics(table: KnownTokens, number: int) -> TokenStatistics:
         _plain(low[0]),
         _plain(high[0]),
         weights,
+        None if one.kinds is None else one.kinds.names[int(one.kinds.numbers[0])],
     )
 
 
@@ -66,8 +70,10 @@ def arrow_rows(table: KnownTokens, numbers: npt.NDArray[Any] | None = None) -> p
     numbers = np.arange(len(table)) if numbers is None else numbers
     chosen = table.statistics.take(numbers)
     low, high = chosen.intervals()
-    columns = {
-        "token": table.spelled(numbers),
+    columns = {"token": table.spelled(numbers)}
+    if chosen.kinds is not None:
+        columns["kind"] = pa.array(chosen.kinds.names, pa.string()).take(pa.array(chosen.kinds.numbers))
+    columns |= {
         "size": pa.array(chosen.sizes),
         "count": pa.array(chosen.counts),
         "weight": pa.array(chosen.weights),

@@ -21,8 +21,14 @@ from clearset.tokens._corrections import Corrections
 from clearset.tokens._counted_examples import CountedExamples
 from clearset.tokens._filters import Filter, check_filters, filter_from_json, filter_to_json
 from clearset.tokens._own_tokenizers import tokenizer_from_json
-from clearset.tokens._statistics import Statistics
-from clearset.tokens._stored_checks import check_columns, check_corrections, check_document, check_statistics
+from clearset.tokens._statistics import Kinds, Statistics
+from clearset.tokens._stored_checks import (
+    check_columns,
+    check_corrections,
+    check_document,
+    check_one_kind,
+    check_statistics,
+)
 from clearset.tokens._table import TokenTable
 from clearset.tokens._token_index import TokenIndex
 from clearset.tokens._tokenizers import Tokenizer
@@ -155,13 +161,15 @@ def _table(rows: pa.Table, document: dict[str, Any], tokenizer: Tokenizer, filte
     coded, vocabulary = Coded(codes.astype(np.int32), lists.offsets.to_numpy()), strings.take(pa.array(first))
     if not tokenizer.in_order:  # in the file items are in the order they are spelled, in the tree by code
         coded = unique_sorted(coded, len(vocabulary))
+    check_one_kind(tokenizer, vocabulary, coded)
     index, nodes = TokenIndex.from_tokens(tokenizer.joining(vocabulary), coded, np.ones(coded.n_rows, np.uint32))
     held = rows["count"].to_numpy()
     sums = _list(rows["sums"]).flatten().to_numpy().reshape(len(held), rows["sums"].type.list_size)
     if sums.shape[1] != (3 if classes is None else len(classes)):
         raise ValueError(f"there are {sums.shape[1]} sums for the classes {classes}")
     passes = np.ones(len(held), np.bool_)
-    statistics = Statistics(held, sums, rows["size"].to_numpy(), passes, document["centre"])
+    kinds = Kinds.of(tokenizer, vocabulary, coded.codes[coded.offsets[1:] - 1])
+    statistics = Statistics(held, sums, rows["size"].to_numpy(), passes, document["centre"], kinds=kinds)
     check_statistics(statistics, nodes, document["n_examples"])
     order = np.argsort(nodes)
     table = TokenTable(

@@ -35,8 +35,11 @@ def fit_token_binning(
     sets = np.searchsorted(occurrences.offsets, chosen, side="right") - 1
     value, *plain = features
     some = occurrences.at(chosen)
-    places = [_even_keypoints(rows.values[some.rows], value, keypoints, unit)]
+    places: list[Float64 | None] = [_even_keypoints(rows.values[some.rows], value, keypoints, unit)]
     for feature in plain:
+        if feature.kind == "categorical":
+            places.append(None)
+            continue
         if feature.name in rows.own:
             sample = rows.own[feature.name][some.rows]
         elif feature.name in PER_SET:
@@ -45,7 +48,7 @@ def fit_token_binning(
             sample = some.of_tokens(feature.name)
         sample = sample[~np.isnan(sample)]
         places.append(choose_keypoints(sample, None, feature.keypoints or keypoints, feature.bounds))
-    return Binning(tuple(features), tuple(places), (None,) * len(features))
+    return Binning(tuple(features), tuple(places), tuple(rows.kinds if each is None else None for each in places))
 
 
 def _even_keypoints(values: Float64, feature: Feature, keypoints: int, unit: float) -> Float64:

@@ -21,6 +21,7 @@ class TokenRows:
     values: Float64  # the value of a token in a view, in row ``view * n_tokens + token``
     own: dict[str, Float64]  # the token's own features
     n_tokens: int  # the number of rows of one view
+    kinds: tuple[str, ...] = ()  # the categories of the feature "kind"
 
     @classmethod
     def of(
@@ -44,4 +45,4 @@ class TokenRows:
             for name in others
             if name in OWN
         }
-        return cls(values, own, n_tokens)
+        return cls(values, own, n_tokens, table.tokenizer.kinds)

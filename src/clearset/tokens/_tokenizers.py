@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from clearset.sets import short_repr
-from clearset.tokens._codes import BoolArray, Joining
-from clearset.tokens._item_columns import STRING, Column, from_python, read_column, read_pair
-from clearset.tokens._vocabulary import flat, in_rows, offsets_of_kept, without
+from clearset.tokens._codes import Joining, Run
+from clearset.tokens._item_columns import Column, from_python, read_column
+from clearset.tokens._vocabulary import flat, offsets_of_kept
 
 # Marks belong to words as well: in many scripts vowels are written with them.
 _NO_WORD = r"[^\p{L}\p{M}\p{N}]+"
@@ -33,9 +34,23 @@ class Tokenizer:
         """Return how the items of this vocabulary are joined to tokens; by default each of them is one."""
         return Joining("subsets", 1)
 
-    def sides(self, vocabulary: pa.LargeStringArray) -> BoolArray:
-        """Return which items are on the right side; these have the higher codes."""
-        return np.zeros(len(vocabulary), np.bool_)
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What kinds of tokens there are; nothing where all are of one."""
+        return ()
+
+    @property
+    def sides(self) -> tuple[str | int, ...]:
+        """The two columns that are read, by name or position; nothing where it is a single one."""
+        return ()
+
+    def ranks(self, vocabulary: pa.LargeStringArray) -> NDArray[Any]:
+        """Return a number for each item; those with the greater numbers have the higher codes."""
+        return np.zeros(len(vocabulary), np.int8)
+
+    def runs(self, vocabulary: pa.LargeStringArray) -> tuple[Run, ...]:
+        """Return the runs of codes of the items of each kind; by default there is one."""
+        return (Run(0, len(vocabulary), self.joining(vocabulary)),)
 
     def items_of(self, token: str | int | Iterable[str | int]) -> list[str]:
         """Return the items that a token as users write it is made of."""
@@ -95,7 +110,7 @@ class Subsets(Items):
 
     def __post_init__(self) -> None:
         if self.max_size is not None:
-            _keep_size(self, "max_size", " or None for all sizes")
+            keep_size(self, "max_size", " or None for all sizes")
 
     def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
         """Tokens are subsets."""
@@ -127,7 +142,7 @@ class NGrams(Tokenizer):
     split: Callable[[str], list[str]] | None = None
 
     def __post_init__(self) -> None:
-        _keep_size(self, "max_order")
+        keep_size(self, "max_order")
         if self.split is not None and not callable(self.split):
             raise TypeError(f"split is {self.split!r}; give a function from a text to a list of words, or None.")
 
@@ -151,112 +166,27 @@ class NGrams(Tokenizer):
 
 
 @dataclass(frozen=True, repr=False)
-class _TwoColumns(Tokenizer):
-    """Tokenizers of two columns, each named or at a position."""
+class Words(Tokenizer):
+    """The words of an example's items are tokens, each once: of items that are phrases, such as "black olives".
 
-    left: str | int = 0
-    right: str | int = 1
-
-    def __post_init__(self) -> None:
-        for name, value in (("left", self.left), ("right", self.right)):
-            if isinstance(value, bool) or not isinstance(value, str | int):
-                raise TypeError(f"{name} is {value!r}; give the name of a column or its position (0, 1, ...).")
-            if isinstance(value, int) and value < 0:
-                raise ValueError(f"{name} is {value}; positions count from 0.")
-        if self.left == self.right:
-            raise ValueError(f"left and right are both {self.left!r}. Two columns are needed.")
-
-
-@dataclass(frozen=True, repr=False)
-class Cross(_TwoColumns):
-    """Items of two columns, and every pair of an item of the one and an item of the other.
-
-    Items are written with their column, ``"left=apple"``.
-
-    Parameters
-    ----------
-    left : str or int, default=0
-        The first column, by name or position.
-    right : str or int, default=1
-        The second column.
+    Words are lower-cased runs of letters and digits, as `NGrams` takes them of texts. Their order does not matter.
 
     Examples
     --------
     >>> import clearset as cs
-    >>> cs.Cross().parts([(["apple"], ["pear", "plum"])]).to_pylist()
-    [['left=apple', 'right=pear', 'right=plum']]
+    >>> cs.Words().parts([["Black olives", "olive oil"], ["feta"]]).to_pylist()
+    [['black', 'olives', 'olive', 'oil'], ['feta']]
     """
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        left, right = self._tags
-        if left.startswith(right) or right.startswith(left):
-            raise ValueError(
-                f"Items of columns {self.left!r} and {self.right!r} would both begin with {min(left, right)!r}. "
-                "Rename a column, or give both as positions."
-            )
-
-    @property
-    def _tags(self) -> tuple[str, str]:
-        left = self.left if isinstance(self.left, str) else "left"
-        right = self.right if isinstance(self.right, str) else "right"
-        return f"{left}=", f"{right}="
-
     def parts(self, X: Any) -> pa.LargeListArray:
-        """Return the items of both columns, each with its column's name."""
-        sides = [column.sets() for column in read_pair(X, self.left, self.right)]
-        strings, rows = [], []
-        for side, tag in zip(sides, self._tags, strict=True):
-            items, offsets = flat(side)
-            strings.append(pc.binary_join_element_wise(pa.scalar(tag, STRING), items, pa.scalar("", STRING)))
-            rows.append(np.repeat(np.arange(len(side)), np.diff(offsets)))
-        return in_rows(pa.concat_arrays(strings), np.concatenate(rows), len(sides[0]))
-
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:
-        """Tokens are items, and pairs of a left and a right one."""
-        return Joining("crosses", 2, boundary=int(np.count_nonzero(~self.sides(vocabulary))))
-
-    def sides(self, vocabulary: pa.LargeStringArray) -> BoolArray:
-        """Return which items are of the right column."""
-        right: BoolArray = pc.starts_with(vocabulary, self._tags[1]).to_numpy(zero_copy_only=False)
-        return right
-
-
-@dataclass(frozen=True, repr=False)
-class Difference(_TwoColumns):
-    """Items of one column that are not in the other, and their subsets.
-
-    Parameters
-    ----------
-    left : str or int, default=0
-        The column whose items are taken, by name or position.
-    right : str or int, default=1
-        The column whose items are left out.
-    max_size : int or None, default=1
-        The most items of a token; None for all sizes.
-
-    Examples
-    --------
-    >>> import clearset as cs
-    >>> cs.Difference().parts([(["apple", "pear"], ["pear"])]).to_pylist()
-    [['apple']]
-    """
-
-    max_size: int | None = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_size is not None:
-            _keep_size(self, "max_size", " or None for all sizes")
-
-    def parts(self, X: Any) -> pa.LargeListArray:
-        """Return the items of the left column that the right one lacks."""
-        left, right = read_pair(X, self.left, self.right)
-        return without(left.sets(), right.sets())
-
-    def joining(self, vocabulary: pa.LargeStringArray) -> Joining:  # noqa: ARG002
-        """Tokens are subsets of the difference."""
-        return Joining("subsets", self.max_size)
+        """Return the words of every example, those of one item after those of another."""
+        column = read_column(X)
+        if column.offsets is None:
+            return _words(column.strings.fill_null(""))
+        # Items repeat: each distinct one is taken apart once.
+        items = column.strings.dictionary_encode()
+        words, offsets = flat(_words(items.dictionary).take(items.indices))
+        return pa.LargeListArray.from_arrays(pa.array(offsets[column.offsets]), words)
 
 
 def _words(texts: pa.LargeStringArray) -> pa.LargeListArray:
@@ -296,7 +226,7 @@ def listed(answer: Any, name: str, place: int) -> Iterable[Any]:
     return answer
 
 
-def _keep_size(tokenizer: Tokenizer, name: str, otherwise: str = "") -> None:
+def keep_size(tokenizer: Tokenizer, name: str, otherwise: str = "") -> None:
     """Check a size, and keep it as a plain number, which JSON can hold."""
     size = getattr(tokenizer, name)
     if isinstance(size, bool) or not isinstance(size, int | np.integer):

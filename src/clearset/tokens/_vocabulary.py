@@ -1,5 +1,6 @@
 """Strings as codes: rows of strings into rows of codes, and back."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,16 @@ def in_rows(strings: pa.LargeStringArray, rows: Int64, n_rows: int) -> pa.LargeL
     order = np.argsort(rows, kind="stable")
     offsets = offsets_from_sizes(np.bincount(rows, minlength=n_rows))
     return pa.LargeListArray.from_arrays(pa.array(offsets), strings.take(pa.array(order)))
+
+
+def tagged(tags: Sequence[str], columns: Sequence[pa.LargeListArray]) -> pa.LargeListArray:
+    """Return the strings of several columns row by row, those of each column behind its tag."""
+    strings, rows = [], []
+    for tag, column in zip(tags, columns, strict=True):
+        items, offsets = flat(column)
+        strings.append(pc.binary_join_element_wise(pa.scalar(tag, items.type), items, pa.scalar("", items.type)))
+        rows.append(np.repeat(np.arange(len(column)), np.diff(offsets)))
+    return in_rows(pa.concat_arrays(strings), np.concatenate(rows), len(columns[0]))
 
 
 def encode(lists: Any) -> tuple[pa.LargeStringArray, Coded]:

@@ -12,6 +12,7 @@ from clearset.engines import CROSSED_BLOCK_TOKENS, engine
 from clearset.functions import Link, Loss
 from clearset.sets import CrossedPositions, Feature, FileRows, Trust
 from clearset.tokens import (
+    KIND,
     AnyOccurrences,
     Corrections,
     Occurrences,
@@ -75,7 +76,8 @@ class Plan:
         if not _single(setting.tokens):
             plain.insert(1, "size")
         value = Feature("log_odds" if task == "classes" else "mean_label", monotonic="increasing")
-        return (value, *map(Feature, plain), *map(Feature, self.details))
+        kind = [KIND] if setting.tokens.kinds else []
+        return (value, *map(Feature, plain), *kind, *map(Feature, self.details))
 
 
 @dataclass(frozen=True, eq=False)

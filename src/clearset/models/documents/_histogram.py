@@ -10,6 +10,17 @@ from clearset.sets import numbers
 _BINS = 30
 
 
+def histogram_of(
+    values: FloatArray, keypoints: FloatArray | None, n_categories: int, weights: FloatArray | None = None
+) -> dict[str, Any]:
+    """Count numbers in bins, or places of categories one by one."""
+    if keypoints is not None:
+        return histogram(values, keypoints, weights)
+    known = ~np.isnan(values)
+    counts = np.bincount(values[known].astype(np.int64), None if weights is None else weights[known], n_categories)
+    return {"edges": None, "counts": numbers(counts, 7), "missing": int(np.count_nonzero(~known))}
+
+
 def histogram(values: FloatArray, keypoints: FloatArray, weights: FloatArray | None = None) -> dict[str, Any]:
     """Count numbers in bins between the first and the last keypoint; those outside are in the end bins."""
     present = ~np.isnan(values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearset.models._arrays import FloatArray, IntArray
-from clearset.models.documents._histogram import histogram
+from clearset.models.documents._histogram import histogram_of
 from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import gather, number, take_examples
 from clearset.tokens import PER_SET, read_details, refined_values
@@ -36,7 +36,8 @@ class ItemExamples(ShownExamples):
             values = self._values().ravel()
         else:
             values = self._tokens(self._found, name)
-        return histogram(values, np.asarray(self._model.binning.keypoints[d]))
+        binning = self._model.binning
+        return histogram_of(values, binning.keypoints[d], len(binning.categories[d] or ()))
 
     def _values(self) -> FloatArray:
         """Return the tokens' values for every class, with their corrections."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset.models._arrays import FloatArray, IntArray
-from clearset.models.documents._histogram import histogram
+from clearset.models.documents._histogram import histogram_of
 from clearset.sets import number, numbers
 from clearset.tokens import OWN, OwnTokenizer, Statistics, TokenTable
 
@@ -143,8 +143,8 @@ def table_histogram(model: SemanticModel, d: int) -> dict[str, Any] | None:
     """Count a feature over all tokens, as often as they were seen; None for one that only examples have."""
     rows = model.reader.rows
     counts = model.table.counts.astype(np.float64)
-    name, keypoints = model.binning.features[d].name, np.asarray(model.binning.keypoints[d])
+    name, of = model.binning.features[d].name, (model.binning.keypoints[d], len(model.binning.categories[d] or ()))
     if d == 0:
         values = rows.values
-        return histogram(values.ravel(), keypoints, np.repeat(counts, values.shape[1]))
-    return histogram(rows.own[name], keypoints, counts) if name in rows.own else None
+        return histogram_of(values.ravel(), *of, np.repeat(counts, values.shape[1]))
+    return histogram_of(rows.own[name], *of, counts) if name in rows.own else None

@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from clearset.sets import unknown_name
 from clearset.tokens._candidates import FrequentTokens
-from clearset.tokens._codes import Float64, Int64, Mined, Sums
+from clearset.tokens._codes import Float64, Int64, Mined, Run, Sums
 from clearset.tokens._counted_examples import rare_first
-from clearset.tokens._counting import filtered, kept_tokens, prior_from_sums, sizes_of
+from clearset.tokens._counting import Described, filtered, kept_tokens, prior_from_sums
 from clearset.tokens._exact_sums import ExactSums, Extent
 from clearset.tokens._filters import Filter, least_count_of
+from clearset.tokens._runs import mine_runs
 from clearset.tokens._statistics import Statistics
 from clearset.tokens._table import TokenTable
 from clearset.tokens._tokenizers import Tokenizer
@@ -48,8 +49,8 @@ def build_on_spark(
     if sample_weight is not None:
         frame = frame.where(column(sample_weight) > 0)
     n_examples, prior, centre, exact = _prior(frame, labels, class_counts)
-    least = least_count_of(filters, labels.task)
-    vocabulary, item_counts = _frequent_items(frame, source, tokenizer, least)
+    leasts = [least_count_of(filters, labels.task, kind) for kind in tokenizer.kinds or (None,)]
+    vocabulary, item_counts = _frequent_items(frame, source, tokenizer, min(leasts))
     context = frame.sparkSession.sparkContext
     with ExitStack() as stack:
 
@@ -65,17 +66,23 @@ def build_on_spark(
             "codes array<int>, channel int" + parts,
         ).persist()
         stack.callback(encoded.unpersist)
-        tokens = FrequentTokens.of_items(tokenizer.joining(vocabulary), len(vocabulary))
-        counts = [item_counts]
-        while tokens.can_grow():
-            keys, of_keys = _frequent(encoded, broadcast(tokens), least)
-            if not len(keys):
-                break
-            tokens = tokens.grown(keys)
-            counts.append(of_keys)
+        runs = tokenizer.runs(vocabulary)
+
+        def mine(run: Run, least: int) -> Mined:
+            tokens, counts = FrequentTokens.of_items(run.joining, run.end - run.first), item_counts[run.first : run.end]
+            while tokens.can_grow():
+                keys, of_keys = _frequent(encoded, broadcast(tokens), run if len(runs) > 1 else None, least)
+                if not len(keys):
+                    break
+                tokens, counts = tokens.grown(keys), np.concatenate([counts, of_keys])
+            # Sums are asked for once, of all kinds together.
+            return Mined(tokens.items, tokens.parents, tokens.levels, counts, np.zeros((len(counts), 0)))
+
+        mined = mine_runs(runs, leasts, mine)
+        tokens = FrequentTokens(tokenizer.joining(vocabulary), mined.items, mined.parents, mined.levels)
         sums = _token_sums(encoded, broadcast(tokens), len(tokens.items), labels, exact)
-    mined = Mined(tokens.items, tokens.parents, tokens.levels, np.concatenate(counts), sums)
-    statistics = Statistics(mined.counts, sums, sizes_of(mined, vocabulary, tokenizer), mined.counts > 0, centre)
+    sizes, kinds = Described.of(mined, vocabulary, tokenizer)
+    statistics = Statistics(mined.counts, sums, sizes, mined.counts > 0, centre, kinds=kinds)
     passing = filtered(statistics, filters)
     vocabulary, index, statistics, _ = kept_tokens(mined, passing, (), vocabulary, tokenizer)
     return TokenTable(
@@ -163,12 +170,12 @@ def _frequent_items(
     return vocabulary.take(pa.array(order)), counts[order]
 
 
-def _frequent(encoded: DataFrame, tokens: Any, least: int) -> tuple[Int64, Int64]:
-    """Return the keys of tokens of one more item, ascending, and their counts."""
+def _frequent(encoded: DataFrame, tokens: Any, run: Run | None, least: int) -> tuple[Int64, Int64]:
+    """Return the keys of tokens of one more item, ascending, and their counts: of a run of items, or of all."""
     from pyspark.sql import functions as F  # noqa: N812
 
     counted = encoded.select("codes").mapInArrow(
-        lambda batches: _passes.candidate_counts(batches, tokens.value), "key long, count long"
+        lambda batches: _passes.candidate_counts(batches, tokens.value, run), "key long, count long"
     )
     found = counted.groupBy("key").agg(F.sum("count").alias("count")).where(F.col("count") >= least).toArrow()
     keys, counts = found["key"].to_numpy(), found["count"].to_numpy()

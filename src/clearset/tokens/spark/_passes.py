@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset.tokens._candidates import Candidates, FrequentTokens
-from clearset.tokens._codes import Coded, Float64, Int32, Int64, Joining
+from clearset.tokens._codes import Coded, Float64, Int32, Int64, Joining, Run
 from clearset.tokens._exact_sums import ExactSums, Extent, sums_by_channel
 from clearset.tokens._mining import mine_parts
 from clearset.tokens._tokenizers import Tokenizer
@@ -86,11 +86,12 @@ def encoded(
         yield from _cut(pa.RecordBatch.from_pydict(columns))
 
 
-def candidate_counts(batches: Batches, tokens: FrequentTokens) -> Iterator[pa.RecordBatch]:
-    """Count the tokens of one more item in encoded rows."""
+def candidate_counts(batches: Batches, tokens: FrequentTokens, run: Run | None) -> Iterator[pa.RecordBatch]:
+    """Count the tokens of one more item in encoded rows: of a run of items, or of all."""
     candidates = Candidates(tokens)
     for table in _tables(batches):
-        for keys, counts in candidates.count(_coded(table)):
+        coded = _coded(table)
+        for keys, counts in candidates.count(coded if run is None else run.of(coded)):
             yield from _cut(pa.RecordBatch.from_pydict({"key": keys, "count": counts}))
 
 
