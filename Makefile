@@ -9,12 +9,18 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 # What npm writes last is newer than the versions that are wanted.
 BIOME_IS_THERE := [ node_modules/.package-lock.json -nt package-lock.json ]
 
-.PHONY: demo test lint types unit emulated properties wheel wheel-check licences sanitize bench clean
+.PHONY: demo test docs lint types unit emulated properties wheel wheel-check licences sanitize bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/clearset demo
 
 test: lint types unit
+
+# The documentation as a site in build/site; warnings and dead links are errors.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python .ci/gallery.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean
+	$(BIN)/python .ci/check_site.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -72,6 +78,10 @@ $(VENV)/.installed: $(VENV)/.created $(SOURCES)
 
 $(VENV)/.installed-dev: $(VENV)/.created $(SOURCES)
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/.created $(SOURCES)
+	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@ $(VENV)/.installed
 
 clean:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clearset.models import EditRefusedError as EditRefusedError
     from clearset.models import Explanation as Explanation
     from clearset.models import FrozenModel as FrozenModel
+    from clearset.models import Importance as Importance
     from clearset.models import JointExplanation as JointExplanation
     from clearset.models import PartialDependence as PartialDependence
     from clearset.models import SemanticExplanation as SemanticExplanation

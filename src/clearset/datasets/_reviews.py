@@ -36,17 +36,14 @@ class ReviewData:
 
 
 def make_reviews(n_products: int = 1000, *, random_state: Seed = 0, noise: float = 0.2) -> ReviewData:
-    r"""Make products with 1 to 30 reviews each, and their sales.
+    """Make products with 1 to 30 reviews each, and their sales.
 
-    With :math:`s` the stars, :math:`w` the words, :math:`h` the helpful votes and :math:`c` the photo of a
-    review (one half where it is missing), and :math:`M` the number of reviews and :math:`p` the price of its
-    product,
+    With ``s`` the stars, ``w`` the words, ``h`` the helpful votes and ``c`` the photo of a review (one half where it is
+    missing), and ``M`` the number of reviews and ``p`` the price of its product, ::
 
-    .. math::
-
-        \phi &= \tfrac{s - 3}{2} \Bigl(0.15 + 0.85 \, \tfrac{w}{w + 40} \, \tfrac{h}{h + 3}\Bigr)
-               + 0.1 \, c + 0.4 \, \tfrac{\log M}{\log 30} - 0.15 \log \tfrac{p}{20} \\
-        \text{truth} &= 100 \, \exp(2.5 \, \operatorname{mean} \phi)
+        phi = (s - 3) / 2 * (0.15 + 0.85 * w / (w + 40) * h / (h + 3))
+              + 0.1 * c + 0.4 * log(M) / log(30) - 0.15 * log(p / 20)
+        truth = 100 * exp(2.5 * mean of phi over the reviews)
 
     so sales rise with the stars of every review and with the number of reviews, and a long, helpful review
     counts several times as much as a short one that nobody voted for. Averaging the columns first loses that.
