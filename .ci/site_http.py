@@ -18,8 +18,8 @@ def http_page() -> str:
         "",
         inspect.cleandoc("""
         `clearset serve MODEL` answers these requests, and describes them at `/openapi.json` with what its model
-        accepts. This page shows the description for a model over sets of strings, of two classes. Limits, keys, logs and
-        a server behind a proxy: [Serving](../serving.md).
+        accepts. This page shows the description for a model over sets of strings, of two classes. Limits, keys, logs
+        and a server behind a proxy: [Serving](../serving.md).
         """),
     ]
     for path, operations in description["paths"].items():
