@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +39,9 @@ def curves() -> None:
     )
     s, w, h = (data.long[name].to_numpy() for name in ("star_rating", "word_count", "num_helpful"))
     long_ones = 0.85 * w / (w + 40)
-    laws = [  # phi of `make_reviews`, one feature at a time; the others are as the reviews have them
+    laws: list[
+        Callable[[Any], Any]
+    ] = [  # phi of `make_reviews`, one feature at a time; the others are as the reviews have them
         lambda x: (x - 3) / 2 * np.mean(0.15 + long_ones * h / (h + 3)),
         lambda x: x / (x + 3) * np.mean((s - 3) / 2 * long_ones),
         lambda x: -0.15 * np.log(x),
