@@ -129,7 +129,7 @@ def test_effects_are_asked_for():
 def test_json_html_and_files(tmp_path):
     explanation = model_of("three classes").explain(FRAME[:12], effects=True)
     document = json.loads(json.dumps(explanation.to_json(), allow_nan=False))
-    assert list(document) == ["follow_on", "engines"]
+    assert list(document) == ["follow_on", "engines", "features", "rho", "sets"]
     assert list(document["engines"]) == ["items", "left_right"]
     assert [one["prediction"] for one in document["follow_on"]["sets"]] == explanation.prediction.tolist()
     block = explanation.to_html(tmp_path / "page.html")

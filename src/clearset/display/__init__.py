@@ -12,7 +12,16 @@ from clearset.display._notebook import (
 )
 from clearset.display._notebook_explanations import dependence_html, explanation_html, joint_explanation_html
 from clearset.display._report_page import render_report, write_report
-from clearset.display._short_text import counted, item_texts, set_feature_texts, token_features, token_texts, with_order
+from clearset.display._short_text import (
+    counted,
+    feature_lists,
+    item_texts,
+    set_feature_texts,
+    token_features,
+    token_texts,
+    with_columns,
+    with_order,
+)
 from clearset.display.plots._calibrators import plot_calibrators
 from clearset.display.plots._dependence import plot_partial_dependence
 from clearset.display.plots._history import plot_history
@@ -29,6 +38,7 @@ __all__ = [
     "dependence_html",
     "edit_comparison_html",
     "explanation_html",
+    "feature_lists",
     "item_texts",
     "joint_explanation_html",
     "joint_model_html",
@@ -48,6 +58,7 @@ __all__ = [
     "token_table_html",
     "token_texts",
     "tuning_html",
+    "with_columns",
     "with_order",
     "write_page",
     "write_report",

@@ -46,7 +46,8 @@ def joint_explanation_html(explanation: ShownJointExplanation) -> str:
     """
     lines = []
     for number, row in enumerate(explanation[:_MOST_SETS]):
-        lines.append(_read(row.follow_on, f"Row {number}"))
+        lines.append(_explained(row, f"Row {number}"))
+        lines.append(_read(row.follow_on, "What the follow-on model reads"))
         for name, part in zip(row.names, row.engines.values(), strict=True):
             lines.append(_explained(part, f"Estimate of {name_html(name)}", "estimate"))
     return _finished(explanation, lines, "row")

@@ -121,7 +121,7 @@ class ShownExplanation(_ShownSequence, Protocol):
     def effects(self) -> pa.Table | None: ...
 
 
-class ShownJointExplanation(_ShownSequence, Protocol):
+class ShownJointExplanation(ShownExplanation, Protocol):
     """Predictions of a joint model taken apart: `clearset.models.JointExplanation`."""
 
     @property

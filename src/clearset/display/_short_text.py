@@ -1,5 +1,6 @@
 """Names, numbers and tokens as short text."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ _MOST_FEATURES = 3
 _BUILT_IN = {SIZE: "number of tokens", PLACE: "place from the end", PLACE_FROM_START: "place from the start"}
 # What features of whole sets count where tokens are made of items.
 _COUNTED = {"items": "number of items", "tokens": "number of tokens"}
-_IN_ORDER = b"in_order"
+_IN_ORDER, _COLUMNS_IN_ORDER = b"in_order", b"columns_in_order"
 
 
 def shown(name: Any, most: int = 28) -> str:
@@ -152,13 +153,66 @@ def item_texts(table: pa.Table, most: int) -> list[str]:
     list of str
         A text for each token.
     """
+    tokens, ordered = table["token"].to_pylist(), (table.schema.metadata or {}).get(_COLUMNS_IN_ORDER)
+    if ordered is not None:
+        columns, known = table["column"].to_pylist(), frozenset(json.loads(ordered))
+        return [_of_column(name, token, most, known) for name, token in zip(columns, tokens, strict=True)]
     between = " " if in_order(table) else " + "
-    return ["no known token" if token is None else _items(token, most, between) for token in table["token"].to_pylist()]
+    return ["no known token" if token is None else _items(token, most, between) for token in tokens]
+
+
+def _of_column(column: str | None, token: list[str] | None, most: int, ordered: frozenset[str]) -> str:
+    """Return a token of one of several columns; without a column, of the model that follows."""
+    if column is None:
+        return "all features together" if token is None else _items(token, most, ", ")
+    between = " " if column in ordered else " + "
+    text = "no known token" if token is None else _items(token, most, between)
+    return shortened(f"{shown(column, 16)}: {text}", most)
 
 
 def in_order(table: pa.Table) -> bool:
     """Return whether the items of a table's tokens are words in their order; the schema's metadata tell."""
     return (table.schema.metadata or {}).get(_IN_ORDER) == b"true"
+
+
+def with_columns(table: pa.Table, ordered: Sequence[str]) -> pa.Table:
+    """Return a table of tokens of several columns, which its ``column`` names.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    ordered : sequence of str
+        The columns whose tokens are words in their order.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table, in whose schema it is noted.
+    """
+    return table.replace_schema_metadata({_COLUMNS_IN_ORDER: json.dumps(list(ordered)).encode()})
+
+
+def feature_lists(explanation: ShownExplanation) -> pa.Array:
+    """Return each token as the list of its features in a few words; null where features are of whole sets.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        The explanation of sets whose tokens have features.
+
+    Returns
+    -------
+    pyarrow.Array
+        A list, or null, for each token.
+    """
+    names, table = token_features(explanation), explanation.tokens
+    if not names:
+        return pa.nulls(len(table), pa.list_(pa.string()))
+    rows = zip(*(table[name].to_pylist() for name in names), strict=True)
+    texts = [[_said(name, value) for name, value in zip(names, row, strict=True)] for row in rows]
+    absent = table["token"].is_null().to_numpy()
+    return pa.array([None if gone else text for gone, text in zip(absent, texts, strict=True)], pa.list_(pa.string()))
 
 
 def with_order(table: pa.Table) -> pa.Table:
@@ -193,11 +247,14 @@ def set_feature_texts(explanation: ShownExplanation, most: int) -> list[str]:
         A text for each feature.
     """
     of_items = not pa.types.is_integer(explanation.tokens["token"].type)
-    called = _COUNTED if of_items else {}
     schema, texts = explanation.tokens.schema, []
+    of_columns = _COLUMNS_IN_ORDER in (schema.metadata or {})
+    called = _COUNTED if of_items and not of_columns else {}
     for row in explanation.of_sets.to_pylist():
         name, value = row["feature"], row["value"]
-        if value is not None and pa.types.is_floating(schema.field(name).type):
+        # What engines count and estimate of several columns has no column of its own: these are numbers.
+        kind = pa.float64() if of_columns and name not in schema.names else schema.field(name).type
+        if value is not None and pa.types.is_floating(kind):
             value = float(value)
         texts.append(shortened(_said(called.get(name, name), value), most))
     return texts

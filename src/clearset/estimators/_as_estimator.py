@@ -5,7 +5,7 @@ from typing import Any
 
 from clearset.estimators._feature_engine import SemanticFeatureEngine
 from clearset.estimators._joint_model import JointModel
-from clearset.estimators._parameter_rules import check_parameters
+from clearset.estimators._parameter_rules import check_parameters, is_auto
 from clearset.estimators._semantic_predictors import SemanticClassifier, SemanticRegressor
 from clearset.estimators._set_predictors import SetClassifier, SetRegressor
 from clearset.models import FittedJointModel, SemanticModel, SetModel
@@ -63,9 +63,12 @@ def _unfitted(name: str, parameters: Mapping[str, Any]) -> Any:
 
 def _joint_model(model: FittedJointModel) -> JointModel:
     declared, follow_on = model.parameters, model.parameters["follow_on"]
-    engines = {column: _unfitted("SemanticFeatureEngine", part) for column, part in declared["engines"].items()}
-    parts = {"engines": engines, "follow_on": _unfitted(follow_on["estimator"], follow_on["parameters"])}
-    estimator: JointModel = _unfitted("JointModel", {**declared, **parts})
+    parts = dict(declared)
+    if not is_auto(engines := declared["engines"]):
+        parts["engines"] = {column: _unfitted("SemanticFeatureEngine", part) for column, part in engines.items()}
+    if not is_auto(follow_on):
+        parts["follow_on"] = _unfitted(follow_on["estimator"], follow_on["parameters"])
+    estimator: JointModel = _unfitted("JointModel", parts)
     estimator.engines_ = {column: as_estimator(engine) for column, engine in model.engines.items()}
     estimator.follow_on_, estimator.model_ = as_estimator(model.follow_on), model
     return estimator

@@ -8,13 +8,23 @@ from typing import Any, ClassVar, Literal, Self
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
 from clearset import display
 from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._feature_engine import SemanticFeatureEngine
-from clearset.estimators._joint_examples import Column, JointExamples, fit_engine, split_examples
+from clearset.estimators._joint_examples import JointExamples, fit_engine, held_after, read_joint_rows, split_examples
+from clearset.estimators._joint_parts import (
+    Column,
+    Engines,
+    FollowOn,
+    check_engines,
+    check_follow_on,
+    chosen_follow_on,
+    chosen_parts,
+    declared_engines,
+    dense_features,
+)
 from clearset.estimators._joint_training import train_together
 from clearset.estimators._model_estimator import ShownEstimator, of_model
 from clearset.estimators._parameter_rules import (
@@ -29,22 +39,15 @@ from clearset.estimators._parameter_rules import (
     make_rng,
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
-from clearset.estimators._set_predictors import SetClassifier, SetRegressor
+from clearset.estimators._set_predictors import SetRegressor
 from clearset.files import Key
-from clearset.models import FittedJointModel, columns_of, estimates_table, names_of, only_if, read_frame
+from clearset.models import FittedJointModel, FittedModel, Origin, PredictsLabels, estimates_table, names_of, read_frame
 from clearset.sets import Feature, check_weights
 from clearset.training import continued
 
-FloatArray = npt.NDArray[np.float64]
-
-
-def _check_probabilities(model: "JointModel") -> None:
-    if not hasattr(model.follow_on, "predict_proba"):
-        raise AttributeError("The follow-on model gives no probabilities. Use predict.")
-
 
 @dataclass(eq=False, repr=False)
-class JointModel(ShownEstimator):
+class JointModel(FittedModel, PredictsLabels, ShownEstimator):
     """Fit Semantic Feature Engines and a model of their estimates beside dense features, and train them jointly.
 
     First each engine is fitted on its column. Then the follow-on model is fitted on what the engines estimate of every
@@ -57,13 +60,18 @@ class JointModel(ShownEstimator):
 
     Parameters
     ----------
-    engines : dict of SemanticFeatureEngine
-        The engine of each column of X that holds sets or texts, by the name of the column, or by a tuple of names for
-        an engine of several columns, whose estimate is named by these joined by ``_``. Engines must not be refined,
-        because corrections know the label of every example.
-    follow_on : SetRegressor or SetClassifier
+    engines : dict of SemanticFeatureEngine or tokenizer, or "auto", default="auto"
+        The engine of each column of X that holds sets or texts, or just its tokenizer, by the name of the column, or by
+        a tuple of names for an engine of several columns, whose estimate is named by these joined by ``_``. Engines
+        must not be refined, because corrections know the label of every example. ``"auto"`` gives one to each column of
+        lists of strings and of texts, whose tokens it chooses as `SemanticClassifier` does; of other strings, up to 30
+        distinct ones are categories for the follow-on model, and more are tokens of an engine, unless nearly all
+        differ: such columns are left out with a warning.
+    follow_on : SetRegressor, SetClassifier or "auto", default="auto"
         The model of the estimates. Its `features` are dense columns of X; None takes every one of numbers or of a
-        category dtype. The estimates are added to them. Its `class_weight` counts for it and for joint training.
+        category dtype, plain or in lists. The estimates are added to them. Its `class_weight` counts for it and for
+        joint training. ``"auto"`` tells classes from numbers by the labels, as engines do: numbers with fractions, or
+        of more than 100 distinct values, are numbers.
     learning_rate : float, default=0.005
         The learning rate of joint training; it rises over the first tenth of the steps and then falls along a cosine.
     epochs : int, default=30
@@ -97,18 +105,22 @@ class JointModel(ShownEstimator):
 
     Examples
     --------
-    The follow-on model can be looked into: ``model.follow_on_.report(path, model.estimates(X), y)``.
-
     >>> import clearset as cs
     >>> import pyarrow as pa
     >>> words = [["oak", "ripe"], ["thin"], ["ripe"], ["thin", "oak"]]
     >>> wines = pa.table({"words": words * 10, "price": [9, 4, 8, 5] * 10})
-    >>> engine = cs.SemanticFeatureEngine(tokens=cs.Items())
-    >>> model = cs.JointModel({"words": engine}, cs.SetRegressor(epochs=20), random_state=0)
-    >>> model.fit(wines, [92.5, 83.0, 91.0, 86.0] * 10).predict(wines).shape
+    >>> model = cs.JointModel(random_state=0).fit(wines, [92.5, 83.0, 91.0, 86.0] * 10)
+    >>> model.predict(wines).shape
     (40,)
-    >>> [feature.name for feature in model.follow_on_.features_]
+    >>> [feature.name for feature in model.features_]
     ['words', 'price']
+
+    With tokens and constraints of one's own:
+
+    >>> price = cs.Feature("price", monotonic="increasing")
+    >>> model = cs.JointModel({"words": cs.Subsets(2)}, cs.SetRegressor([price], epochs=20), random_state=0)
+    >>> bool(model.fit(wines, [92.5, 83.0, 91.0, 86.0] * 10).verify())
+    True
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
@@ -120,8 +132,8 @@ class JointModel(ShownEstimator):
         "verbose": Whole(0),
     }
 
-    engines: Mapping[Column, SemanticFeatureEngine]
-    follow_on: SetRegressor | SetClassifier
+    engines: Any = "auto"
+    follow_on: Any = "auto"
     _: KW_ONLY
     learning_rate: float = 0.005
     epochs: int = 30
@@ -139,21 +151,25 @@ class JointModel(ShownEstimator):
         sample_weight: Any = None,
         *,
         groups: Any = None,
+        validation_data: tuple[Any, Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the engines, the follow-on model, and then all of them together.
 
         Parameters
         ----------
-        X : frame
-            The columns of the engines and the dense ones, of pandas, polars or Arrow.
-        y : array-like of shape (n,)
-            One label for each row.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each row.
-        groups : array-like of shape (n,), optional
-            One group for each row, such as a customer. Rows of one group are in the same fold, and all or none of them
-            are held out for validation.
+        X : frame, path or Arrow data set
+            The columns of the engines and the dense ones, of pandas, polars or Arrow; or Parquet files of them, which
+            are read whole.
+        y : array-like of shape (n,) or str
+            One label for each row; of data in files, the name of their column.
+        sample_weight : array-like of shape (n,) or str, optional
+            One weight for each row, or the name of their column.
+        groups : array-like of shape (n,) or str, optional
+            One group for each row, such as a customer, or the name of their column. Rows of one group are in the same
+            fold, and all or none of them are held out for validation.
+        validation_data : tuple (X, y), optional
+            Rows and labels to validate all parts on, in place of a share of the rows.
         checkpoint : path-like, optional
             A file to keep what training has reached in, every few seconds. After the process was killed, the same call
             goes on from there, and ends with the same bits as if nothing had happened. A checkpoint of another fit, of
@@ -165,33 +181,79 @@ class JointModel(ShownEstimator):
         self
             The fitted model.
         """
-        self._check_parts()
-        check_parameters(self.get_params(deep=False), self._rules)
-        engines = {f"the engine of {column!r}": engine for column, engine in self.engines.items()}
-        with kept_in(checkpoint, self, {"follow_on": self.follow_on, **engines}):
-            return self._fit(X, y, sample_weight, groups)
+        self._check_declared()
+        frame, y, sample_weight, groups = read_joint_rows(X, y, sample_weight, groups)
+        engines, follow_on = self._parts_for(frame, y)
+        read_frame(frame, engines)
+        named = {f"the engine of {column!r}": engine for column, engine in engines.items()}
+        with kept_in(checkpoint, self, {"follow_on": follow_on, **named}):
+            return self._fit(frame, y, sample_weight, groups, validation_data, engines, follow_on)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        rng = continued(make_rng(self.random_state))
-        follow_on = _prepared(self.follow_on, self.follow_on, rng)
-        frame = read_frame(X, self.engines)
+    def declared(self, X: Any, y: Any) -> Self:
+        """Return the model, not fitted, with the engines and the follow-on model that `fit` chooses for "auto".
+
+        Parameters
+        ----------
+        X : frame, path or Arrow data set
+            The rows, as for `fit`.
+        y : array-like of shape (n,) or str
+            Their labels.
+
+        Returns
+        -------
+        JointModel
+            A copy, whose parts can be set one by one.
+
+        Examples
+        --------
+        >>> import clearset as cs
+        >>> import pyarrow as pa
+        >>> wines = pa.table({"words": [["oak", "ripe"], ["thin"]] * 20, "price": [9, 4] * 20})
+        >>> model = cs.JointModel().declared(wines, ["good", "bad"] * 20)
+        >>> list(model.engines), type(model.follow_on).__name__
+        (['words'], 'SetClassifier')
+        """
+        self._check_declared()
+        frame, y, *_ = read_joint_rows(X, y)
+        engines, follow_on = self._parts_for(frame, y)
+        copy: Self = clone(self).set_params(engines=engines, follow_on=follow_on)
+        return copy
+
+    def _fit(
+        self,
+        frame: nw.DataFrame[Any],
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        validation_data: Any,
+        engines: Engines,
+        follow_on: FollowOn,
+    ) -> Self:
+        rng, declared = continued(make_rng(self.random_state)), follow_on
+        follow_on = _prepared(declared, declared, rng)
         labels, link = follow_on._labels(y, len(frame), None)
         weights = check_weights(sample_weight, len(frame))
         rows = JointExamples(frame, np.asarray(y), labels, weights, groups, len(frame))
-        fraction = None if isinstance(self.validation_fraction, str) else self.validation_fraction
-        examples = split_examples(rows, fraction, rng, stratify=link.classes is not None)
-        engines = {column: _prepared(engine, self.follow_on, rng) for column, engine in self.engines.items()}
-        fitted = [fit_engine(engine, column, examples) for column, engine in engines.items()]
+        if validation_data is None:
+            fraction = None if isinstance(self.validation_fraction, str) else self.validation_fraction
+            examples = split_examples(rows, fraction, rng, stratify=link.classes is not None)
+        else:
+            examples = held_after(rows, validation_data, lambda labels, n: follow_on._labels(labels, n, link)[0])
+        made = {column: _prepared(engine, declared, rng) for column, engine in engines.items()}
+        fitted = [fit_engine(engine, column, examples) for column, engine in made.items()]
         trials, known = zip(*fitted, strict=True)
-        models = {column: engine.as_model() for column, engine in engines.items()}
+        models = {column: engine.as_model() for column, engine in made.items()}
         names = [name for column, model in models.items() for name in names_of(column, model)]
-        self._declare(follow_on, names, frame, link.n_outputs)
-        dense = [feature.name for feature in follow_on.features]
+        features = _features(follow_on.features, names, examples.frame, models, link.n_outputs)
+        follow_on.set_params(features=features)
+        dense = [feature.name for feature in features]
         table, n = estimates_table(models, known, examples.frame, dense), examples.n_training
         validation = (table[n:], examples.y[n:]) if examples.has_validation else None
         follow_on.fit(table[:n], examples.y[:n], examples.weights[:n], validation)
-        joint = FittedJointModel(models, follow_on.as_model(), self._declared())
-        if examples.has_validation and self.epochs:
+        origin = Origin(versions=follow_on.as_model().origin.versions)
+        joint = FittedJointModel(models, follow_on.as_model(), self._declared(), origin=origin)
+        interrupted = any(part.record.interrupted for part in joint.parts.values())
+        if examples.has_validation and self.epochs and not interrupted:
             joint, interrupted = train_together(joint, trials, table, examples, self.get_params(deep=False), rng)
             if interrupted:
                 warnings.warn(
@@ -199,54 +261,38 @@ class JointModel(ShownEstimator):
                     stacklevel=4,
                 )
         follow_on.model_ = joint.follow_on
-        for column, engine in engines.items():
+        for column, engine in made.items():
             engine.model_ = joint.engines[column]
-        self.engines_, self.follow_on_, self.model_ = engines, follow_on, joint
+        self.engines_, self.follow_on_, self.model_ = made, follow_on, replace(joint, interrupted=interrupted)
         return self
 
-    def _check_parts(self) -> None:
-        """Refuse engines and follow-on models that cannot be."""
-        if not isinstance(self.engines, Mapping) or not self.engines:
-            raise TypeError(
-                f"engines must be a dict of a SemanticFeatureEngine for each column; received {self.engines!r}."
-            )
-        for column, engine in self.engines.items():
-            if not isinstance(engine, SemanticFeatureEngine):
-                raise TypeError(f"The engine of {column!r} must be a SemanticFeatureEngine; received {engine!r}.")
-            if not is_auto(engine.refine) and engine.refine:
-                raise ValueError(
-                    f"The engine of {column!r} has refine={engine.refine!r}, but corrections would tell the follow-on "
-                    "model the labels of the examples. Set refine=False."
-                )
-        if not isinstance(self.follow_on, SetRegressor | SetClassifier):
-            raise TypeError(f"follow_on must be a SetRegressor or SetClassifier; received {self.follow_on!r}.")
+    def _check_declared(self) -> None:
+        """Refuse engines, follow-on models and parameters that cannot be, before any work."""
+        check_engines(self.engines)
+        check_follow_on(self.follow_on)
+        if not is_auto(self.engines):
+            declared_engines(self.engines)
+        check_parameters(self.get_params(deep=False), self._rules)
 
-    def _declare(self, follow_on: Any, names: Sequence[str], frame: Any, n_outputs: int) -> None:
-        """Set the features of the follow-on model: estimates, which it rises with, and dense columns."""
-        declared = follow_on.features
-        if declared is None:
-            taken = {name for column in self.engines for name in columns_of(column)}
-            rest = [name for name in frame.columns if name not in taken]
-            categories = [name for name in rest if isinstance(frame.schema[name], nw.Categorical | nw.Enum)]
-            chosen = [name for name in rest if frame.schema[name].is_numeric() or name in categories]
-            declared = [Feature(name, kind="categorical") if name in categories else name for name in chosen]
-        features = [feature if isinstance(feature, Feature) else Feature(feature) for feature in declared]
-        clash = [feature.name for feature in features if feature.name in names]
-        if clash:
-            raise ValueError(
-                f"follow_on names {clash} among its features, but so are the estimates called, which are added by "
-                "themselves. Leave them out, or rename the columns."
-            )
-        direction: Any = "increasing" if n_outputs == 1 else None
-        follow_on.set_params(features=[*(Feature(name, monotonic=direction) for name in names), *features])
+    def _parts_for(self, frame: nw.DataFrame[Any], y: Any) -> tuple[Engines, FollowOn]:
+        """Return the engines and the follow-on model to fit."""
+        follow_on = chosen_follow_on(self.follow_on, y, len(frame))
+        if is_auto(self.engines):
+            return chosen_parts(frame, follow_on)
+        return declared_engines(self.engines), follow_on
 
     def _declared(self) -> dict[str, Any]:
-        """Return the parameters as plain data, those of the parts included."""
-        engines = {column: engine.get_params(deep=False) for column, engine in self.engines.items()}
-        follow_on = {"estimator": type(self.follow_on).__name__, "parameters": self.follow_on.get_params(deep=False)}
-        return {**self.get_params(deep=False), "engines": engines, "follow_on": follow_on}
+        """Return the parameters as plain data, those of the parts included; "auto" stays what it is."""
+        found = {**self.get_params(deep=False), "engines": "auto", "follow_on": "auto"}
+        if not is_auto(self.engines):
+            engines = declared_engines(self.engines)
+            found["engines"] = {column: engine.get_params(deep=False) for column, engine in engines.items()}
+        if not is_auto(self.follow_on):
+            parameters = self.follow_on.get_params(deep=False)
+            found["follow_on"] = {"estimator": type(self.follow_on).__name__, "parameters": parameters}
+        return found
 
-    def save(self, path: str | os.PathLike[str], *, key: Key | None = None) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Key | None = None, notes: str | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.
 
         Parameters
@@ -255,96 +301,74 @@ class JointModel(ShownEstimator):
             Where to; an existing file is replaced only once the new one is complete.
         key : bytes or Ed25519PrivateKey, optional
             The key to sign the file with; see `clearset.load`.
+        notes : str, optional
+            What the model card is to say, such as intended use, owner and licence.
         """
         model = self.as_model()
-        self._check_parts()
-        for part in (self, self.follow_on, *self.engines.values()):
+        self._check_declared()
+        parts: list[Any] = [] if is_auto(self.engines) else list(declared_engines(self.engines).values())
+        for part in parts if is_auto(self.follow_on) else (*parts, self.follow_on):
             check_parameters(part.get_params(deep=False), part._rules)
         # Parameters may have been changed since the fit.
-        replace(model, parameters=self._declared()).save(path, key=key)
+        replace(model, parameters=self._declared()).save(path, key=key, notes=notes)
+
+    def as_model(self) -> FittedJointModel:
+        model: FittedJointModel = ShownEstimator.as_model(self)
+        return model
 
     @property
     def joint_gain_(self) -> float:
         """By how much joint training has lowered the loss on validation data; 0 where it was not kept."""
         return float(self.as_model().gain)
 
-    @property
-    def history_(self) -> list[dict[str, float]]:
-        """``epoch``, ``loss`` and ``validation_loss`` of every epoch of joint training."""
-        history: list[dict[str, float]] = self.as_model().history
-        return history
+    def _predicts_classes(self) -> bool:
+        # Before a fit, labels may still be of either kind.
+        fitted = "model_" in vars(self)
+        return super()._predicts_classes() if fitted else not isinstance(self.follow_on, SetRegressor)
 
-    @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The classes, if the follow-on model is a classifier."""
-        classes: npt.NDArray[Any] = self.as_model().follow_on.classes_
-        return classes
+    def _loss_name(self) -> str:
+        return super()._loss_name() if "model_" in vars(self) else getattr(self.follow_on, "loss", "log_loss")
 
     estimates = of_model(FittedJointModel.estimates)
-    predict = of_model(FittedJointModel.predict)
-    predict_proba = only_if(_check_probabilities)(of_model(FittedJointModel.predict_proba))
     explain = of_model(FittedJointModel.explain)
     verify = of_model(FittedJointModel.verify)
-    to_onnx = of_model(FittedJointModel.to_onnx)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the follow-on model's score: R² for numbers, accuracy for classes.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones, as for `fit`.
-        y : array-like of shape (n,)
-            One label for each row.
-        sample_weight : array-like of shape (n,), optional
-            One weight for each row.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        table = self.estimates(X)
-        return float(self.follow_on_.score(table, y, sample_weight))
+    freeze = of_model(FittedJointModel.freeze)
+    score = of_model(FittedJointModel.score)
 
     def _model_html(self) -> str:
         return display.joint_model_html(self.as_model(), repr(self))
 
-    def plot_history(self) -> Any:
-        """Draw the losses of joint training by epoch, as a matplotlib figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return display.plot_history(self)
-
-    def plot_quality(self, X: Any, y: Any) -> Any:
-        """Draw how good predictions are, as a matplotlib figure.
-
-        Parameters
-        ----------
-        X : frame
-            The columns of the engines and the dense ones; best are rows that the model was not fitted on.
-        y : array-like of shape (n,)
-            Their labels.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The reliability of probabilities, or predicted against observed numbers.
-        """
-        return display.plot_quality(self, X, y)
-
     def __sklearn_tags__(self) -> Any:
-        tags, follow_on = super().__sklearn_tags__(), self.follow_on.__sklearn_tags__()
-        tags.estimator_type = follow_on.estimator_type
-        tags.classifier_tags, tags.regressor_tags = follow_on.classifier_tags, follow_on.regressor_tags
+        tags = super().__sklearn_tags__()
+        follow_on = self.follow_on_ if "model_" in vars(self) else self.follow_on
+        if not is_auto(follow_on):
+            known = follow_on.__sklearn_tags__()
+            tags.estimator_type = known.estimator_type
+            tags.classifier_tags, tags.regressor_tags = known.classifier_tags, known.regressor_tags
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def _features(
+    declared: Sequence[str | Feature] | None,
+    names: Sequence[str],
+    frame: nw.DataFrame[Any],
+    engines: Mapping[Column, Any],
+    n_outputs: int,
+) -> list[Feature]:
+    """Return the features of the follow-on model: estimates, which it rises with, and dense columns."""
+    declared = dense_features(frame, engines) if declared is None else declared
+    features = [feature if isinstance(feature, Feature) else Feature(feature) for feature in declared]
+    clash = [feature.name for feature in features if feature.name in names]
+    if clash:
+        raise ValueError(
+            f"follow_on names {clash} among its features, but so are the estimates called, which are added by "
+            "themselves. Leave them out, or rename the columns."
+        )
+    direction: Any = "increasing" if n_outputs == 1 else None
+    return [*(Feature(name, monotonic=direction) for name in names), *features]
 
 
 def _prepared(part: Any, follow_on: Any, rng: np.random.Generator) -> Any:

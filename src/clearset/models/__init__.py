@@ -7,12 +7,13 @@ from clearset.models._explanation import Explanation
 from clearset.models._fitted import FittedModel, Record, TokenScores
 from clearset.models._frozen_model import FrozenModel
 from clearset.models._importance import Importance
-from clearset.models._joint_explanation import JointExplanation, columns_of
-from clearset.models._joint_model import FittedJointModel, estimates_table, names_of, part_of, read_frame
+from clearset.models._joint_columns import columns_of, estimates_table, names_of, part_of, read_frame
+from clearset.models._joint_explanation import JointExplanation
+from clearset.models._joint_model import FOLLOW_ON, FittedJointModel
 from clearset.models._load import load
-from clearset.models._model import Model, Reading
+from clearset.models._model import FunctionModel, Model, Reading
 from clearset.models._origin import Origin
-from clearset.models._predicting import Classifies, Estimates, Predicts, only_if
+from clearset.models._predicting import Classifies, Estimates, Predicts, PredictsLabels, only_if
 from clearset.models._semantic_model import SemanticMethods, SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.models._set_storage import MAX_WIDTH
@@ -24,6 +25,7 @@ from clearset.models.edits import EditComparison, Editor, EditRefusedError
 SemanticExplanation = Explanation
 
 __all__ = [
+    "FOLLOW_ON",
     "MAX_WIDTH",
     "CalibratorCurve",
     "Churn",
@@ -36,6 +38,7 @@ __all__ = [
     "FittedJointModel",
     "FittedModel",
     "FrozenModel",
+    "FunctionModel",
     "Importance",
     "JointExplanation",
     "Model",
@@ -43,6 +46,7 @@ __all__ = [
     "Origin",
     "PartialDependence",
     "Predicts",
+    "PredictsLabels",
     "Reading",
     "Record",
     "SemanticExplanation",

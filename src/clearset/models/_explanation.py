@@ -84,6 +84,7 @@ class Explanation(ExplanationSequence):
     """
 
     _counted: ClassVar[str] = "set"
+    _owners: ClassVar[tuple[str, ...]] = ("set", "label")
 
     prediction: FloatArray
     base: FloatArray
@@ -156,7 +157,7 @@ class Explanation(ExplanationSequence):
         if not details:
             of_items = pa.types.is_list(table["token"].type) or pa.types.is_large_list(table["token"].type)
             own = () if of_items else self.features
-            names = ["set", "label", "token", "feature", "value", *own, "score", "contribution"]
+            names = [*self._owners, "token", "feature", "value", *own, "score", "contribution"]
             table = table.select([name for name in names if name in table.column_names])
         return in_library(table, self.frames)
 

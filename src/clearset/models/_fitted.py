@@ -25,7 +25,7 @@ from clearset.models._importance import Importance, importance_by_contribution, 
 from clearset.models._origin import with_notes
 from clearset.models._predicting import GivesOutputs
 from clearset.models._verify import certify
-from clearset.models.documents import ModelCard, card_of, quality, report_document
+from clearset.models.documents import ModelCard, quality, report_document
 from clearset.models.edits import Editor
 from clearset.models.edits._log import forbidden_features
 from clearset.sets import Binning, Feature, Trust, as_stream, library_of, refuse_files
@@ -286,7 +286,7 @@ class FittedModel(Exported, GivesOutputs):
             Makes edits, undoes them, and compares before and after. Its ``model`` is a new model, verified and with
             the log of its edits; this one stays as it is.
         """
-        return Editor(self.as_model())
+        return Editor(self.as_model().editable())
 
     def card(self, X: Any = None, y: Any = None) -> ModelCard:
         """Return what is to be known of the model before it is used.
@@ -307,7 +307,8 @@ class FittedModel(Exported, GivesOutputs):
         if (X is None) != (y is None):
             raise ValueError("X and y belong together: a model is measured on sets with labels. Give both, or neither.")
         model = self.as_model()
-        return card_of(model, None if X is None else quality(model, model.examples(self._input_if_any(X), y)))
+        measured = None if X is None else quality(model, model.examples(self._input_if_any(X), y))
+        return model.carded(measured)
 
     def save(self, path: str | os.PathLike[str], *, key: Key | None = None, notes: str | None = None) -> None:
         """Write the model to one file that holds no code and no examples; `clearset.load` reads it.

@@ -37,7 +37,8 @@ class Importance:
         the tokens of each set, and among those of all sets.
     tokens : pyarrow.Table, or None
         ``token``, ``contribution``: the same mean for the token, which adds nothing where it does not occur, and
-        ``sets``: how many sets have it. None where tokens have features in place of names, and by permutation.
+        ``sets``: how many sets have it; of joint models also the ``column`` of its engine. None where tokens have
+        features in place of names, and by permutation.
     unit : str
         What the numbers are of: ``"prediction"``, ``"probability"`` or ``"margin"``; by permutation with labels
         ``"accuracy"`` or ``"R²"``.
@@ -111,7 +112,8 @@ def importance_by_contribution(
         if most is not None and n_sets >= most:
             break
     table = pa.table({"feature": names, "contribution": np.array([sizes[name] for name in names]) / n_sets})
-    tokens = reading.ranked_tokens(np.concatenate(of_tokens) / n_sets) if of_tokens else None
+    found = np.concatenate(of_tokens) / n_sets if of_tokens else None
+    tokens = reading.ranked_by_column(label) if found is None else reading.ranked_tokens(found)
     unit = _UNITS.get(model.link.name, "probability")
     return Importance(_ranked(table, "contribution"), tokens, unit, n_sets, frames)
 

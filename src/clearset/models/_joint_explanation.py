@@ -1,22 +1,34 @@
-"""Explanations of joint models: what the follow-on model makes of the estimates, and where each of them comes from."""
+"""Explanations of joint models: what tokens and dense columns add to the predictions, and how both steps make them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-import numpy.typing as npt
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from clearset import display
-from clearset.models._arrays import FloatArray, IntArray
+from clearset.models._arrays import IntArray
 from clearset.models._explanation import Explanation
-from clearset.models._explanation_sequence import ExplanationSequence
+from clearset.models._explanation_columns import numbers
+from clearset.models._joint_columns import Column, columns_of
+from clearset.models._joint_contributions import AddedByEngine
 
-Column = str | tuple[str, ...]
+_TOKEN = pa.list_(pa.string())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointExplanation(ExplanationSequence):
-    """Predictions of a joint model taken apart, one step after the other.
+class JointExplanation(Explanation):
+    """Predictions of a joint model taken apart: into what each token and each dense column adds.
+
+    It is an `Explanation` of the rows, whose frames, reasons and figures it has. The contributions of a row's tokens
+    and features add up to the prediction less the base rate of the follow-on model. Tokens have the ``column`` of their
+    engine, and their ``score`` is what they add to its estimate. Among the features of rows are the estimates
+    themselves: what they add because an engine's base rate is not what its estimates are on average. A row whose token
+    and column are null is what all features together add beyond their own.
 
     ``len`` is the number of rows, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
     several.
@@ -24,8 +36,7 @@ class JointExplanation(ExplanationSequence):
     Attributes
     ----------
     follow_on : Explanation
-        The follow-on model's explanation: its features are the estimates and the dense columns, and each row is a set
-        of one token.
+        The follow-on model's explanation: its features are the estimates and the dense columns.
     engines : mapping of str, or tuple of str, to Explanation
         Each engine's explanation of its column, by column: what the tokens add to the estimate. Of several classes it
         speaks of the class that is explained.
@@ -41,33 +52,27 @@ class JointExplanation(ExplanationSequence):
     >>> explanation = model.fit(wines, [92.5, 83.0, 91.0, 86.0] * 10).explain(wines[:2])
     >>> explanation
     JointExplanation(2 rows, engines: words)
+    >>> frame = explanation[0].to_frame()
+    >>> sorted(token[0] for token in frame["token"].to_pylist() if token)
+    ['oak', 'ripe']
+    >>> total = sum(frame["contribution"].to_pylist())
+    >>> bool(abs(explanation.base[0] + total - explanation.prediction[0]) < 1e-9)
+    True
     >>> explanation.follow_on.features
     ('words', 'price')
-    >>> sorted(token for (token,) in explanation.engines["words"][0].tokens["token"].to_pylist())
-    ['oak', 'ripe']
     """
 
     _counted: ClassVar[str] = "row"
+    _owners: ClassVar[tuple[str, ...]] = ("set", "label", "column")
 
-    follow_on: Explanation
-    engines: Mapping[Column, Explanation]
+    follow_on: Explanation = field(kw_only=True)
+    engines: Mapping[Column, Explanation] = field(kw_only=True)
 
-    @property
-    def prediction(self) -> FloatArray:
-        """``(B,)``: the predicted number, or the probability of the class that is explained."""
-        return self.follow_on.prediction
-
-    @property
-    def label(self) -> npt.NDArray[Any] | None:
-        """``(B,)``: that class; None where labels are numbers."""
-        return self.follow_on.label
-
-    def __len__(self) -> int:
-        return len(self.follow_on)
-
-    def take(self, places: IntArray) -> "JointExplanation":
+    def take(self, places: IntArray) -> JointExplanation:
+        taken = super().take(places)
+        assert isinstance(taken, JointExplanation)  # noqa: S101
         engines = {column: part.take(places) for column, part in self.engines.items()}
-        return JointExplanation(self.follow_on.take(places), engines)
+        return replace(taken, follow_on=self.follow_on.take(places), engines=engines)
 
     def __repr__(self) -> str:
         names, rows = ", ".join(self.names), display.counted(len(self), "row")
@@ -87,23 +92,84 @@ class JointExplanation(ExplanationSequence):
         Returns
         -------
         dict
-            ``follow_on``, and ``engines`` by name.
+            ``follow_on``, and ``engines`` by name; and of the whole ``features``, ``rho`` and ``sets``, as of other
+            explanations.
         """
         engines = dict(zip(self.names, (part.to_json() for part in self.engines.values()), strict=True))
-        return {"follow_on": self.follow_on.to_json(), "engines": engines}
+        return {"follow_on": self.follow_on.to_json(), "engines": engines, **super().to_json()}
 
 
-def columns_of(column: Column) -> tuple[str, ...]:
-    """Return the names of an engine's columns.
+def put_together(
+    follow_on: Explanation,
+    engines: Mapping[Column, Explanation],
+    added: Sequence[AddedByEngine],
+    in_order: Sequence[str],
+) -> JointExplanation:
+    """Put the explanations of both steps together, with what each engine adds to the predictions.
 
-    Parameters
-    ----------
-    column : str or tuple of str
-        The name of its column, or the names of its columns.
-
-    Returns
-    -------
-    tuple of str
-        The names.
+    `in_order` names the engines whose tokens are words in their order.
     """
-    return (column,) if isinstance(column, str) else tuple(column)
+    names = ["_".join(columns_of(column)) for column in engines]
+    parts = list(zip(names, engines.values(), added, strict=True))
+    tokens = [_tokens_of_engine(name, part, one, follow_on.label) for name, part, one in parts]
+    every = _by_set(pa.concat_tables([*tokens, _own_tokens(follow_on)], promote_options="default"))
+    sizes, sets = np.abs(every["contribution"].to_numpy()), every["set"].to_numpy()
+    totals = np.bincount(sets, sizes, minlength=len(follow_on))[sets]
+    every = every.append_column("share", pa.array(sizes / np.where(totals > 0, totals, 1.0)))
+    fields = {name: getattr(follow_on, name) for name in ("prediction", "base", "label", "output", "aggregate", "rho")}
+    return JointExplanation(
+        **fields,
+        tokens=display.with_columns(every.append_column("without", pa.nulls(len(every), pa.float64())), in_order),
+        of_sets=_by_set(pa.concat_tables([*_of_engines(len(follow_on), parts), _dense(follow_on, added)])),
+        features=follow_on.features,
+        effects=follow_on.effects,
+        frames=follow_on.frames,
+        follow_on=follow_on,
+        engines=engines,
+    )
+
+
+def _tokens_of_engine(name: str, part: Explanation, added: AddedByEngine, labels: Any) -> pa.Table:
+    rows = part.tokens
+    columns: dict[str, Any] = {"set": rows["set"]}
+    if labels is not None:
+        columns["label"] = pa.array(labels[rows["set"].to_numpy()])
+    columns |= {"column": pa.array([name] * len(rows), pa.string()), "token": rows["token"].cast(_TOKEN)}
+    return pa.table({**columns, "score": rows["contribution"], "contribution": added.tokens})
+
+
+def _own_tokens(follow_on: Explanation) -> pa.Table:
+    """Return the follow-on model's own tokens, named by their features; of rows, what these add together."""
+    rows, count = follow_on.tokens, len(follow_on.tokens)
+    columns: dict[str, Any] = {name: rows[name] for name in ("set", "label") if name in rows.column_names}
+    columns |= {"column": pa.nulls(count, pa.string()), "token": display.feature_lists(follow_on).cast(_TOKEN)}
+    columns |= {"score": pa.nulls(count, pa.float64()), "contribution": rows["contribution"]}
+    return pa.table(columns | {name: rows[name] for name in follow_on.features if name not in columns})
+
+
+def _of_engines(n: int, parts: Sequence[tuple[str, Explanation, AddedByEngine]]) -> Iterator[pa.Table]:
+    """Yield the rows of the features of whole sets that engines read, and of what they estimate."""
+    for name, part, one in parts:
+        of_sets = part.of_sets
+        for feature, amounts in one.of_sets.items():
+            values = of_sets.filter(pc.equal(of_sets["feature"], feature))["value"]
+            yield _rows(np.arange(n), pa.array([f"{name}: {feature}"] * n, pa.string()), values, amounts)
+        estimates = numbers(part.prediction).cast(pa.string())
+        yield _rows(np.arange(n), pa.array([name] * n, pa.string()), estimates, one.rest)
+
+
+def _dense(follow_on: Explanation, added: Sequence[AddedByEngine]) -> pa.Table:
+    """Return the rows of the follow-on model's features of whole sets that are no estimates."""
+    rows, estimated = follow_on.of_sets, [name for one in added for name in one.names]
+    rows = rows.filter(pc.invert(pc.is_in(rows["feature"], pa.array(estimated, pa.string()))))
+    return _rows(rows["set"], rows["feature"], rows["value"], rows["contribution"])
+
+
+def _rows(sets: Any, features: Any, values: Any, amounts: Any) -> pa.Table:
+    scores = pa.nulls(len(sets), pa.float64())
+    return pa.table({"set": sets, "feature": features, "value": values, "score": scores, "contribution": amounts})
+
+
+def _by_set(table: pa.Table) -> pa.Table:
+    """Return the rows set after set, those of a set in the order in which they are."""
+    return table.take(pa.array(np.argsort(table["set"].to_numpy(), kind="stable"))).combine_chunks()

@@ -10,7 +10,8 @@ import numpy as np
 
 from clearset.artifact import Artifact, pack_artifact, unpack_artifact, write_artifact
 from clearset.files import Key
-from clearset.models._joint_explanation import Column, columns_of
+from clearset.models._joint_columns import Column, columns_of
+from clearset.models._origin import Origin
 from clearset.models._semantic_storage import (
     SEMANTIC_KIND,
     OtherCodeError,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from clearset.models._joint_model import FittedJointModel
 
 JOINT_KIND = "joint model"
+AUTO = "auto"
+"""What parameters are that `fit` chooses by the data."""
 _FOLLOW_ON = "follow_on.clearset"
 
 
@@ -35,6 +38,8 @@ def write_joint_model(model: FittedJointModel, path: str | PathLike[str], key: K
         "columns": plain(list(model.engines)),
         "gain": float(model.gain),
         "history": plain(model.history),
+        "interrupted": bool(model.interrupted),
+        "origin": model.origin.to_json(),
         "parameters": _parameters_to_json(model.parameters),
     }
     packed = {name: pack_artifact(part) for name, part in members.items()}
@@ -48,11 +53,10 @@ def _engine(place: int) -> str:
 
 def _parameters_to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
     engines, follow_on = parameters["engines"], parameters["follow_on"]
-    return {
-        **{name: plain(value) for name, value in parameters.items() if name not in ("engines", "follow_on")},
-        "engines": [[plain(column), semantic_parameters_to_json(engine)] for column, engine in engines.items()],
-        "follow_on": plain(follow_on),
-    }
+    named = {name: plain(value) for name, value in parameters.items() if name not in ("engines", "follow_on")}
+    if not isinstance(engines, str):  # "auto"
+        engines = [[plain(column), semantic_parameters_to_json(engine)] for column, engine in engines.items()]
+    return {**named, "engines": engines, "follow_on": plain(follow_on)}
 
 
 def joint_artifacts(artifact: Artifact) -> tuple[dict[Column, Artifact], Artifact]:
@@ -89,16 +93,21 @@ def joint_model_parts(artifact: Artifact, tokens: Mapping[Any, Any], filters: Ma
         isinstance(history, list) and all(isinstance(entry, dict) for entry in history)
     ):
         raise TypeError("the gain is no number, or history holds something else than epochs")
-    engines = [(_column(column), described) for column, described in parameters["engines"]]
-    parameters["engines"] = {
-        column: semantic_parameters(described, tokens.get(column), filters.get(column)) for column, described in engines
-    }
-    follow_on = parameters["follow_on"]
-    if follow_on["estimator"] not in ("SetClassifier", "SetRegressor"):
-        raise ValueError(f"the estimator of the follow-on model is {follow_on['estimator']!r}")
-    declared = parameters_from_json(follow_on["parameters"])
-    parameters["follow_on"] = {"estimator": follow_on["estimator"], "parameters": declared}
-    return {"gain": gain, "history": history, "parameters": parameters}
+    if parameters["engines"] != AUTO:
+        parameters["engines"] = {
+            (column := _column(each)): semantic_parameters(described, tokens.get(column), filters.get(column))
+            for each, described in parameters["engines"]
+        }
+    follow_on, interrupted = parameters["follow_on"], document.get("interrupted", False)
+    if follow_on != AUTO:
+        if follow_on["estimator"] not in ("SetClassifier", "SetRegressor"):
+            raise ValueError(f"the estimator of the follow-on model is {follow_on['estimator']!r}")
+        declared = parameters_from_json(follow_on["parameters"])
+        parameters["follow_on"] = {"estimator": follow_on["estimator"], "parameters": declared}
+    if not isinstance(interrupted, bool):
+        raise TypeError(f"interrupted is {interrupted!r}")
+    origin = Origin.from_json(document.get("origin"))
+    return {"gain": gain, "history": history, "interrupted": interrupted, "parameters": parameters, "origin": origin}
 
 
 def by_column(given: Mapping[Any, Any] | None, columns: Mapping[Column, Any]) -> Mapping[Any, Any]:

@@ -4,7 +4,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from clearset.models._fitted import FittedModel, Record
 from clearset.models._origin import Origin
 from clearset.models._predicting import Estimates, PredictsLabels
 from clearset.models._scored_sets import ScoredSets
-from clearset.models.documents import ShownExamples
+from clearset.models.documents import ModelCard, ShownExamples, card_of
 from clearset.models.edits import LoggedEdit
 from clearset.sets import Binning, Feature, Positions, Stream, Trust, check_weights, count_threads, named_labels
 
@@ -79,17 +79,20 @@ class Reading(ABC):
         """Add up what tokens have, as often as they occur, the largest sum first; None where tokens have no names."""
         return None
 
+    def ranked_by_column(self, label: Any) -> pa.Table | None:  # noqa: ARG002
+        """Rank the tokens of several columns by what they add to predictions; None where there is one column."""
+        return None
+
     @abstractmethod
     def explain(self, label: Any, *, effects: bool, frames: str | None) -> Explanation:
         """Return what each token adds to the prediction."""
 
 
-# Only its subclasses are made, so only they have a constructor.
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Model(FittedModel, PredictsLabels, Estimates):
-    """A fitted set function with all that is needed to predict, explain, verify, show and save it.
+    """What comes out of a fit, with all that is needed to predict, explain, verify, show and save it.
 
-    Its fields are documented with `SetModel`.
+    Its set function is that which gives the outputs: of a joint model, the follow-on model's. The attributes are
+    documented with `SetModel`.
     """
 
     fit = _OfEstimator()
@@ -101,17 +104,30 @@ class Model(FittedModel, PredictsLabels, Estimates):
     semantic: ClassVar[bool] = False
     """Whether it reads strings and texts by a token table."""
 
-    estimator: str
-    parameters: Mapping[str, Any]
-    function: SetFunction
-    binning: Binning
-    trusts: tuple[Trust, ...]
-    link: Link
-    certificate: Certificate
-    record: Record
-    feature_names_in: tuple[str, ...] | None
-    edits: tuple[LoggedEdit, ...] = field(default=(), kw_only=True)
-    origin: Origin = field(default_factory=Origin, kw_only=True)
+    if TYPE_CHECKING:  # fields of some models, and properties of others
+
+        @property
+        def estimator(self) -> str: ...
+        @property
+        def parameters(self) -> Mapping[str, Any]: ...
+        @property
+        def function(self) -> SetFunction: ...
+        @property
+        def binning(self) -> Binning: ...
+        @property
+        def trusts(self) -> tuple[Trust, ...]: ...
+        @property
+        def link(self) -> Link: ...
+        @property
+        def certificate(self) -> Certificate: ...
+        @property
+        def record(self) -> Record: ...
+        @property
+        def feature_names_in(self) -> tuple[str, ...] | None: ...
+        @property
+        def edits(self) -> tuple[LoggedEdit, ...]: ...
+        @property
+        def origin(self) -> Origin: ...
 
     def __repr__(self) -> str:
         label = "a number" if self.link.classes is None else f"{len(self.link.classes)} classes"
@@ -283,3 +299,32 @@ class Model(FittedModel, PredictsLabels, Estimates):
     def probed(self, X: Any) -> Positions | None:  # noqa: ARG002
         """Return the positions to probe with; None for random ones."""
         return None
+
+    @abstractmethod
+    def editable(self) -> "FunctionModel":
+        """Return itself, which is changed by edits; raise an error where only parts of it are."""
+
+    def carded(self, measured: Mapping[str, Any] | None = None) -> ModelCard:
+        """Return its card, with how good it is on labelled sets, as `quality` says it."""
+        return card_of(self, measured)
+
+
+# Only its subclasses are made, so only they have a constructor.
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class FunctionModel(Model):
+    """A model of one set function, which reads the sets themselves."""
+
+    estimator: str
+    parameters: Mapping[str, Any]
+    function: SetFunction
+    binning: Binning
+    trusts: tuple[Trust, ...]
+    link: Link
+    certificate: Certificate
+    record: Record
+    feature_names_in: tuple[str, ...] | None
+    edits: tuple[LoggedEdit, ...] = field(default=(), kw_only=True)
+    origin: Origin = field(default_factory=Origin, kw_only=True)
+
+    def editable(self) -> "FunctionModel":
+        return self

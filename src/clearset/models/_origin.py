@@ -72,4 +72,4 @@ def with_notes(model: AnyModel, notes: str | None) -> AnyModel:
         return model
     if not isinstance(notes, str):
         raise TypeError(f"notes is a {type(notes).__name__}; give a text.")
-    return replace(model, origin=replace(model.origin, notes=notes))
+    return replace(model, origin=replace(model.origin, notes=notes))  # type: ignore[type-var]

@@ -17,7 +17,7 @@ from clearset.models._corner_scores import scores_at_corners
 from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._fitted import FittedModel, of_model
 from clearset.models._frozen_model import FrozenModel, freeze
-from clearset.models._model import Model
+from clearset.models._model import FunctionModel
 from clearset.models._scored_tokens import ScoredTokens
 from clearset.models._semantic_storage import write_semantic_model
 from clearset.models._token_reading import TokenReading
@@ -65,7 +65,7 @@ class SemanticMethods(FittedModel):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SemanticModel(SemanticMethods, Model):
+class SemanticModel(SemanticMethods, FunctionModel):
     """A fitted model over sets of strings and texts: a token table, and a set function of its statistics.
 
     `SemanticFeatureEngine`, `SemanticClassifier` and `SemanticRegressor` fit it. It is plain data, and predicts,

@@ -19,7 +19,7 @@ from clearset.models._dependence import DRAWN, drawn_slots
 from clearset.models._explain import assemble
 from clearset.models._explanation import Explanation, joined
 from clearset.models._explanation_columns import column_names, numbers
-from clearset.models._model import Model, Reading
+from clearset.models._model import FunctionModel, Reading
 from clearset.models._scored_sets import ScoredPlainSets, category_names
 from clearset.models._set_storage import write_set_model
 from clearset.models.documents import ShownExamples
@@ -44,7 +44,7 @@ from clearset.tokens import TokenLimitError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetModel(Model):
+class SetModel(FunctionModel):
     """A fitted model over sets whose tokens have features, as `SetRegressor` and `SetClassifier` fit it.
 
     It is plain data, and predicts, explains, verifies and draws without scikit-learn and torch. `clearset.load` reads

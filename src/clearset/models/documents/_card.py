@@ -66,24 +66,24 @@ class ModelCard:
         return "".join(parts)
 
 
-def card_of_parts(title: str, parts: Mapping[str, Model]) -> ModelCard:
+def card_of_parts(whole: ModelCard, parts: Mapping[str, Model]) -> ModelCard:
     """Return the card of a model that is made of others.
 
     Parameters
     ----------
-    title : str
-        What it is called.
+    whole : ModelCard
+        What is to be known of the whole.
     parts : mapping of str to Model
         The others by name.
 
     Returns
     -------
     ModelCard
-        Their cards, one after the other.
+        The card of the whole, and then those of its parts.
     """
     cards = {name: card_of(part) for name, part in parts.items()}
     sections = {f"{name}: {told}": rows for name, card in cards.items() for told, rows in card.sections.items()}
-    return ModelCard(title, sections)
+    return ModelCard(whole.title, {**whole.sections, **sections})
 
 
 def card_of_origin(title: str, origin: Origin, limits: Rows) -> ModelCard:

@@ -10,7 +10,6 @@ import numpy as np
 
 from clearset.functions import enough
 from clearset.models._importance import importance_by_contribution
-from clearset.models.documents._card import card_of
 from clearset.models.documents._quality import quality
 from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import entries, numbers
@@ -103,7 +102,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
             for described, check in zip(certificate.to_json(), certificate.checks, strict=True)
         ],
         "edits": [str(logged) for logged in model.edits],
-        "card": card_of(model, measured).to_dict()["sections"],
+        "card": model.carded(measured).to_dict()["sections"],
         "history": [entries(epoch) for epoch in model.record.history],
         "best_epoch": int(model.record.best_epoch),
         "parameters": {name: _shown(value) for name, value in model.parameters.items()},

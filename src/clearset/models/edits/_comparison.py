@@ -16,7 +16,7 @@ from clearset.models._explanation_columns import in_library
 from clearset.sets import library_of
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
 
 # Numbers that differ by less than this share of their standard deviation are the same: with one more keypoint, values
 # between the others are rounded in another way.
@@ -89,7 +89,7 @@ class EditComparison:
         return in_library(table, self.frames)
 
 
-def compared(before: Model, after: Model, X: Any, y: Any) -> EditComparison:
+def compared(before: FunctionModel, after: FunctionModel, X: Any, y: Any) -> EditComparison:
     """Compare a model before and after edits on examples, with their labels or None."""
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before.edits, after.edits, strict=False)))
     edits = *(f"{logged}: undone" for logged in before.edits[shared:][::-1]), *map(str, after.edits[shared:])

@@ -25,7 +25,7 @@ from clearset.models.edits._edit import Edit, EditRefusedError
 from clearset.sets import unknown_name
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
 
 
 class _CurveEdit(Edit):
@@ -37,11 +37,11 @@ class _CurveEdit(Edit):
     def changed(self, curve: CalibratorCurve) -> CalibratorCurve:
         """Return the curve after the edit."""
 
-    def apply(self, model: Model) -> tuple[Model, dict[str, Any]]:
+    def apply(self, model: FunctionModel) -> tuple[FunctionModel, dict[str, Any]]:
         curve = curve_of(model, self.feature)
         return with_allowed_curve(model, self.changed(curve), str(self)), curve_to_json(curve)
 
-    def revert(self, model: Model, replaced: Mapping[str, Any]) -> Model:
+    def revert(self, model: FunctionModel, replaced: Mapping[str, Any]) -> FunctionModel:
         return with_curve(model, curve_from_json(curve_of(model, self.feature), replaced))
 
     def _ends(self, curve: CalibratorCurve, low: float | None, high: float | None) -> tuple[float, float]:

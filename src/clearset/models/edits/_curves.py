@@ -15,7 +15,7 @@ from clearset.models.edits._edit import EditRefusedError
 from clearset.sets import Binning, unknown_name
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
 
 # As a share of the range of keypoints, how close one must be to a new one to be replaced by it.
 _CLOSE = 1e-6
@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 _TABLES = ("values", "missing", "counts")
 
 
-def curve_of(model: Model, feature: str) -> CalibratorCurve:
+def curve_of(model: FunctionModel, feature: str) -> CalibratorCurve:
     """Return the curve of a feature; raise an error where the model has no such feature."""
     curves = model.calibrators()
     if feature not in curves:
@@ -75,7 +75,7 @@ def mean_between(curve: CalibratorCurve, low: float, high: float) -> FloatArray:
     return np.asarray(np.clip(areas / (last - first), heights.min(axis=1), heights.max(axis=1)))
 
 
-def with_curve(model: Model, curve: CalibratorCurve) -> Model:
+def with_curve(model: FunctionModel, curve: CalibratorCurve) -> FunctionModel:
     """Return the model with another curve of a feature."""
     binning, function = model.binning, model.function
     place = [feature.name for feature in binning.features].index(curve.feature)
@@ -93,12 +93,12 @@ def with_curve(model: Model, curve: CalibratorCurve) -> Model:
     )
 
 
-def with_allowed_curve(model: Model, curve: CalibratorCurve, words: str) -> Model:
+def with_allowed_curve(model: FunctionModel, curve: CalibratorCurve, words: str) -> FunctionModel:
     """Return the model with another curve, moved by rounding where that makes it obey what is declared of it exactly.
 
     Parameters
     ----------
-    model : Model
+    model : FunctionModel
         The model.
     curve : CalibratorCurve
         The new curve.
@@ -123,7 +123,7 @@ def with_allowed_curve(model: Model, curve: CalibratorCurve, words: str) -> Mode
     return with_curve(model, replace(curve, values=exact))
 
 
-def _check_ends(model: Model, curve: CalibratorCurve, words: str) -> None:
+def _check_ends(model: FunctionModel, curve: CalibratorCurve, words: str) -> None:
     """Raise an error if a feature under trapezoid trust no longer reaches both ends of its lattice."""
     if (curve.values[:, 0] == 0).all() and (curve.values[:, -1] == 1).all():
         return

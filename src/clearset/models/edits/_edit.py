@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
 
 
 class EditRefusedError(ValueError):
@@ -28,36 +28,36 @@ class Edit(ABC):
             Edit.kinds[cls.kind] = cls
 
     @abstractmethod
-    def apply(self, model: Model) -> tuple[Model, dict[str, Any]]:
+    def apply(self, model: FunctionModel) -> tuple[FunctionModel, dict[str, Any]]:
         """Return the changed model, not yet verified, and as plain data what the change has replaced.
 
         Parameters
         ----------
-        model : Model
+        model : FunctionModel
             The model, which stays as it is.
 
         Returns
         -------
-        model : Model
+        model : FunctionModel
             The changed model.
         replaced : dict
             What `revert` needs, ready for JSON.
         """
 
     @abstractmethod
-    def revert(self, model: Model, replaced: Mapping[str, Any]) -> Model:
+    def revert(self, model: FunctionModel, replaced: Mapping[str, Any]) -> FunctionModel:
         """Return the model as it was before the edit, to the last bit.
 
         Parameters
         ----------
-        model : Model
+        model : FunctionModel
             What `apply` has made.
         replaced : mapping
             What `apply` has replaced.
 
         Returns
         -------
-        Model
+        FunctionModel
             The model before.
         """
 

@@ -13,7 +13,7 @@ from clearset.models.edits._log import LoggedEdit, edited, undone
 from clearset.models.edits._token_edits import DropToken, PinToken
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
 
 Token = str | int | Iterable[str | int]
 
@@ -28,14 +28,14 @@ class Editor:
 
     Parameters
     ----------
-    model : Model
+    model : FunctionModel
         The model to begin with.
 
     Attributes
     ----------
-    original : Model
+    original : FunctionModel
         The model that editing began with.
-    model : Model
+    model : FunctionModel
         The model after all edits.
 
     Examples
@@ -55,7 +55,7 @@ class Editor:
     (LoggedEdit(...),)
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: FunctionModel) -> None:
         self.original = self.model = model
 
     @property

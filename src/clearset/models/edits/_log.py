@@ -12,12 +12,12 @@ from clearset.models.edits._curve_edits import Forbid
 from clearset.models.edits._edit import Edit, EditRefusedError
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
     from clearset.models._semantic_model import SemanticModel
     from clearset.sets import Feature
     from clearset.tokens import TokenTable
 
-AnyModel = TypeVar("AnyModel", bound="Model")
+AnyModel = TypeVar("AnyModel", bound="FunctionModel")
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ def edited(model: AnyModel, edit: Edit) -> AnyModel:
 
     Parameters
     ----------
-    model : Model
+    model : FunctionModel
         The model, which stays as it is.
     edit : Edit
         The edit.
 
     Returns
     -------
-    Model
+    FunctionModel
         The new model, with the edit in its log.
     """
     changed, replaced = edit.apply(model)
@@ -110,14 +110,14 @@ def with_true_certificate(model: AnyModel, certificate: Certificate) -> AnyModel
 
     Parameters
     ----------
-    model : Model
+    model : FunctionModel
         The model.
     certificate : Certificate
         What the file says.
 
     Returns
     -------
-    Model
+    FunctionModel
         The model, with a certificate that is true of its parameters.
     """
     unused = forbidden_features(model.edits)
@@ -130,12 +130,12 @@ def undone(model: AnyModel) -> AnyModel:
 
     Parameters
     ----------
-    model : Model
+    model : FunctionModel
         A model with edits, which stays as it is.
 
     Returns
     -------
-    Model
+    FunctionModel
         The model before.
     """
     if not model.edits:

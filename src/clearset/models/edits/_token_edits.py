@@ -26,7 +26,7 @@ from clearset.tokens import (
 )
 
 if TYPE_CHECKING:
-    from clearset.models._model import Model
+    from clearset.models._model import FunctionModel
     from clearset.models._semantic_model import SemanticModel
 
 # Items whose spelling is compared with that of an unknown one.
@@ -41,7 +41,7 @@ class _TokenEdit(Edit):
     def _spelled(self) -> str:
         return f"Token {' + '.join(map(repr, self.token))}"
 
-    def _find(self, model: Model) -> tuple[SemanticModel, int]:
+    def _find(self, model: FunctionModel) -> tuple[SemanticModel, int]:
         """Return the model as one with a token table, and the number of the token in it."""
         if not model.semantic:
             raise EditRefusedError(f"{self}: the model has no token table. Edit one of its features.")
@@ -81,12 +81,12 @@ class DropToken(_TokenEdit):
     def __str__(self) -> str:
         return f"{self._spelled()} dropped"
 
-    def apply(self, model: Model) -> tuple[Model, dict[str, Any]]:
+    def apply(self, model: FunctionModel) -> tuple[FunctionModel, dict[str, Any]]:
         semantic, number = self._find(model)
         row = TokenRow.of(semantic.table, number)
         return replace(semantic, table=without_token(semantic.table, number)), row.to_json()
 
-    def revert(self, model: Model, replaced: Mapping[str, Any]) -> Model:
+    def revert(self, model: FunctionModel, replaced: Mapping[str, Any]) -> FunctionModel:
         semantic = cast("SemanticModel", model)
         return replace(semantic, table=with_token(semantic.table, TokenRow.from_json(replaced)))
 
@@ -134,7 +134,7 @@ class PinToken(_TokenEdit):
         of = "" if self.label is None else f" for {self.label!r}"
         return f"{self._spelled()} pinned to {self.value:.10g}{of}"
 
-    def apply(self, model: Model) -> tuple[Model, dict[str, Any]]:
+    def apply(self, model: FunctionModel) -> tuple[FunctionModel, dict[str, Any]]:
         semantic, number = self._find(model)
         table, name = semantic.table, semantic.binning.features[0].name
         column, mean = self._wanted(table)
@@ -153,7 +153,7 @@ class PinToken(_TokenEdit):
             table = replace(table, corrections=empty)
         return replace(semantic, table=with_correction(table, number, amounts)), replaced
 
-    def revert(self, model: Model, replaced: Mapping[str, Any]) -> Model:
+    def revert(self, model: FunctionModel, replaced: Mapping[str, Any]) -> FunctionModel:
         semantic, number = self._find(model)
         if not replaced["corrections"]:
             return replace(semantic, table=replace(semantic.table, corrections=None))
