@@ -9,7 +9,7 @@ import sys
 import tempfile
 import timeit
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import distribution
 from itertools import chain
@@ -138,7 +138,10 @@ def timed(case: Case, file: str, python: Path, folder: Path) -> Iterator[tuple[s
     model = cs.load(folder / "model.clearset")
     for what, part in (("one", X[:1]), ("all", X)):
         repeat = 20 if what == "one" else 3
-        calls = {"predict": partial(model.predict, part), "explain": partial(model.explain, part)}
+        calls: dict[str, Callable[[], Any]] = {
+            "predict": partial(model.predict, part),
+            "explain": partial(model.explain, part),
+        }
         for name, call in calls.items():
             seconds = min(timeit.repeat(call, number=1, repeat=repeat))
             sets = "one set" if what == "one" else f"{len(X):,} sets"

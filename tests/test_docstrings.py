@@ -126,15 +126,7 @@ def public_names() -> dict[str, Any]:
 
 PUBLIC = {name: value for name, value in public_names().items() if inspect.isclass(value) or inspect.isroutine(value)}
 TOP = {name: value for name, value in PUBLIC.items() if name.count(".") == 1}
-RESULTS = (
-    "Churn",
-    "EditComparison",
-    "Editor",
-    "Explanation",
-    "FittedJointModel",
-    "JointExplanation",
-    "PartialDependence",
-)
+RESULTS = ("Churn", "EditComparison", "Editor", "Explanation", "JointExplanation", "PartialDependence")
 # What users call: the methods of estimators, of frozen models, and of results.
 METHODS = {
     f"{name}.{method}": function

@@ -4,6 +4,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -160,3 +161,96 @@ def test_notebooks_show_the_parts():
     page = model_of("number")._repr_html_()
     for text in ("JointModel", "left, right", "SetRegressor of the estimates", "shift", "2 engines"):
         assert text in page
+
+
+def contributions_of(explanation):
+    """Add up all that is said of each row."""
+    frame = explanation.to_frame()
+    return np.bincount(frame["set"].to_numpy(), frame["contribution"].to_numpy(), minlength=len(explanation))
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_tokens_and_features_add_up_to_the_prediction(case):
+    unknown = FRAME[:3].with_columns(items=pl.Series([["new"], ["nor", "this"], []], dtype=pl.List(pl.String)))
+    explanation = model_of(case).explain(pl.concat([FRAME, unknown]))
+    np.testing.assert_allclose(explanation.base + contributions_of(explanation), explanation.prediction, atol=1e-9)
+    for row in (explanation[0], explanation[N + 1]):
+        np.testing.assert_allclose(row.base + contributions_of(row), row.prediction, atol=1e-9)
+
+
+def test_tokens_count_as_they_move_the_estimate_along_the_follow_on_models_curve():
+    # Worked out from what the two steps answer by themselves: rho is a line between base rate and prediction, phi is
+    # asked once more with the estimate at the engine's base rate, and tokens share in the difference.
+    model = model_of("number")
+    explanation, table = model.explain(FRAME), model.estimates(FRAME)
+    engine, follow_on = explanation.engines["items"], explanation.follow_on
+    slope = (follow_on.prediction - follow_on.base) / follow_on.aggregate[:, 0]
+    at_base = table.set_column(table.column_names.index("items"), "items", pa.array(engine.base))
+    way = slope * (model.follow_on_.phi(table).scores[:, 0] - model.follow_on_.phi(at_base).scores[:, 0])
+    shares = engine.tokens["contribution"].to_numpy() / (engine.prediction - engine.base)[engine.tokens["set"]]
+    own = explanation.tokens.filter(pc.equal(explanation.tokens["column"], "items"))
+    assert own["token"].to_pylist() == engine.tokens["token"].to_pylist()
+    np.testing.assert_allclose(own["contribution"], way[own["set"].to_numpy()] * shares, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(own["score"], engine.tokens["contribution"])
+
+
+@pytest.mark.parametrize("case", ["number", "two classes"])
+def test_what_raises_an_estimate_never_lowers_the_prediction(case):
+    tokens = model_of(case).explain(FRAME).tokens
+    known = tokens.filter(pc.is_valid(tokens["score"]))
+    assert (known["score"].to_numpy() * known["contribution"].to_numpy() >= -1e-12).all()
+
+
+def test_frames_reasons_and_figures_are_of_tokens_and_dense_columns():
+    explanation = model_of("three classes").explain(FRAME[:4])
+    frame = explanation.to_frame()
+    assert frame.columns == ["set", "label", "column", "token", "feature", "value", "score", "contribution"]
+    assert set(frame["column"].drop_nulls()) == {"items", "left_right"}
+    features = set(frame["feature"].drop_nulls())
+    assert {"shift", "items: estimate", "left_right: estimate"} <= features
+    assert not {"items_bad", "items_fair"} & features
+    assert "shift" in explanation.to_frame(details=True).columns
+    reasons = explanation.reasons(9)["reason"].to_list()
+    assert any(reason.startswith("items: i") for reason in reasons)
+    assert explanation.plot(2).axes
+    assert "items: i" in explanation.to_html()
+
+
+def test_a_missing_estimate_adds_what_the_follow_on_model_says_of_it():
+    frame = FRAME.select("items")
+    model = cs.JointModel({"items": cs.Items()}, cs.SetRegressor(epochs=5), epochs=0, random_state=0)
+    model.fit(frame, NUMBERS)
+    explanation = model.explain(pl.DataFrame({"items": [["new"], FRAME["items"][0].to_list()]}))
+    np.testing.assert_allclose(explanation.base + contributions_of(explanation), explanation.prediction, atol=1e-9)
+    assert explanation.engines["items"].tokens["token"].null_count == 1
+
+
+def test_lists_of_numbers_are_tokens_of_the_follow_on_model():
+    stars = [RNG.integers(1, 6, RNG.integers(0, 4)).astype(float).tolist() for _ in range(N)]
+    frame = FRAME.select("items", "shift").with_columns(stars=pl.Series(stars))
+    y = NUMBERS + np.array([np.mean(row) if row else 3.0 for row in stars])
+    model = cs.JointModel({"items": cs.Items()}, cs.SetRegressor(epochs=10), epochs=3, random_state=0).fit(frame, y)
+    assert [feature.name for feature in model.features_] == ["items", "shift", "stars"]
+    explanation = model.explain(frame)
+    np.testing.assert_allclose(explanation.prediction, model.predict(frame), atol=1e-9)
+    np.testing.assert_allclose(explanation.base + contributions_of(explanation), explanation.prediction, atol=1e-9)
+    row = stars.index(next(row for row in stars if len(row) == 2))
+    tokens = explanation[row].tokens.filter(pc.is_null(explanation[row].tokens["column"]))["token"].to_pylist()
+    assert tokens == [[f"stars {value:g}"] for value in stars[row]]
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_importance_ranks_the_tokens_of_all_columns(case):
+    model = model_of(case)
+    found, explanation = model.importance(FRAME), model.explain(FRAME)
+    names = set(found.features["feature"].to_pylist())
+    assert names == {feature.name for feature in model.features_}
+    sums = {}
+    for row in explanation.tokens.to_pylist():
+        if row["token"] is not None:
+            key = (row["column"], tuple(row["token"]))
+            sums[key] = sums.get(key, 0.0) + abs(row["contribution"]) / N
+    ranked = {(row["column"], tuple(row["token"])): row["contribution"] for row in found.tokens.to_pylist()}
+    assert ranked == pytest.approx(sums)
+    amounts = found.tokens["contribution"].to_pylist()
+    assert amounts == sorted(amounts, reverse=True)

@@ -256,7 +256,7 @@ def set_feature_texts(explanation: ShownExplanation, most: int) -> list[str]:
         kind = pa.float64() if of_columns and name not in schema.names else schema.field(name).type
         if value is not None and pa.types.is_floating(kind):
             value = float(value)
-        texts.append(shortened(_said(called.get(name, name), value), most))
+        texts.append(shortened(_said(called.get(name, name), value, 40 if of_columns else 16), most))
     return texts
 
 
@@ -264,6 +264,6 @@ def _items(token: list[str], most: int, between: str) -> str:
     return shortened(between.join(shown(item, max(most // len(token) - 3, 12)) for item in token), most)
 
 
-def _said(name: str, value: Any) -> str:
+def _said(name: str, value: Any, most: int = 16) -> str:
     text = "missing" if value is None else said(value) if isinstance(value, float) else shown(value, 20)
-    return f"{shown(name, 16)} {text}"
+    return f"{shown(name, most)} {text}"

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from clearset import display
 from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._feature_engine import SemanticFeatureEngine
+from clearset.estimators._input import read_trusts
 from clearset.estimators._joint_examples import JointExamples, fit_engine, held_after, read_joint_rows, split_examples
 from clearset.estimators._joint_parts import (
     Column,
@@ -39,6 +40,7 @@ from clearset.estimators._parameter_rules import (
     make_rng,
 )
 from clearset.estimators._restored_on_failure import restored_on_failure
+from clearset.estimators._set_estimator import check_declarations
 from clearset.estimators._set_predictors import SetRegressor
 from clearset.files import Key
 from clearset.models import FittedJointModel, FittedModel, Origin, PredictsLabels, estimates_table, names_of, read_frame
@@ -183,7 +185,7 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         """
         self._check_declared()
         frame, y, sample_weight, groups = read_joint_rows(X, y, sample_weight, groups)
-        engines, follow_on = self._parts_for(frame, y)
+        engines, follow_on = self._parts_for(frame, y, stacklevel=3)
         read_frame(frame, engines)
         named = {f"the engine of {column!r}": engine for column, engine in engines.items()}
         with kept_in(checkpoint, self, {"follow_on": follow_on, **named}):
@@ -215,7 +217,7 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         """
         self._check_declared()
         frame, y, *_ = read_joint_rows(X, y)
-        engines, follow_on = self._parts_for(frame, y)
+        engines, follow_on = self._parts_for(frame, y, stacklevel=2)
         copy: Self = clone(self).set_params(engines=engines, follow_on=follow_on)
         return copy
 
@@ -233,6 +235,8 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         follow_on = _prepared(declared, declared, rng)
         labels, link = follow_on._labels(y, len(frame), None)
         weights = check_weights(sample_weight, len(frame))
+        named = [feature for feature in declared.features or () if isinstance(feature, Feature)]
+        check_declarations(named, read_trusts(declared.trusts), link)
         rows = JointExamples(frame, np.asarray(y), labels, weights, groups, len(frame))
         if validation_data is None:
             fraction = None if isinstance(self.validation_fraction, str) else self.validation_fraction
@@ -274,11 +278,11 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
             declared_engines(self.engines)
         check_parameters(self.get_params(deep=False), self._rules)
 
-    def _parts_for(self, frame: nw.DataFrame[Any], y: Any) -> tuple[Engines, FollowOn]:
+    def _parts_for(self, frame: nw.DataFrame[Any], y: Any, stacklevel: int) -> tuple[Engines, FollowOn]:
         """Return the engines and the follow-on model to fit."""
         follow_on = chosen_follow_on(self.follow_on, y, len(frame))
         if is_auto(self.engines):
-            return chosen_parts(frame, follow_on)
+            return chosen_parts(frame, follow_on, stacklevel + 1)
         return declared_engines(self.engines), follow_on
 
     def _declared(self) -> dict[str, Any]:
@@ -313,6 +317,13 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         replace(model, parameters=self._declared()).save(path, key=key, notes=notes)
 
     def as_model(self) -> FittedJointModel:
+        """Return the fitted model as plain data, without scikit-learn; raise an error where there is none yet.
+
+        Returns
+        -------
+        FittedJointModel
+            The model.
+        """
         model: FittedJointModel = ShownEstimator.as_model(self)
         return model
 

@@ -82,11 +82,11 @@ def chosen_follow_on(follow_on: Any, y: Any, n: int) -> FollowOn:
     return SetRegressor() if read_labels(y, n).classes is None else SetClassifier()
 
 
-def chosen_parts(frame: nw.DataFrame[Any], follow_on: FollowOn) -> tuple[Engines, FollowOn]:
+def chosen_parts(frame: nw.DataFrame[Any], follow_on: FollowOn, stacklevel: int) -> tuple[Engines, FollowOn]:
     """Choose an engine for each column of lists of strings and of texts; other strings are categories, if few.
 
     Columns that the follow-on model declares are left to it. Where it declares none, it gets the columns of categories
-    beside those that it takes by default.
+    beside those that it takes by default. Warnings are of the caller that `stacklevel` counts to.
     """
     declared = None if follow_on.features is None else {_name(feature) for feature in follow_on.features}
     engines: Engines = {}
@@ -94,7 +94,7 @@ def chosen_parts(frame: nw.DataFrame[Any], follow_on: FollowOn) -> tuple[Engines
     for name in frame.columns:
         if declared is not None and name in declared:
             continue
-        use = _use_of(name, _as_arrow(frame, name))
+        use = _use_of(name, _as_arrow(frame, name), stacklevel + 1)
         if use == "engine":
             engines[name] = SemanticFeatureEngine()
         elif use == "category":
@@ -113,12 +113,13 @@ def chosen_parts(frame: nw.DataFrame[Any], follow_on: FollowOn) -> tuple[Engines
 def _as_arrow(frame: nw.DataFrame[Any], name: str) -> pa.ChunkedArray:
     """Return a column; one of Python objects of several types, which nothing here reads, as one without values."""
     try:
-        return frame[name].to_arrow()
+        column = frame[name].to_arrow()
     except (pa.ArrowException, TypeError, UnicodeEncodeError, OverflowError):
         return pa.chunked_array([pa.nulls(len(frame))])
+    return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
 
 
-def _use_of(name: str, column: pa.ChunkedArray) -> str | None:
+def _use_of(name: str, column: pa.ChunkedArray, stacklevel: int) -> str | None:
     """Return what a column is used for, if it holds strings."""
     elements = decode(unnest(column)[0])
     if not is_string(elements.type):
@@ -138,7 +139,7 @@ def _use_of(name: str, column: pa.ChunkedArray) -> str | None:
     warnings.warn(
         f"Column {name!r} is left out: most of its {len(strings):,} strings are different, as names and keys are. To "
         "read it, name it in engines.",
-        stacklevel=6,
+        stacklevel=stacklevel + 1,
     )
     return None
 

@@ -213,7 +213,7 @@ class SetEstimator(ModelEstimator, ABC):
         data_labels = (labels, weights, link.classes)
         factors = class_factors(parameters.get("class_weight"), link.classes, labels, weights)
         weights = weigh(factors, labels, weights)
-        _check_declarations(features, trusts, link)
+        check_declarations(features, trusts, link)
         data = LabelledSets(sets, labels, weights)
         if not weights.all():
             data = data[np.flatnonzero(weights)]
@@ -298,7 +298,7 @@ class SetEstimator(ModelEstimator, ABC):
         return tags
 
 
-def _check_declarations(features: Sequence[Feature], trusts: Sequence[Trust], link: Link) -> None:
+def check_declarations(features: Sequence[Feature], trusts: Sequence[Trust], link: Link) -> None:
     """Refuse what cannot be promised, before any training; a single output can promise everything."""
     constrained = [feature.name for feature in features if feature.monotonic is not None]
     if link.n_outputs > 1 and (constrained or trusts):

@@ -113,7 +113,7 @@ def importance_by_contribution(
             break
     table = pa.table({"feature": names, "contribution": np.array([sizes[name] for name in names]) / n_sets})
     found = np.concatenate(of_tokens) / n_sets if of_tokens else None
-    tokens = reading.ranked_by_column(label) if found is None else reading.ranked_tokens(found)
+    tokens = reading.ranked_by_column(label, n_sets) if found is None else reading.ranked_tokens(found)
     unit = _UNITS.get(model.link.name, "probability")
     return Importance(_ranked(table, "contribution"), tokens, unit, n_sets, frames)
 

@@ -26,15 +26,31 @@ class JointExplanation(Explanation):
 
     It is an `Explanation` of the rows, whose frames, reasons and figures it has. The contributions of a row's tokens
     and features add up to the prediction less the base rate of the follow-on model. Tokens have the ``column`` of their
-    engine, and their ``score`` is what they add to its estimate. Among the features of rows are the estimates
-    themselves: what they add because an engine's base rate is not what its estimates are on average. A row whose token
-    and column are null is what all features together add beyond their own.
+    engine, and their ``score`` is what they add to its estimate. The features of rows are the dense columns, those that
+    engines read of whole sets, such as ``review: items``, and the estimates themselves, such as ``review: estimate``:
+    what they add because an engine's base rate is not what its estimates are on average. A row whose token and column
+    are null is what all features together add beyond their own.
 
     ``len`` is the number of rows, ``explanation[i]`` the explanation of one of them, and ``explanation[i:j]`` that of
     several.
 
     Attributes
     ----------
+    prediction, base, label, output, aggregate : ndarray of shape (B,) or (B, width)
+        Of the follow-on model's explanation, as of any other.
+    tokens : pyarrow.Table
+        One row for each token of each engine and for each token of the follow-on model, or for what its features add
+        together.
+    of_sets : pyarrow.Table
+        One row for each feature of each row; ``score`` is null.
+    features : tuple of str
+        The features of the follow-on model.
+    rho : mapping of object to ndarray
+        Rho's curve of the follow-on model.
+    effects : pyarrow.Table, optional
+        What a change of one feature of the follow-on model would do, or None if it was not asked for.
+    frames : {"pandas", "polars", "pyarrow"}, optional
+        The library of the frames that `to_frame` returns: that of X. By default pandas, if it is installed.
     follow_on : Explanation
         The follow-on model's explanation: its features are the estimates and the dense columns.
     engines : mapping of str, or tuple of str, to Explanation
@@ -155,7 +171,7 @@ def _of_engines(n: int, parts: Sequence[tuple[str, Explanation, AddedByEngine]])
             values = of_sets.filter(pc.equal(of_sets["feature"], feature))["value"]
             yield _rows(np.arange(n), pa.array([f"{name}: {feature}"] * n, pa.string()), values, amounts)
         estimates = numbers(part.prediction).cast(pa.string())
-        yield _rows(np.arange(n), pa.array([name] * n, pa.string()), estimates, one.rest)
+        yield _rows(np.arange(n), pa.array([f"{name}: estimate"] * n, pa.string()), estimates, one.rest)
 
 
 def _dense(follow_on: Explanation, added: Sequence[AddedByEngine]) -> pa.Table:

@@ -13,7 +13,7 @@ from clearset import display, export
 from clearset.files import Key
 from clearset.functions import Certificate, Link, SetFunction, Support
 from clearset.models._fitted import Record
-from clearset.models._joint_columns import Column, columns_of, names_of, part_of, read_frame
+from clearset.models._joint_columns import Column, columns_of, names_of
 from clearset.models._joint_explanation import JointExplanation
 from clearset.models._joint_reading import JointReading
 from clearset.models._joint_storage import write_joint_model
@@ -23,6 +23,8 @@ from clearset.models._scored_sets import ScoredSets
 from clearset.models._semantic_model import SemanticModel
 from clearset.models._set_model import SetModel
 from clearset.models.documents import ModelCard, ShownExamples, card_of, card_of_parts
+from clearset.models.documents._joint_document import joint_document
+from clearset.models.documents._set_examples import SetExamples
 from clearset.models.edits import LoggedEdit
 from clearset.sets import SIZE, Binning, Feature, Stream, Trust
 
@@ -252,7 +254,11 @@ class FittedJointModel(Model):
         return Certificate(tuple(checks))
 
     def carded(self, measured: Mapping[str, Any] | None = None) -> ModelCard:
-        return card_of_parts(card_of(self, measured), self.parts)
+        whole = card_of(self, measured)
+        held = "all of its parts hold" if self.certificate else "some of its parts do not hold"
+        told = {name: rows for name, rows in whole.sections.items() if name not in ("Data", "Features")}
+        sections = {**told, "Constraints": (("certificates", held),)}
+        return card_of_parts(replace(whole, sections=sections), self.parts)
 
     def editable(self) -> NoReturn:
         raise ValueError(
@@ -261,7 +267,13 @@ class FittedJointModel(Model):
         )
 
     def freeze(self) -> NoReturn:
-        """Refuse, for the engines are frozen."""
+        """Raise an error that says how engines are frozen.
+
+        Returns
+        -------
+        NoReturn
+            Nothing.
+        """
         raise ValueError(
             "A joint model has no scores of tokens that could be stored by themselves. Freeze an engine, "
             "model.engines[column].freeze(), and give the follow-on model what it estimates."
@@ -291,13 +303,10 @@ class FittedJointModel(Model):
         return self.follow_on.scope(feature)
 
     def examples(self, X: Any, y: Any = None, names: Sequence[str | None] | None = None) -> ShownExamples:
-        return self.follow_on.examples(self.estimates(X), y, names)
+        return SetExamples(self, X, y, names)
 
-    def examples_of_engines(self, X: Any) -> dict[str, ShownExamples]:
-        """Return what each engine reads of X, as documents show it."""
-        frame = read_frame(X, self.engines)
-        parts = [engine.examples(part_of(frame, column)) for column, engine in self.engines.items()]
-        return dict(zip(self.parts, parts, strict=False))
+    def further_document(self, data: ShownExamples | None) -> dict[str, Any]:
+        return joint_document(self, data)
 
     def read_labels(self, y: Any, n: int) -> npt.NDArray[Any]:
         return self.follow_on.read_labels(y, n)

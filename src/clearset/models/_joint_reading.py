@@ -17,6 +17,7 @@ from clearset.models._joint_explanation import JointExplanation, put_together
 from clearset.models._model import Reading
 from clearset.models._scored_sets import ScoredSets
 from clearset.runtime import contributions, worth_of_means
+from clearset.sets import SetData, take_examples
 
 if TYPE_CHECKING:
     from clearset.models._joint_model import FittedJointModel
@@ -31,7 +32,7 @@ class JointReading(Reading):
     """
 
     def __init__(self, model: FittedJointModel, X: Any, most_tokens: int | None = None) -> None:
-        frame, self.model = read_frame(X, model.engines), model
+        frame, self.model, self.X = read_frame(X, model.engines), model, X
         self._engines: list[TokenReading] = []
         left = most_tokens
         for column, engine in model.engines.items():
@@ -57,9 +58,9 @@ class JointReading(Reading):
         return dict(zip(self.model.parts, self._engines, strict=False))
 
     @property
-    def of_follow_on(self) -> SetReading:
+    def sets(self) -> SetData:
         """What the follow-on model has read."""
-        return self._follow_on
+        return self._follow_on.sets
 
     def outputs(self) -> FloatArray:
         return self._follow_on.outputs()
@@ -73,7 +74,9 @@ class JointReading(Reading):
     def _scored(self, piece: Any, label: Any) -> ScoredSets:
         return self._follow_on._scored(piece, label)
 
-    def ranked_by_column(self, label: Any) -> pa.Table:
+    def ranked_by_column(self, label: Any, n: int) -> pa.Table:
+        if n < len(self):
+            return JointReading(self.model, take_examples(self.X, np.arange(n))).ranked_by_column(label, n)
         parts = []
         for (name, reading), added in zip(self.of_engines.items(), self._added(label), strict=True):
             ranked = reading.ranked_tokens(np.abs(added.tokens[added.present]) / len(self))

@@ -79,8 +79,8 @@ class Reading(ABC):
         """Add up what tokens have, as often as they occur, the largest sum first; None where tokens have no names."""
         return None
 
-    def ranked_by_column(self, label: Any) -> pa.Table | None:  # noqa: ARG002
-        """Rank the tokens of several columns by what they add to predictions; None where there is one column."""
+    def ranked_by_column(self, label: Any, n: int) -> pa.Table | None:  # noqa: ARG002
+        """Rank the tokens of several columns by what they add to n predictions; None where there is one column."""
         return None
 
     @abstractmethod
@@ -212,6 +212,10 @@ class Model(FittedModel, PredictsLabels, Estimates):
     def token_document(self, data: ShownExamples | None, *, with_tokens: bool) -> dict[str, Any] | None:  # noqa: ARG002
         """Describe the token table, where there is one."""
         return None
+
+    def further_document(self, data: ShownExamples | None) -> dict[str, Any]:  # noqa: ARG002
+        """Describe what only this kind of model has."""
+        return {}
 
     def histogram(self, d: int) -> dict[str, Any] | None:  # noqa: ARG002
         """Count a feature's values without any data, where they are known."""

@@ -5,6 +5,7 @@ import { edits } from "./edits.js";
 import { count, h, label, replace } from "./elements.js";
 import * as Found from "./found.js";
 import * as Items from "./items.js";
+import * as Rows from "./rows.js";
 import * as Sections from "./sections.js";
 import * as Sets from "./sets.js";
 import * as Typing from "./typing.js";
@@ -21,14 +22,20 @@ function read(model) {
 }
 
 function lead(model) {
-  const { classes, semantic, tokens } = model;
+  const { classes, semantic, tokens, parts: engines } = model;
   const { width } = model.function;
-  const [what, its] = read(model);
+  const [what, its] = engines ? ["a row"] : read(model);
   const which = classes && (classes.length === 2 ? "two" : classes.length);
   const task = classes
     ? `tells which of ${which} classes ${what} belongs to`
     : `predicts a number from ${what}`;
   const scores = width > 1 ? `${width} scores` : "a score";
+  if (engines)
+    return (
+      `This model ${task}. Of each column of items or texts, an engine estimates the label by the tokens that it ` +
+      "finds there. What the engines estimate, and the plain columns, are the features of the row; their score " +
+      "becomes the prediction. Each engine has a page of its own, which the buttons open."
+    );
   const whole = !semantic || (!tokens.own && tokens.items.length === tokens.n_tokens);
   return (
     `This model ${task}. Its tokens are ${its}. Each token gets ${scores}, the scores are averaged, and ` +
@@ -49,12 +56,40 @@ function facts({ title, estimator, features, function: { width }, semantic, toke
   ].filter(Boolean);
 }
 
+/* A model of several columns has engines, whose pages this one opens in its place: one of them is shown at a time. */
+function parts(whole, shown, open) {
+  if (!whole.parts) return null;
+  const pages = [["The whole", whole], ...Object.entries(whole.parts)];
+  const button = ([name, part]) =>
+    h(
+      "button",
+      { type: "button", "aria-pressed": String(part === shown), onclick: () => open(part) },
+      part === whole ? name : ["Column ", label(name, 40)],
+    );
+  return h(
+    "div",
+    { class: "toolbar parts", role: "group", "aria-label": "Parts of the model" },
+    pages.map(button),
+  );
+}
+
 /* Build the page; `server` is what knows more than the document, where there is one. */
 export function start(server = null) {
-  const model = JSON.parse(document.getElementById("document").textContent);
+  const whole = JSON.parse(document.getElementById("document").textContent);
+  show(whole, whole, server);
+}
+
+function show(whole, model, server) {
+  const open = (part) => {
+    show(whole, part, part === whole ? server : null);
+    document.querySelector(".parts [aria-pressed=true]").focus();
+  };
   const sections = [
     ...(model.semantic ? Items.build : Sets.build)(model, server),
-    Sections.importance(model, (items) => Found.chip(model, items)),
+    Rows.build(model),
+    Sections.importance(model, (items, column) =>
+      column === undefined ? Found.chip(model, items) : Rows.chip(column, items),
+    ),
     ...(server ? server.sections(model) : []),
     edits(model),
     Sections.promises(model),
@@ -72,6 +107,7 @@ export function start(server = null) {
       { class: "facts" },
       facts(model).map((fact) => h("li", null, fact)),
     ),
+    parts(whole, model, open),
     h("nav", { "aria-label": "Sections" }, links),
   );
   replace(document.getElementById("main"), sections);

@@ -27,7 +27,7 @@ export const tile = (name, value, note) =>
   );
 
 /* Bars of contributions, the largest first; to the left of the middle where some lower the prediction. */
-function contributions(heading, rows) {
+export function contributions(heading, rows) {
   const most = Charts.largest(rows.map(({ contribution }) => contribution));
   const lowers = rows.some(({ contribution }) => contribution < 0);
   const shown = show.column(
@@ -45,7 +45,8 @@ function contributions(heading, rows) {
   return h("figure", { class: "card" }, h("figcaption", null, heading), rows.map(row));
 }
 
-/* What matters overall, where the document tells; `chip` makes an element of a token's items. */
+/* What matters overall, where the document tells; `chip` makes an element of a token's items, and of the column
+   that it is from, where there are several. */
 export function importance(model, chip) {
   const found = model.importance;
   if (!found) return null;
@@ -54,8 +55,8 @@ export function importance(model, chip) {
     name: label(titles.get(name) || name, 60),
     contribution,
   }));
-  const tokens = (found.tokens || []).map(({ token, contribution, sets }) => ({
-    name: h("span", null, chip(token), h("span", { class: "was" }, ` in ${count(sets, "set")}`)),
+  const tokens = (found.tokens || []).map(({ token, column, contribution, sets }) => ({
+    name: h("span", null, chip(token, column), h("span", { class: "was" }, ` in ${count(sets, "set")}`)),
     contribution,
   }));
   const unit = found.unit === "prediction" ? "the unit of the labels" : found.unit;

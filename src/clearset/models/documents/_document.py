@@ -113,7 +113,7 @@ def described_model(model: Model, data: ShownExamples | None, *, tokens: bool = 
     }
     if model.semantic:
         document["tokens"] = model.token_document(data, with_tokens=tokens)
-    return document
+    return document | model.further_document(data)
 
 
 def _feature(model: Model, d: int, data: ShownExamples | None) -> dict[str, Any]:

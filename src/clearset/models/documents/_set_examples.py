@@ -14,13 +14,16 @@ from clearset.models.documents._shown_examples import ShownExamples
 from clearset.sets import BUILT_IN, Category, Feature, number, numbers
 
 if TYPE_CHECKING:
+    from clearset.models._joint_model import FittedJointModel
     from clearset.models._set_model import SetModel
 
 
 class SetExamples(ShownExamples):
-    """Sets of `SetRegressor` and `SetClassifier`."""
+    """Sets of `SetRegressor` and `SetClassifier`, and rows of `JointModel` as its follow-on model reads them."""
 
-    def __init__(self, model: SetModel, X: Any, y: Any, names: Sequence[str | None] | None = None) -> None:
+    def __init__(
+        self, model: SetModel | FittedJointModel, X: Any, y: Any, names: Sequence[str | None] | None = None
+    ) -> None:
         reading = model.read(X)
         self._sets = reading.sets
         super().__init__(model, reading, self._sets.sizes * len(self._sets.feature_names), X, y, names)
