@@ -1,6 +1,7 @@
 """``clearset fit``, ``predict`` and ``verify`` for columns of items and of texts."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import clearset as cs
 from clearset.cli import main
+from clearset.estimators import _semantic_files
 
 N = 700
 RNG = np.random.default_rng(11)
@@ -105,6 +107,48 @@ def test_a_folder_gives_the_model_of_its_rows(parts: Path, column: str, label: s
         found.append(b"".join(np.asarray(table).tobytes() for table in model.function.tables.values()))
         assert model.feature_names_in_.tolist() == [column]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("tokens", [["--tokens", "subsets:2"], []])
+def test_texts_of_files_beyond_memory_are_separated(
+    parts: Path, tokens: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["--label", "spicy", "--quiet", "--no-refine", *tokens]
+    found = []
+    for column, others in (("items", []), ("joined", ["--separator", "|"])):
+        for copies in (0, 10**9):  # as if all rows fitted into memory, and as if none did
+            monkeypatch.setattr(_semantic_files, "_COPIES", copies)
+            assert fit(parts.parent, "parts", *options, *others, column=column) == 0
+            model = cs.load(parts.parent / "model")
+            assert model.token_table_.vocabulary.to_pylist()
+            found.append(b"".join(np.asarray(table).tobytes() for table in model.function.tables.values()))
+    assert len(set(found)) == 1
+
+
+_WORDS = "--separator divides texts into items, but NGrams(max_order=2) reads words. Leave it out."
+_NUMBERS = "'numbers' holds list<element: int64>. Leave it out."
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "tokens", "message"),
+    [
+        ("parts", "text", "ngrams:2", _WORDS),
+        ("whole.parquet", "text", "ngrams:2", _WORDS),
+        ("food.csv", "text", "ngrams:2", _WORDS),
+        ("parts", "numbers", "items", _NUMBERS),
+        ("whole.parquet", "numbers", "items", _NUMBERS),
+    ],
+)
+def test_separators_that_do_nothing_are_refused(
+    parts: Path, food: Path, data: str, column: str, tokens: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(food / "food.csv", parts.parent)
+    for path in [parts.parent / "whole.parquet", *parts.iterdir()]:
+        table = pa.parquet.read_table(path)
+        pa.parquet.write_table(table.append_column("numbers", pa.array([[1, 2]] * len(table))), path)
+    given = ["--label", "spicy", "--quiet", "--tokens", tokens, "--separator", "|"]
+    assert fit(parts.parent, data, *given, column=column) != 0
+    assert message in capsys.readouterr().err
 
 
 def test_one_process_of_torchrun_predicts(

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.interpolate import RegularGridInterpolator
+from sklearn.base import clone
 
 import clearset as cs
 
@@ -156,6 +157,17 @@ def test_labels_and_weights_in_every_container(sets: Sets, wrap: Any) -> None:
     expected = cs.SetRegressor(FEATURES, epochs=2, random_state=0, n_jobs=1).fit(X, sets.labels, weights)
     model = cs.SetRegressor(FEATURES, epochs=2, random_state=0, n_jobs=1).fit(X, wrap(sets.labels), wrap(weights))
     assert np.array_equal(model.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.float32, bool, np.bool_])
+def test_labels_that_are_objects_are_numbers(kind: type) -> None:
+    X, numbers = [[1.0], [2.0], [3.0]] * 12, np.array([0, 1, 1] * 12)
+    plain, objects = numbers.astype(kind), np.array([kind(number) for number in numbers], dtype=object)
+    for estimator in (cs.SetClassifier(epochs=2, random_state=0), cs.SetRegressor(epochs=2, random_state=0)):
+        models = [clone(estimator).fit(X, y, validation_data=(X, y)) for y in (plain, objects)]
+        np.testing.assert_array_equal(models[1].predict(X), models[0].predict(X))
+        assert models[1].score(X, objects) == models[0].score(X, plain)
+    assert cs.SetClassifier(epochs=2).fit(X, objects).classes_.dtype.kind == plain.dtype.kind.replace("u", "i")
 
 
 def test_extra_columns_and_their_order_do_not_count(model: cs.SetRegressor, sets: Sets) -> None:

@@ -220,6 +220,16 @@ def test_estimates_out_of_fold_refreshed_tables_and_refits(table: pa.Table, in_f
     assert digest(models[0]) == digest(models[1])
 
 
+def test_tables_are_refreshed_piece_by_piece_for_a_gpu_too(table: pa.Table, in_files: Any) -> None:
+    """Tokens are counted on the CPU, whichever device trains."""
+    options: dict[str, Any] = {"tokens": cs.Items(), "refine": 0, "epochs": 3, "random_state": 0}
+    X, y, folder = table.select(["items"]), table["number"], in_files(["items", "number"])
+    models = [cs.SemanticRegressor(**options).fit(X.slice(0, 700), y[:700]) for _ in range(2)]
+    models[0].refresh_table(X, y)
+    models[1].set_params(device="cuda", max_memory="64MB").refresh_table(folder, "number")
+    assert digest(models[0]) == digest(models[1])
+
+
 def test_refused(table: pa.Table, in_files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = in_files(["items", "number"])
     monkeypatch.setattr(_semantic_files, "EXAMPLE_BYTES", 40_000)

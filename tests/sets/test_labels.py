@@ -14,6 +14,7 @@ from clearset.sets import (
     has_missing,
     join_classes,
     label_column,
+    numbers_of_objects,
     read_labels,
     read_weights,
 )
@@ -67,7 +68,8 @@ def test_labels_that_were_read_already_stay():
     [
         (["a", None], "auto", ValueError, r"missing in row 1 \(counted from 0\)"),
         ([1.0, np.inf], "auto", ValueError, "y is inf in row 1"),
-        ([1.0, np.nan], "auto", ValueError, "missing in row 1"),
+        ([1.0, np.nan], "auto", ValueError, "y is missing in row 1"),
+        (pa.array([1.0, np.nan]), "auto", ValueError, "y is missing in row 1"),  # as in files
         (["a", "b"], "number", TypeError, "first: 'a'"),
         ([["a"], ["b"]], "auto", ValueError, "shape|one label"),
         (pa.array([["a"], ["b"]]), "auto", TypeError, "one label an example"),
@@ -104,7 +106,36 @@ def test_missing_labels_of_every_kind():
     assert not has_missing(np.array(["a", 0, False], dtype=object))
 
 
+@pytest.mark.parametrize(
+    ("objects", "kind"),
+    [
+        ([np.int64(3), np.int64(1)], "i"),
+        ([np.int64(3), 1, np.uint8(2)], "i"),
+        ([np.float32(0.5), 1], "f"),
+        ([1.5, float("nan")], "f"),
+        ([True, np.bool_(False)], "b"),
+        ([True, 2], "O"),
+        (["a", "b"], "O"),
+        ([1, None], "O"),
+        ([1, pd.NA], "O"),
+        ([2**70, 1], "O"),
+        ([2**63, 1], "O"),
+        ([], "O"),
+    ],
+)
+def test_objects_that_are_all_numbers_are_numbers(objects, kind):
+    found = numbers_of_objects(np.array(objects, dtype=object))
+    assert found.dtype.kind == kind
+    assert list(map(str, found.tolist())) == list(map(str, np.array(objects, dtype=found.dtype).tolist()))
+
+
+def test_numbers_of_numpy_are_not_missing():
+    assert not has_missing(np.array([np.int64(1), np.float32(2.0), np.bool_(True), np.str_("a")], dtype=object))
+    assert has_missing(np.array([np.float64("nan")], dtype=object))
+
+
 def test_a_column_of_labels():
+    assert label_column(np.array([np.int64(1), 2], dtype=object), 2).dtype == np.int64
     assert label_column([[1], [2]], 2).tolist() == [1, 2]
     with pytest.raises(ValueError, match="3 labels but X has 2 sets"):
         label_column([1, 2, 3], 2)

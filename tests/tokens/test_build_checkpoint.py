@@ -159,6 +159,21 @@ def test_files_that_have_changed_are_refused(data, begun):
     assert contents(begun) == before
 
 
+def test_files_with_other_columns_are_refused_by_the_names_of_columns(data, begun, tmp_path):
+    for number in range(3):
+        table = pq.read_table(data / f"{number}.parquet")
+        other = table.set_column(1, "weight", table["weight"].cast(pa.float32())).rename_columns({"flags": "flag"})
+        (tmp_path / "other").mkdir(exist_ok=True)
+        pq.write_table(other, tmp_path / "other" / f"{number}.parquet")
+    with pytest.raises(ValueError, match=r"another build: the column 'weight' was double, and is now float") as raised:
+        build(tmp_path / "other", checkpoint=begun)
+    message = str(raised.value)
+    assert "(other differences: the column 'flag', the file " in message
+    assert "list<" not in message
+    assert len(message) < 1000
+    assert "\n" not in message
+
+
 def test_damage_is_refused(data, begun):
     before = contents(begun)
     for name, content in before.items():

@@ -1,6 +1,6 @@
 """Data that need not fit into memory: Parquet files and folders of them, read batch by batch."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,14 +30,7 @@ def in_batches(path: Path, max_memory: str | None) -> bool:
 
 
 @contextmanager
-def reported(
-    path: Path,
-    what: str,
-    quiet: bool,
-    passes: int = 1,
-    change: Callable[[pa.Table], pa.Table] = lambda table: table,
-    told: str = "",
-) -> Iterator[ChangedStream]:
+def reported(path: Path, what: str, quiet: bool, passes: int = 1) -> Iterator[Stream]:
     """Open data whose reading moves a progress bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress
@@ -48,8 +41,7 @@ def reported(
         raise ValueError(f"'{path}' has no rows.")
     with Progress(console=Console(stderr=True, quiet=quiet), transient=True) as progress:
         bar = progress.add_task(what, total=passes * stream.n_rows)
-        files = (stream.schema, stream.units, stream.as_listed, stream.lacking)
-        yield ChangedStream(*files, lambda rows: progress.advance(bar, rows), change, told)
+        yield ChangedStream.of(stream, report=lambda rows: progress.advance(bar, rows))
 
 
 def batches_for(

@@ -34,7 +34,16 @@ class ItemColumns:
                 raise TypeError(f"Column {name!r} of '{path}': {error}") from None
         columns = {name: decode(table[name]) for name in self.names}
         separator = self.separator or (None if is_parquet(path) else CSV_SEPARATOR)
-        if separator is None or (self.tokenizer is not None and self.tokenizer.in_order):
+        by_words = self.tokenizer is not None and self.tokenizer.in_order
+        if self.separator is not None:
+            if by_words:
+                raise ValueError(
+                    f"--separator divides texts into items, but {self.tokenizer} reads words. Leave it out."
+                )
+            if not any(is_string(unnest(column)[0].type) for column in columns.values()):
+                held = ", ".join(f"{name!r} holds {column.type}" for name, column in columns.items())
+                raise ValueError(f"--separator divides texts into items, but in '{path}' {held}. Leave it out.")
+        if separator is None or by_words:
             return pa.table(columns)
         # While no tokenizer is chosen, prose is split into lists only if a separator was named.
         keep_texts = self.tokenizer is None and self.separator is None
@@ -57,7 +66,7 @@ class ItemColumns:
                 table = table.set_column(table.column_names.index(name), name, items[name])
             return table
 
-        return ChangedStream(**vars(chosen), change=change)
+        return ChangedStream.of(chosen, change, told=self.separator)
 
 
 _KINDS = {

@@ -77,7 +77,7 @@ def _engine_columns(model: FittedJointModel, separator: str | None) -> list[Item
         ItemColumns(
             [name for name in columns_of(column) if name not in engine.setting.details],
             engine.setting.tokens,
-            separator,
+            None if engine.setting.tokens.in_order else separator,
         )
         for column, engine in model.engines.items()
     ]

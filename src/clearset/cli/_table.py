@@ -118,17 +118,12 @@ def _build_in_batches(
 
     check_no_format(form, data)
 
-    def with_lists(table: "pa.Table") -> "pa.Table":
-        taken = items.take(table, data)
-        for name in taken.column_names:
-            table = table.set_column(table.column_names.index(name), name, taken[name])
-        return table
-
-    with reported(data, "Counting tokens", quiet, passes=2, change=with_lists, told=str(items.separator)) as stream:
-        for name in (*items.names, label, *([weight] if weight else [])):
+    with reported(data, "Counting tokens", quiet, passes=2) as stream:
+        others = [label] if weight is None else [label, weight]
+        for name in (*items.names, *others):
             check_column(stream.schema.empty_table(), name, data)
         return cs.TokenTable.build(
-            stream,
+            items.of_stream(stream, data, others),
             label,
             items.tokenizer,
             filters,

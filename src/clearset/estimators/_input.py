@@ -18,6 +18,7 @@ from clearset.sets import (
     holds_lists,
     is_frame,
     name_columns,
+    numbers_of_objects,
     read_sets,
     refuse_files,
     resolve_features,
@@ -147,7 +148,7 @@ def check_labels(y: Any, n_sets: int) -> npt.NDArray[Any]:
     labels: npt.NDArray[Any] = column_or_1d(y, warn=True)
     if len(labels) != n_sets:
         raise ValueError(f"y has {len(labels)} labels but X has {n_sets} sets; give one label for each set.")
-    return labels
+    return numbers_of_objects(labels)
 
 
 def check_classes(labels: npt.NDArray[Any]) -> None:

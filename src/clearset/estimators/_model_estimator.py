@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +17,7 @@ from clearset.estimators._parameter_rules import Either, Flag, Number, OneOf, Ru
 from clearset.files import Key
 from clearset.functions import Link, SetFunction
 from clearset.models import Classifies, FittedModel, Predicts, Record, certify
-from clearset.sets import Binning, Trust, named_labels
+from clearset.sets import Binning, Trust, named_labels, numbers_of_objects
 
 # Where an estimator may train and predict.
 DEVICES = ("auto", "cpu", "cuda")
@@ -210,8 +211,9 @@ class _ScoresFiles:
         float
             The score; 1 is the best.
         """
-        given = named_labels(X, y, sample_weight)
-        score: float = super().score(X, *given)  # type: ignore[misc]
+        y, sample_weight = named_labels(X, y, sample_weight)
+        y = numbers_of_objects(y) if isinstance(y, np.ndarray) else y
+        score: float = super().score(X, y, sample_weight)  # type: ignore[misc]
         return score
 
 

@@ -327,7 +327,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         """
         model, parameters = self.as_model(), self.get_params(deep=False)
         check_parameters(parameters, self._rules)
-        X, y, sample_weight, _ = read_rows(parameters, X, y, sample_weight)
+        X, y, sample_weight, _ = read_rows(parameters, X, y, sample_weight, to_train=False)
         table, n = model.table, count_examples(X)
         labels = read_labels(y, n, table.task)
         rows = LabelledExamples.of(X, labels, check_weights(sample_weight, n), table.classes)

@@ -36,10 +36,12 @@ def read_rows(
     sample_weight: Any = None,
     groups: Any = None,
     column: str | Sequence[str] | None = None,
+    *,
+    to_train: bool = True,
 ) -> Rows:
     """Read examples in files, whose labels, weights and groups are named by columns; leave others as they are.
 
-    What would take more than `max_memory` to fit on is left in the files, as `FileRows`.
+    What would take more than `max_memory` to fit on is left in the files, as `FileRows`, on which a GPU cannot train.
     """
     details = check_details(parameters["details"])
     is_text = isinstance(X, str) and not isinstance(y, str) and not os.path.exists(X)  # noqa: PTH110 (may be long)
@@ -59,7 +61,13 @@ def read_rows(
         found = {name: table[each] if isinstance(each, str) else each for name, each in named.items()}
         X = table.select(read)
     else:
-        left = _left_for_tokens(stream, parameters, allowed)
+        if to_train and parameters["device"] == "cuda":
+            raise ValueError(
+                f"These {stream.n_rows:,} examples do not fit into max_memory, {allowed / 1e9:,.1f} GB, and "
+                "device='cuda' trains on tokens in memory. Allow more memory, or use device='cpu', which reads them "
+                "piece by piece."
+            )
+        left = _left_for_tokens(stream, allowed)
         found = {name: stream.column(each) if isinstance(each, str) else each for name, each in named.items()}
         X = FileRows(stream.select(read), left)
     weights, of_groups = found["sample_weight"], found["groups"]
@@ -102,13 +110,8 @@ def _bytes_of_fit(stream: Stream, columns: list[str]) -> int:
     return int(_COPIES * n * sum(probe.nbytes / len(probe) for probe in probes) / len(probes))
 
 
-def _left_for_tokens(stream: Stream, parameters: Mapping[str, Any], allowed: int) -> int:
+def _left_for_tokens(stream: Stream, allowed: int) -> int:
     """Return the memory that is left beside what is known of every example; raise an error if it is too little."""
-    if parameters["device"] == "cuda":
-        raise ValueError(
-            f"These {stream.n_rows:,} examples do not fit into max_memory, {allowed / 1e9:,.1f} GB, and device='cuda' "
-            "trains on tokens in memory. Allow more memory, or use device='cpu', which reads them piece by piece."
-        )
     needed = EXAMPLE_BYTES * stream.n_rows
     if needed > _MOST_OF_EXAMPLES * allowed:
         raise ValueError(

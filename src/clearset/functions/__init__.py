@@ -1,6 +1,6 @@
 """The set function as data: its tables, what they must obey, and what its outputs mean."""
 
-from clearset.functions._certificate import Certificate, Check
+from clearset.functions._certificate import Certificate, Check, Promise
 from clearset.functions._declared_constraints import lattice_direction, monotonic_name, shape_name, trust_name
 from clearset.functions._function import Rho, SetFunction
 from clearset.functions._layout import MAX_VERTICES, Layout
@@ -20,6 +20,7 @@ __all__ = [
     "Layout",
     "Link",
     "Loss",
+    "Promise",
     "Rho",
     "SetFunction",
     "ShapeConstraints",

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from clearset import display
 
@@ -36,6 +38,24 @@ class Check:
     def holds(self) -> bool:
         """Whether the violation is within the tolerance; a NaN is not."""
         return self.violation <= self.tolerance
+
+
+class Promise(NamedTuple):
+    """All checks of one constraint: in several parameters, by probing, for one class or another."""
+
+    constraint: str
+    scope: str
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check holds."""
+        return all(check.holds for check in self.checks)
+
+    def largest(self, kind: str) -> str:
+        """Return the largest violation that was found in the parameters or by probing; ``"-"`` without such checks."""
+        found = [check.violation for check in self.checks if check.evidence.startswith(kind)]
+        return f"{np.max(found):.3g}" if found else "-"  # of NaN and numbers it is NaN
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,21 +95,20 @@ class Certificate:
         failed = sum(not check.holds for check in self.checks)
         total = len(self.checks)
         rows = [("", "constraint", "holds for", "in the parameters", "by probing")]
-        for (constraint, scope), checks in self._by_constraint().items():
-            parameters = _summary([check for check in checks if check.evidence.startswith("parameters")])
-            probing = _summary([check for check in checks if check.evidence.startswith("probing")])
-            holds = "yes" if all(check.holds for check in checks) else "NO"
-            rows.append((holds, constraint, scope, parameters, probing))
+        for each in self.promises():
+            told = each.constraint, each.scope, each.largest("parameters"), each.largest("probing")
+            rows.append(("yes" if each.holds else "NO", *told))
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         head = f"all {total} checks hold" if not failed else f"{failed} of {total} checks FAIL"
         return "\n".join([f"Certificate: {head}; the largest violation of each constraint:", *lines])
 
-    def _by_constraint(self) -> dict[tuple[str, str], list[Check]]:
+    def promises(self) -> list[Promise]:
+        """Return the checks by what they check."""
         grouped: dict[tuple[str, str], list[Check]] = {}
         for check in self.checks:
             grouped.setdefault((check.constraint, check.scope), []).append(check)
-        return grouped
+        return [Promise(*promise, tuple(checks)) for promise, checks in grouped.items()]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the checks as plain data."""
@@ -106,7 +125,3 @@ class Certificate:
             ):
                 raise TypeError(f"a check of a certificate is {check!r}")
         return cls(made)
-
-
-def _summary(checks: list[Check]) -> str:
-    return f"{max(check.violation for check in checks):.3g}" if checks else "-"

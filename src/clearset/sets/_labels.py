@@ -77,8 +77,9 @@ def read_labels(y: Any, n_examples: int, task: str = "auto") -> Labels:
     if isinstance(y, Labels):
         return y
     column = one_column(y, "y", n_examples)
-    if column.null_count:
-        row = int(np.argmax(pc.is_null(column).to_numpy()))
+    absent = pc.is_null(column, nan_is_null=True).to_numpy()
+    if absent.any():
+        row = int(np.argmax(absent))
         raise ValueError(f"y is missing in row {row} (counted from 0). Remove examples without a label.")
     if not _is_number(column.type):
         if task == "number":
@@ -183,8 +184,22 @@ def has_missing(labels: npt.NDArray[Any]) -> bool:
     """Return whether labels hold NaN, None or another value that is not equal to itself."""
     if labels.dtype != object:
         return bool((labels != labels).any())
-    # Of pandas's NA even the comparison is missing.
-    return any(label is None or (label == label) is not True for label in labels.tolist())
+    # Of pandas's NA even the comparison is missing; of NumPy's numbers it is one of NumPy's truths.
+    same = (label is not None and label == label for label in labels.tolist())
+    return any(not isinstance(each, bool | np.bool_) or not each for each in same)
+
+
+def numbers_of_objects(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array of objects as one of numbers or of truths, if these are all that it holds; else as it is."""
+    if labels.dtype != object or not len(labels):
+        return labels
+    of_python = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
+    kinds = {type(label) for label in of_python}
+    try:
+        dtype = {frozenset([bool]): np.bool_, frozenset([int]): np.int64}.get(frozenset(kinds), np.float64)
+        return np.array(of_python, dtype) if kinds == {bool} or kinds <= {int, float} else labels
+    except OverflowError:
+        return labels  # whole numbers of more than 64 bits
 
 
 def check_numbers(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -279,4 +294,4 @@ def label_column(y: Any, n: int, what: str = "set") -> npt.NDArray[Any]:
         raise ValueError(f"y has shape {labels.shape}; give one label for each {what}.")
     if len(labels) != n:
         raise ValueError(f"y has {len(labels)} labels but X has {n} {what}s; give one label for each {what}.")
-    return labels
+    return numbers_of_objects(labels)

@@ -9,13 +9,10 @@ from typing import Any, NamedTuple, Self
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from ._record_batches import decoded_bytes, record_batches
 from ._unknown_names import unknown_name
 
-# Rows that are read first, to see how many bytes a row takes.
-_PROBED = 1000
 _MOST_ROWS = 1 << 17
-# Column chunks of Parquet are read through a buffer of this size: a row group may be larger than memory.
-_BUFFER_BYTES = 1 << 20
 
 
 class _Unit(NamedTuple):
@@ -78,7 +75,7 @@ class Stream:
 
     def described(self) -> dict[str, str]:
         """Return the columns, and the size and time of change of each file; raise an error where there are no files."""
-        found = {"the columns": str(self.schema.remove_metadata())}
+        found = {f"the column {field.name!r}": str(field.type) for field in self.schema}
         for unit in self.units:
             if not isinstance(unit.fragment, ds.ParquetFileFragment):
                 raise ValueError(
@@ -94,14 +91,14 @@ class Stream:
     def tables(
         self, columns: Sequence[str], bytes_at_once: int = 1 << 26, *, rows: tuple[int, int] | None = None
     ) -> Iterator[pa.Table]:
-        """Read some columns, in tables of about so many bytes.
+        """Read some columns, in tables of at most so many bytes, or of one row that has more.
 
         Parameters
         ----------
         columns : sequence of str
             Their names.
         bytes_at_once : int
-            The size of a table in memory, approximately.
+            The most that a table takes in memory; strings of dictionaries count as often as they occur.
         rows : (start, stop), optional
             Which rows; by default all.
 
@@ -112,42 +109,19 @@ class Stream:
         """
         self.check_columns(columns)
         start, stop = rows or (0, self.n_rows)
-        at_once = self._rows_at_once(list(columns), bytes_at_once)
         for unit in self.units:
             first = unit.first
-            if first + unit.n_rows <= start:
-                continue
             if first >= stop:
                 return
-            for batch in self._batches(unit.fragment, list(columns), at_once):
-                low, high = max(start - first, 0), min(stop - first, len(batch))
-                if low < high:
-                    yield pa.Table.from_batches([batch.slice(low, high - low)])
-                first += len(batch)
+            if first + unit.n_rows > start:
+                batches = record_batches(unit.fragment, self.schema, columns, bytes_at_once)
+                yield from _gathered(_between(batches, start - first, stop - first), bytes_at_once)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Read one column whole."""
         self.check_columns([name])
         chunks = [chunk for table in self.tables([name]) for chunk in table[name].chunks]
         return pa.chunked_array(chunks, type=self.schema.field(name).type)
-
-    def _rows_at_once(self, columns: list[str], bytes_at_once: int) -> int:
-        for unit in self.units:
-            for batch in self._batches(unit.fragment, columns, _PROBED):
-                if len(batch):
-                    bytes_per_row = max(1, batch.nbytes // len(batch))
-                    return int(min(max(bytes_at_once // bytes_per_row, 1), _MOST_ROWS))
-        return _MOST_ROWS
-
-    def _batches(self, fragment: ds.Fragment, columns: list[str], at_once: int) -> Iterator[pa.RecordBatch]:
-        options: dict[str, Any] = {}
-        if isinstance(fragment, ds.ParquetFileFragment):
-            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
-                use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False
-            )
-        yield from fragment.to_batches(
-            schema=self.schema, columns=columns, batch_size=at_once, batch_readahead=1, fragment_readahead=1, **options
-        )
 
 
 def as_stream(X: object, *, by_path: bool = True) -> Stream | None:
@@ -214,6 +188,48 @@ def refuse_files(X: object) -> None:
             f"X is {what}. fit, predict, predict_proba, transform and score read files, but this needs sets in memory. "
             "Read some of the rows first, such as pyarrow.dataset.dataset(path, format='parquet').head(1000)."
         )
+
+
+def _between(batches: Iterator[pa.RecordBatch], start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows from one place to another, none of which need be there."""
+    first = 0
+    for batch in batches:
+        low, high = max(start - first, 0), min(stop - first, len(batch))
+        if low < high:
+            yield batch.slice(low, high - low)
+        first += len(batch)
+        if first >= stop:
+            return
+
+
+def _gathered(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
+    """Yield the rows of batches in tables of at most so many bytes, or of one row."""
+    together: list[pa.RecordBatch] = []
+    n_rows = n_bytes = 0
+    for piece, size in (cut for batch in batches for cut in _cut(batch, most)):
+        if together and (n_bytes + size > most or n_rows + len(piece) > _MOST_ROWS):
+            yield _table(together)
+            together, n_rows, n_bytes = [], 0, 0
+        together.append(piece)
+        n_rows, n_bytes = n_rows + len(piece), n_bytes + size
+    if together:
+        yield _table(together)
+
+
+def _cut(batch: pa.RecordBatch, most: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Halve rows until each part takes at most so many bytes, or is one row; yield the parts and their bytes."""
+    size = decoded_bytes(batch)
+    if size <= most or len(batch) == 1:
+        yield batch, size
+        return
+    half = len(batch) // 2
+    yield from _cut(batch.slice(0, half), most)
+    yield from _cut(batch.slice(half), most)
+
+
+def _table(batches: list[pa.RecordBatch]) -> pa.Table:
+    table = pa.Table.from_batches(batches)
+    return table if len(batches) == 1 else table.combine_chunks()
 
 
 def _unified(dataset: ds.Dataset, fragments: list[ds.Fragment]) -> tuple[pa.Schema, dict[str, str]]:

@@ -58,13 +58,14 @@ class BuildFolder:
         before = artifact.document.get("build")
         if not isinstance(before, dict):
             raise ArtifactError(f"'{first}' is damaged. {_WHAT_TO_DO}")
-        for name in {**described, **before}:
-            then, now = before.get(name, "nothing"), described.get(name, "nothing")
-            if then != now:
-                raise ValueError(
-                    f"'{first.parent}' is the checkpoint of another build: {name} was {then}, and is now {now}. "
-                    f"{_WHAT_TO_DO}"
-                )
+        differ = [name for name in {**described, **before} if before.get(name) != described.get(name)]
+        if differ:
+            name, *others = differ
+            too = f" (other differences: {', '.join(others[:5])})" if others else ""
+            raise ValueError(
+                f"'{first.parent}' is the checkpoint of another build: {name} was {before.get(name, 'nothing')}, and "
+                f"is now {described.get(name, 'nothing')}{too}. {_WHAT_TO_DO}"
+            )
 
     def place(self, name: str) -> Path:
         """Return where numbers are to stand."""

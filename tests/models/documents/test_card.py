@@ -1,6 +1,7 @@
 """Model cards: the same for the same data however they come, kept in files, and without values of the data."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import clearset as cs
 from clearset.cli import main
+from clearset.functions import Certificate
 from clearset.models import Origin
 from clearset.models.documents import report_document
 
@@ -38,6 +40,24 @@ def test_what_it_says(model: cs.SetModel) -> None:
     assert dict(model.card().sections["Metrics"])["on other data"].startswith("not measured")
     with pytest.raises(ValueError, match="belong together"):
         model.card(SETS)
+
+
+def test_each_promise_is_one_row_with_the_worst_that_was_found(model: cs.SetModel) -> None:
+    row = "stars increasing (of the output)"
+    found = dict(model.card().sections["Constraints"])
+    assert set(found) == {
+        "certificate",
+        row,
+        "values within their ranges (of the output)",
+        "everything after the mean increasing (of the output)",
+    }
+    assert found[row] == "holds, largest violation 0 in the parameters, 0 by probing"
+    checks = model.certificate.checks
+    place = next(place for place, check in enumerate(checks) if check.constraint == "stars increasing")
+    broken = replace(model, certificate=Certificate((*checks, replace(checks[place], violation=0.25))))
+    told = dict(broken.card().sections["Constraints"])
+    assert told[row] == "does not hold, largest violation 0.25 in the parameters, 0 by probing"
+    assert told["certificate"] == "does not hold"
 
 
 def test_files_and_frames_have_one_fingerprint(model: cs.SetModel, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clearset.sets import Fingerprint, number
 
 if TYPE_CHECKING:
+    from clearset.functions import Promise
     from clearset.models._model import Model
     from clearset.models._origin import Origin
 
@@ -168,12 +169,17 @@ def _declared(feature: Any) -> str:
 
 
 def _constraints(model: Model) -> Rows:
-    checks = model.certificate.checks
-    if not checks:
+    promises = model.certificate.promises()
+    if not promises:
         return (("declared", "none"),)
-    found = {f"{check.constraint} ({check.scope}, by {check.evidence})": check for check in checks}
-    rows = ((name, f"{_held(check.holds)}, violation {check.violation:.3g}") for name, check in found.items())
+    rows = ((f"{each.constraint} (of the {each.scope})", _told(each)) for each in promises)
     return (("certificate", _held(bool(model.certificate))), *rows)
+
+
+def _told(promise: Promise) -> str:
+    found = {"in the parameters": promise.largest("parameters"), "by probing": promise.largest("probing")}
+    largest = ", ".join(f"{violation} {where}" for where, violation in found.items() if violation != "-")
+    return f"{_held(promise.holds)}, largest violation {largest}"
 
 
 def _held(holds: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -85,6 +85,13 @@ class Edit(ABC):
         kind = values.pop("kind", None)
         if not isinstance(kind, str) or kind not in Edit.kinds:
             raise ValueError(f"The kind of an edit is {kind!r}; there are: {', '.join(Edit.kinds)}.")
+        known: Any = fields(Edit.kinds[kind])  # type: ignore[arg-type]
+        names = [field.name for field in known]
+        missing = [field.name for field in known if field.default is MISSING and field.name not in values]
+        wrong = [f"{name!r} is missing" for name in missing]
+        wrong += [f"{name!r} is not among them" for name in values if name not in names]
+        if wrong:
+            raise ValueError(f"An edit of the kind {kind!r} has {', '.join(map(repr, names))}; {', '.join(wrong)}.")
         try:
             return Edit.kinds[kind](**values)
         except TypeError as error:
