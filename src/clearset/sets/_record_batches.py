@@ -69,8 +69,8 @@ def decoded_bytes(batch: pa.RecordBatch) -> int:
 def _bytes_of(column: pa.Array) -> int:
     n_bytes: int = column.nbytes
     if types.is_dictionary(column.type):
-        of_each: int = column.dictionary.nbytes // max(len(column.dictionary), 1)
-        return n_bytes - column.dictionary.nbytes + len(column) * of_each
+        of_dictionary: int = column.dictionary.nbytes
+        return n_bytes - of_dictionary + len(column) * (of_dictionary // max(len(column.dictionary), 1))
     if types.is_list(column.type) or types.is_large_list(column.type):
         first, last = column.offsets[0].as_py(), column.offsets[-1].as_py()
         elements = column.values.slice(first, last - first)
