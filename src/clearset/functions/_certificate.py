@@ -41,7 +41,15 @@ class Check:
 
 
 class Promise(NamedTuple):
-    """All checks of one constraint: in several parameters, by probing, for one class or another."""
+    """All checks of one constraint: in several parameters, by probing, for one class or another.
+
+    Parameters
+    ----------
+    constraint, scope : str
+        As in the checks.
+    checks : tuple of Check
+        The checks.
+    """
 
     constraint: str
     scope: str
