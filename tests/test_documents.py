@@ -29,9 +29,10 @@ def test_the_blocks_of_a_page_run_in_order(page: Path, tmp_path: Path) -> None:
     if any("clearset serve" in block.text for block in running):
         if shutil.which("curl") is None:
             pytest.skip("there is no curl on this machine")
+        port = next((int(port) for block in running for port in re.findall(r"--port (\d+)", block.text)), 8000)
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", 8000)) == 0:
-                pytest.skip("another program on this machine listens at port 8000")
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                pytest.skip(f"another program on this machine listens at port {port}")
     for block, printed in zip(running, machine_of(blocks, tmp_path).read(blocks), strict=True):
         if block.prints is not None:
             _check_alike(printed, block.prints)
