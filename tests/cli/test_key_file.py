@@ -74,3 +74,34 @@ def test_a_file_without_a_key_is_refused_before_training(folder: Path, tmp_path:
         assert "key" in (told := capsys.readouterr().err)
         assert "hunter2" not in told
     assert not (tmp_path / "model").exists()
+
+
+def test_a_signature_that_is_lost_is_told(folder: Path, tmp_path: Path, key: str, capsys) -> None:
+    data = tmp_path / "d.csv"
+    data.write_text("items,label\nsalt;lime,a\nsalt,b\nlime,a\n")
+    of_items = ["--column", "items", "--label", "label"]
+    table, plain, output = str(tmp_path / "t"), str(tmp_path / "plain"), ["--output", str(tmp_path / "new")]
+    for path, signed in ((table, ["--key-file", key]), (plain, [])):
+        assert main(["table", "build", str(data), *of_items, "--output", path, "--quiet", *signed]) == 0
+    model, unsigned = tmp_path / "model", str(folder / "regressor")
+    cs.load(unsigned).save(model, key=KEY.encode())
+    capsys.readouterr()
+    for path, command in {
+        table: ["table", "update", table, str(data), *of_items],
+        str(model): ["edit", str(model)],
+    }.items():
+        assert main([*command, *output]) == 0
+        told = f"clearset: warning: '{path}' is signed, but what is saved is not. Sign it with --key-file.\n"
+        assert capsys.readouterr().err == told
+        assert main([*command, *output, "--key-file", key]) == 0
+        assert "warning" not in capsys.readouterr().err
+    assert main(["table", "merge", plain, table, *output]) == 0
+    assert f"'{table}' is signed" in capsys.readouterr().err
+    for command in (["table", "update", plain, str(data), *of_items], ["edit", unsigned]):
+        assert main([*command, *output]) == 0
+        assert "signed" not in capsys.readouterr().err
+    # Over itself, the signature is lost as well.
+    assert main(["table", "update", table, str(data), *of_items]) == 0
+    assert "is signed" in capsys.readouterr().err
+    assert main(["table", "update", table, str(data), *of_items]) == 0
+    assert "is signed" not in capsys.readouterr().err

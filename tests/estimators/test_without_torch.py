@@ -1,21 +1,28 @@
 """Every estimator is fitted, used, saved and loaded where torch is not installed."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
-SCRIPT = """
+WITHOUT_TORCH = """
 import sys
 from importlib.machinery import PathFinder
 
 find = PathFinder.find_spec
 
 
-def find_others(name, path=None, target=None):
+@classmethod
+def find_others(cls, name, path=None, target=None):
     return None if name.partition(".")[0] == "torch" else find(name, path, target)
 
 
 PathFinder.find_spec = find_others
+"""
 
+SCRIPT = (
+    WITHOUT_TORCH
+    + """
 import numpy as np
 import pyarrow as pa
 import clearset as cs
@@ -54,9 +61,24 @@ for follow_on, labels in ((cs.SetRegressor(epochs=3), means), (cs.SetClassifier(
     np.testing.assert_array_equal(cs.as_estimator(loaded).predict(rows), expected)
 assert "torch" not in sys.modules
 """
+)
 
 
 def test_fitted_used_saved_and_loaded(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 -- its own script
     assert done.returncode == 0, done.stderr
+
+
+def test_test_modules_that_need_torch_are_skipped():
+    """Modules, and examples of doc strings: none is an error."""
+    needing = ["tests/estimators/test_failed_fit.py", "src/clearset/baselines", "tests/engines/native_isa.py"]
+    options = ["-q", "-rs", "-p", "no:cacheprovider", "--collect-only", *needing, "tests/sets/test_labels.py"]
+    run = f"{WITHOUT_TORCH}\nimport pytest\nsys.exit(pytest.main({options!r}))"
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", run], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
+    )
+    assert done.returncode == 0, done.stdout
+    assert "test_labels_that_are_refused" in done.stdout
+    for path in needing:
+        assert re.search(rf"SKIPPED .* {path}.*: torch is not installed", done.stdout), path

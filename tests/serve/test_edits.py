@@ -80,7 +80,13 @@ def test_other_sites_may_not_save(client: Any, regressor: Any, tmp_path: Path) -
         ({"edits": [{"kind": "drop_token", "token": ["a"] * 10_000}]}, 413, "more than 10,000 characters"),
         ({"edits": ["cap"]}, 422, "An edit is a mapping"),
         ({"edits": [{"kind": "explode"}]}, 422, "there are: "),
-        ({"edits": [{**CAP, "why": "so"}]}, 422, "cannot be made of"),
+        ({"edits": [{**CAP, "why": "so"}]}, 422, "'why' is not among them"),
+        (
+            {"edits": [{"kind": "cap"}]},
+            422,
+            "An edit of the kind 'cap' has 'feature', 'low', 'high'; 'feature' is missing.",
+        ),
+        ({"edits": [{"kind": "pin_token", "token": "a"}]}, 422, "'value' is missing."),
         ({"edits": [{**CAP, "high": "much"}]}, 422, "give a number"),
         ({"edits": [CAP, {**CAP, "feature": "prices"}]}, 422, "Did you mean 'price'?"),
         ({"edits": [CAP], "save": "yes"}, 400, "'save' must be true or false"),
@@ -91,6 +97,8 @@ def test_refusals(client: Any, regressor: Any, asked: Any, status: int, message:
     answer = client(create_app(regressor)).post("/api/edit", json=asked)
     assert answer.status_code == status
     assert message in answer.json()["message"]
+    assert answer.json()["code"]
+    assert "__init__" not in answer.text
 
 
 def test_engines_estimate(cook: Any) -> None:

@@ -5,6 +5,7 @@ from clearset.artifact._format import Artifact, ArtifactError
 from clearset.artifact._lock import locked
 from clearset.artifact._parquet import PARQUET, ParquetFormat, read_rows
 from clearset.artifact._read import read_artifact, unpack_artifact
+from clearset.artifact._signed import is_signed
 from clearset.artifact._write import clearset_version, pack_artifact, write_artifact
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "ParquetFormat",
     "check_target",
     "clearset_version",
+    "is_signed",
     "locked",
     "pack_artifact",
     "read_artifact",

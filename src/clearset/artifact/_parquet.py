@@ -26,7 +26,7 @@ _ZEROS = b"0" * 64
 # A signature stands there as well, and is that of the file with zeros and blanks in both places; the checksum is that
 # of the file with its signature.
 _SIGNATURE = b"clearset_signature"
-_SIGNATURE_PLACE = _SIGNATURE + b"\x18\x88\x01"
+SIGNATURE_PLACE = _SIGNATURE + b"\x18\x88\x01"
 
 # The version that is written; the first one, which is read as well, had no checksum.
 _VERSION = 2
@@ -71,7 +71,7 @@ class ParquetFormat:
         if missing := _missing_bytes(content):
             content = _written(rows, {**further, _PADDING: b" " * missing})
         if key is not None:
-            before, after = _around(content, _SIGNATURE_PLACE, len(BLANK))
+            before, after = _around(content, SIGNATURE_PLACE, len(BLANK))
             content = b"".join([before, sign(key, content), after])
         before, after = _around_checksum(content)
         return b"".join([before, _sum(before, after), after])
@@ -182,11 +182,11 @@ def _check_signature(content: bytes, name: str, key: Key) -> None:
     """Raise an ArtifactError unless a file was signed with a key; nothing of it is parsed."""
     check_key(key)
     try:
-        if _SIGNATURE_PLACE not in content or _PLACE not in content:
+        if SIGNATURE_PLACE not in content or _PLACE not in content:
             raise SignatureError("it is not signed, but a key was given.")
         before, after = _around_checksum(content)
         blank = b"".join([before, _ZEROS, after])
-        before, after = _around(blank, _SIGNATURE_PLACE, len(BLANK))
+        before, after = _around(blank, SIGNATURE_PLACE, len(BLANK))
         verify(key, content[len(before) : len(before) + len(BLANK)], before, BLANK, after)
     except SignatureError as error:
         raise unsigned(name, error) from None

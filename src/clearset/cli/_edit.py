@@ -39,7 +39,7 @@ def edit(
     """Change a model by hand, in the order of the options below; print its edits and what they change."""
     from clearset.artifact import check_target
     from clearset.cli._edit_texts import edits_of
-    from clearset.cli._keys import key_in
+    from clearset.cli._keys import key_in, warn_of_lost_signatures
     from clearset.cli._model_data import load_model, read_shown
 
     if data is None and (label or options.given):
@@ -60,5 +60,6 @@ def edit(
     if shown.X is not None:
         print(editor.compare(shown.X, shown.y))
     if output is not None:
+        warn_of_lost_signatures(key, model)
         editor.model.save(output, key=key)
         print(f"Saved to {output}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clearset.cli._keys import key_in
+from clearset.cli._keys import key_in, warn_of_lost_signatures
 from clearset.cli._options import (
     COLUMN_HELP,
     CSV_SEPARATOR,
@@ -163,6 +163,8 @@ def update(
     X, y, weights = _read(data, form, ItemColumns(column, old.tokenizer, separator), label, weight)
     with _busy("Counting tokens", quiet):
         new = old.update(X, y, weights)
+    if not quiet:
+        warn_of_lost_signatures(key, table)
     _save(new, output or table, True, key, quiet)
 
 
@@ -182,6 +184,8 @@ def merge(
     with _busy("Merging tables", quiet):
         first, *others = [cs.TokenTable.load(path, key=key) for path in parts]
         merged = sum(others, start=first)
+    if not quiet:
+        warn_of_lost_signatures(key, *parts)
     _save(merged, output, True, key, quiet)
 
 

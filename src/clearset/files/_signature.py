@@ -97,9 +97,23 @@ def end_of_zip(content: bytes) -> int:
     content : bytes
         The archive.
     """
-    comment = len(content) - len(_COMMENT) - len(BLANK)
-    is_signed = comment >= 0 and content[comment : comment + len(_COMMENT)] == _COMMENT
-    return max((comment if is_signed else len(content)) - _END_BYTES, 0)
+    return max((_place_of_comment(content) if is_signed_zip(content) else len(content)) - _END_BYTES, 0)
+
+
+def is_signed_zip(content: bytes) -> bool:
+    """Return whether a zip archive ends with a signature, whoever made it.
+
+    Parameters
+    ----------
+    content : bytes
+        The archive, or its last 200 bytes.
+    """
+    comment = _place_of_comment(content)
+    return comment >= 0 and content[comment : comment + len(_COMMENT)] == _COMMENT
+
+
+def _place_of_comment(content: bytes) -> int:
+    return len(content) - len(_COMMENT) - len(BLANK)
 
 
 def verify_zip(key: Key, content: bytes) -> None:
@@ -113,7 +127,7 @@ def verify_zip(key: Key, content: bytes) -> None:
         The archive.
     """
     check_key(key)
-    if end_of_zip(content) + _END_BYTES == len(content):
+    if not is_signed_zip(content):
         raise SignatureError("it is not signed, but a key was given.")
     place = len(content) - len(BLANK)
     verify(key, content[place:], memoryview(content)[:place], BLANK)

@@ -347,6 +347,26 @@ def test_edits_that_make_no_sense(kind: Any, values: tuple[Any, ...], error: typ
 
 
 @pytest.mark.parametrize(
+    ("edit", "needed"),
+    [
+        (Flatten("words"), ["feature"]),
+        (Cap("words", 5.0), ["feature"]),
+        (Forbid("words"), ["feature"]),
+        (DropToken("a"), ["token"]),
+        (PinToken("a", 0.5), ["token", "value"]),
+    ],
+)
+def test_documents_that_lack_something_or_have_more_say_what(edit: Edit, needed: list[str]) -> None:
+    document = edit.to_json()
+    for name in needed:
+        rest = {each: value for each, value in document.items() if each != name}
+        with pytest.raises(ValueError, match=rf"; '{name}' is missing\.$"):
+            Edit.from_json(rest)
+    with pytest.raises(ValueError, match=r"; 'how' is not among them\.$"):
+        Edit.from_json({**document, "how": "so"})
+
+
+@pytest.mark.parametrize(
     "document", [{}, {"kind": "explode"}, {"kind": "cap"}, {"kind": "forbid", "feature": "age", "why": 1}, [], None]
 )
 def test_documents_that_are_no_edits(document: Any) -> None:
