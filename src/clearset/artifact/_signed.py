@@ -16,6 +16,11 @@ def is_signed(path: str | os.PathLike[str]) -> bool:
     ----------
     path : path-like
         The file of a model or a token table.
+
+    Returns
+    -------
+    bool
+        Whether it has one, by whomever.
     """
     with Path(path).open("rb") as file:
         size = file.seek(0, os.SEEK_END)
