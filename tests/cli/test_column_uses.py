@@ -11,8 +11,8 @@ SETS = pa.table(
 
 def test_every_numeric_column() -> None:
     found = uses_of_numbers(SETS, None, "", ["id"], ".")
-    assert found.uses == {"features of tokens": ["stars", "n"], "features of sets": ["price"]}
-    assert found.features == ["stars", "n", "price"]
+    assert found.uses == {"features of tokens": ["stars", "n"], "features of sets": ["price", cs.SIZE]}
+    assert found.features == ["stars", "n", "price", cs.SIZE]
     assert found.ignored == {
         "id": "named by --ignore",
         "title": "text, first value 'a'; a category? Declare it with --features",

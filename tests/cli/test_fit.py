@@ -79,7 +79,7 @@ def test_without_a_file_all_numeric_columns_but_label_key_and_weight(folder: Pat
     validation = ["--validation", str(folder / "weighted.csv")]
     assert fit(folder, "weighted.csv", "--label", "sales", *by, *validation) == 0
     assert set(cs.load(folder / "new").calibrators()) == {
-        "price", "star_rating", "word_count", "num_helpful", "photo",
+        "price", "star_rating", "word_count", "num_helpful", "photo", cs.SIZE,
     }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def test_the_use_of_every_column(reviews: Path, capsys: pytest.CaptureFixture[st
     assert title == "Regression of 'sales', because the label is a number: 40 sets, 120 tokens."
     assert lines == [
         "  features of tokens  stars",
-        "  features of sets    price",
+        "  features of sets    price, cs.SIZE",
         "  key                 product",
         "  label               sales",
         "  weight              w",
@@ -56,7 +56,7 @@ def test_the_use_of_every_column(reviews: Path, capsys: pytest.CaptureFixture[st
     ]
     assert "warning" not in err
     model = cs.load(reviews.parent / "model")
-    assert set(model.calibrators()) == set(model.feature_names_in) == {"stars", "price"}
+    assert set(model.calibrators()) == {*model.feature_names_in, cs.SIZE} == {"stars", "price", cs.SIZE}
 
 
 def test_what_it_says_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

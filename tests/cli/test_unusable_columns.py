@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from clearset.cli._unusable_columns import why_unusable
-from clearset.sets import resolve_features
+from clearset.sets import feature_columns, resolve_features
 
 NAN = float("nan")
 
@@ -88,5 +88,5 @@ def test_every_other_column_is_one_that_estimators_take() -> None:
         "category": pa.array(["a", "b"]).dictionary_encode(), "code": pa.array([1, 2]).dictionary_encode(),
         "dates": [dt.date(2020, 1, 1)] * 2, "nested": [[[1]], [[2]]],
     }  # fmt: skip
-    taken = [feature.name for feature in resolve_features(pa.table(columns), None)]
+    taken = feature_columns(resolve_features(pa.table(columns), None))
     assert [name for name, values in columns.items() if why(values) is None] == taken

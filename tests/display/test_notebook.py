@@ -163,7 +163,7 @@ def test_a_page_replaces_another_in_one_step(semantic, tmp_path, monkeypatch):
 
 def test_large_sets_are_cut_short():
     X = pa.table({"stars": [np.arange(500.0).tolist(), [], [3.0]]})
-    model = cs.SetRegressor(width=4, **QUICK).fit(X, [1.0, 2.0, 3.0])
+    model = cs.SetRegressor(["stars"], width=4, **QUICK).fit(X, [1.0, 2.0, 3.0])
     text = Reader(model.explain(X)._repr_html_()).text
     assert "480 other tokens" in text
     assert "no token" in text

@@ -107,6 +107,37 @@ def test_everything_can_be_done_from_the_keyboard(page: Any, report: Path, model
     assert page.locator("#features .feature").count() == 5
 
 
+def test_tokens_move_to_other_places(page: Any, report: Path, sets: Any, tmp_path: Path) -> None:
+    page.goto(report.as_uri())
+    assert page.get_by_role("button", name="Move down").count() == 0  # where the order of tokens does not matter
+    features = ["stars", cs.Feature(cs.PLACE, monotonic="decreasing"), cs.PLACE_FROM_START, cs.SIZE]
+    X, y = sets[0], np.array([2 * row[-1] - row[0] for row in sets[0]["stars"].to_pylist()])
+    ordered = cs.SetRegressor(features, epochs=15, random_state=0, n_jobs=1).fit(X, y)
+    ordered.report(tmp_path / "report.html", X, y)
+    page.goto((tmp_path / "report.html").as_uri())
+    captions = page.locator("#features figcaption").all_inner_texts()
+    names = ["stars", "place from the enddecreasing", "place from the start", "number of tokens"]
+    assert [text.replace("\n", "").replace(" decreasing", "decreasing") for text in captions] == names
+    assert "place from the end decreasing" in page.locator("#promises").inner_text()
+    for stars in ("5", "1", "3"):
+        page.get_by_role("button", name="Add token").click()
+        page.locator(".token.open input[type=number]").first.fill(stars)
+
+    def told() -> list[float | None]:
+        rows = []
+        for place in range(page.locator(".token").count()):
+            page.locator(".token .pick").nth(place).click()
+            rows.append(float(page.locator(".token.open input[type=number]").first.input_value()))
+        return rows
+
+    for name in ("Move up", "Move down", "Move down", "Remove token"):
+        page.locator(".token .pick").nth(1).click()
+        page.get_by_role("button", name=name).click()
+        assert said(page) == pytest.approx(predicted(ordered, {"stars": told()}), abs=1e-4)
+    page.locator(".token .pick").first.click()
+    assert page.get_by_role("button", name="Move up").count() == 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_it_fits_the_screen(browser: Any, report: Path, scheme: str, width: int) -> None:

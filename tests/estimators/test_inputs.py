@@ -1,5 +1,6 @@
 """One content in many containers: what a model learns depends on the sets, not on how they came."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def test_without_declarations_containers_can_be_mixed(sets: Sets, fitted_on: str
         return cs.SetData(X.values[:, :2], X.offsets, ["stars", "words"], **values)
 
     model = fit(numeric(fitted_on), sets.labels, features=None, epochs=1)
-    assert [feature.name for feature in model.features_] == ["stars", "words", "price"]
+    assert [feature.name for feature in model.features_] == ["stars", "words", "price", cs.SIZE]
     assert np.array_equal(model.predict(numeric(container)), model.predict(numeric(fitted_on)))
 
 
@@ -141,6 +142,8 @@ def test_sets_of_one_token_in_every_container() -> None:
         np.asfortranarray(array),
     ]
     for X in containers:
+        assert np.array_equal(fit(X, y, features=list(columns)).predict(X), expected), type(X)
+    for X in containers[:6]:
         assert np.array_equal(fit(X, y, features=None).predict(X), expected), type(X)
 
 
@@ -215,6 +218,32 @@ def test_size_equals_a_column_that_says_so(sets: Sets) -> None:
     explicit = fit(frame, sets.labels, ["stars", cs.Feature("size", monotonic="increasing")])
     assert np.array_equal(built_in.predict(frame), explicit.predict(frame))
     assert built_in.verify()
+
+
+def test_without_declarations_the_size_is_a_feature(sets: Sets) -> None:
+    numbers = ["stars", "words", "price"]
+    frame = sets.arrow().select(numbers)
+    usual, declared = (fit(frame, sets.labels, features) for features in (None, [*numbers, cs.SIZE]))
+    assert usual.features_ == declared.features_
+    assert np.array_equal(usual.predict(frame), declared.predict(frame))
+    assert list(usual.feature_names_in_) == numbers
+    assert cs.SIZE not in fit(frame.select(["price"]), sets.labels, None).calibrators()
+
+
+def test_models_fitted_without_the_size_go_on_without_it(sets: Sets, tmp_path: Path) -> None:
+    """As earlier versions fitted them where nothing was declared."""
+    numbers = ["stars", "words", "price"]
+    frame = sets.arrow().select(numbers)
+    earlier = fit(frame, sets.labels, numbers).set_params(features=None, warm_start=True)
+    earlier.save(tmp_path / "earlier")
+    expected = earlier.predict(frame)
+    loaded = cs.as_estimator(cs.load(tmp_path / "earlier"))
+    assert np.array_equal(loaded.predict(frame), expected)
+    loaded.fit(frame, sets.labels)
+    assert [feature.name for feature in loaded.features_] == numbers
+    again = fit(frame, sets.labels, None, warm_start=True)
+    again.fit(frame, sets.labels)
+    assert [feature.name for feature in again.features_] == [*numbers, cs.SIZE]
 
 
 def test_empty_null_and_wholly_missing_sets(model: cs.SetRegressor) -> None:

@@ -47,7 +47,10 @@ def test_each_column_is_used_for_what_it_holds(to):
     tokens = {name: engine.token_table_.tokenizer for name, engine in model.engines_.items()}
     assert tokens["items"] == tokens["city"] == cs.Items()
     assert isinstance(tokens["review"], cs.NGrams)
-    numbers, categories = dict.fromkeys(["items", "review", "city", "price", "stars"], "numeric"), ["size", "shop"]
+    numbers, categories = (
+        dict.fromkeys(["items", "review", "city", "price", "stars", cs.SIZE], "numeric"),
+        ["size", "shop"],
+    )
     assert kinds(model) == numbers | dict.fromkeys(categories, "categorical")
     assert model.score(to(KEPT), NUMBERS) > 0.5
 
@@ -87,7 +90,7 @@ def test_tokenizers_alone_and_columns_that_are_left_to_choose():
     assert isinstance(model.engines_["review"].setting_.tokens, cs.NGrams)
     assert model.engines_["city"].set_function_.width == 2
     # Without "auto" only columns of numbers and of a category dtype are taken besides.
-    assert list(kinds(model)) == ["items", "review", "city", "size", "price", "stars"]
+    assert list(kinds(model)) == ["items", "review", "city", "size", "price", "stars", cs.SIZE]
 
 
 def test_columns_that_the_follow_on_model_declares_get_no_engine():

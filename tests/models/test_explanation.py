@@ -432,7 +432,7 @@ def test_drawing_is_left_to_what_draws(monkeypatch):
 
 def test_frames_are_of_the_library_that_x_came_from() -> None:
     products = pa.table({"stars": [[5.0, 4.0], [1.0], [2.0, None]]})
-    model = cs.SetRegressor(random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
+    model = cs.SetRegressor(["stars"], random_state=0, epochs=2).fit(products, [3.0, 1.0, 2.0])
     items = cs.SemanticRegressor(cs.Items(), random_state=0, epochs=2).fit([["a"], ["b"]] * 20, [1.0, 2.0] * 20)
     for frame in (products.to_pandas(), pl.from_arrow(products)):
         found = model.explain(frame)[1:].to_frame()

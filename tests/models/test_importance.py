@@ -107,7 +107,7 @@ def test_reasons_are_the_largest_contributions_one_way(model, direction):
         assert [row["contribution"] for row in own] == expected
         assert [row["rank"] for row in own] == list(range(1, len(expected) + 1))
     texts = {row["reason"].split()[0] for row in found}
-    assert texts <= {"stars", "price"}
+    assert texts <= {"stars", "price", "number"}  # the number of tokens
 
 
 def test_reasons_name_tokens_and_refuse_what_they_cannot_count(items):

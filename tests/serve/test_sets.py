@@ -53,6 +53,18 @@ def test_a_set_of_which_nothing_is_known_is_empty(regressor: Any, sets: list[Any
     assert regressor.predict(set_reader(regressor).read(sets, MOST))[0] == regressor.predict(empty)[1]
 
 
+def test_places_are_those_of_the_lists() -> None:
+    visits = pa.table({"pain": [[1.0, 5.0], [5.0, 1.0], [2.0], [], [3.0, 2.0, 4.0]] * 8})
+    model = cs.SetRegressor(["pain", cs.PLACE], epochs=5, random_state=0).fit(visits, [5.0, 1.0, 2.0, 0.0, 4.0] * 8)
+    reader = set_reader(model)
+    assert list(reader.schema()["properties"]) == ["pain"]
+    assert reader.schema()["description"].endswith("The order of tokens matters.")
+    sets = [{"pain": row} for row in ([1, 5], [5, 1], [], [None, 2])]
+    expected = model.predict(pa.table({"pain": [row["pain"] for row in sets]}))
+    assert model.predict(reader.read(sets, MOST)).tolist() == expected.tolist()
+    assert expected[0] != expected[1]
+
+
 @pytest.mark.parametrize("name", ["stars", "store", "price"])
 def test_a_forbidden_feature_may_be_left_out(regressor: Any, reviews: Any, name: str) -> None:
     model = regressor.edit().forbid(name).model

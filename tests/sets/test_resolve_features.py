@@ -33,22 +33,34 @@ def names(features):
 )
 def test_none_takes_every_numeric_column(frame):
     resolved = resolve_features(frame, None)
-    assert names(resolved) == NUMERIC
-    assert set(resolved) == {Feature(name) for name in NUMERIC}
+    assert names(resolved) == [*NUMERIC, SIZE]
+    assert set(resolved) == {Feature(name) for name in (*NUMERIC, SIZE)}
 
 
 def test_none_takes_dictionaries_of_lists_of_numbers():
     lists = pa.DictionaryArray.from_arrays([0, 1, 0], pa.array([[1.5], [2.0, 3.0]]))
     words = pa.DictionaryArray.from_arrays([0, 1, 0], pa.array([["a"], ["b"]]))
     frame = pa.table({"lists": lists, "words": words})
-    assert resolve_features(frame, None) == (Feature("lists"),)
+    assert resolve_features(frame, None) == (Feature("lists"), Feature(SIZE))
     assert read_sets(frame, [Feature("lists")]).values[:, 0].tolist() == [1.5, 2.0, 3.0, 1.5]
 
 
 def test_none_of_arrays_and_set_data():
     assert names(resolve_features(np.zeros((2, 3)), None)) == ["x0", "x1", "x2"]
     data = SetData([[0, 1]], [0, 1], ["a", "c"], set_values=[2], set_feature_names=["p"], categories={"c": "uv"})
-    assert resolve_features(data, None) == (Feature("a"), Feature("c", kind="categorical"), Feature("p"))
+    assert resolve_features(data, None) == (Feature("a"), Feature("c", kind="categorical"), Feature("p"), Feature(SIZE))
+
+
+def test_none_takes_the_size_where_it_may_differ():
+    lists, plain = {"a": [[1.0], [2.0]], "b": [["x"], []]}, {"p": [1.0, 2.0]}
+    for frame, sizes in (
+        (pa.table(lists | plain), True),
+        (pa.table(plain), False),
+        (pa.table(plain | {"b": lists["b"]}), False),
+    ):
+        assert (SIZE in names(resolve_features(frame, None))) is sizes
+        assert (SIZE in names(resolve_features(frame.schema.empty_table(), None))) is sizes
+    assert names(resolve_features(SetData([1.0, 2.0], [0, 1, 2], ["a"]), None)) == ["a", SIZE]
 
 
 SHOP, GRADE, ITEMS = ["web", "town", None], [3, 1, 3], [["a", "b"], [], ["a", None]]
@@ -74,7 +86,7 @@ def pandas_categories():
 def test_none_takes_columns_of_categories(make):
     frame = make()
     resolved = resolve_features(frame, None)
-    assert resolved == tuple(Feature(name, kind="categorical") for name in ("shop", "grade", "items"))
+    assert resolved == (*(Feature(name, kind="categorical") for name in ("shop", "grade", "items")), Feature(SIZE))
     data = read_sets(frame, resolved)
     grades = {3: "3", 1: "1"} if make is polars_categories else {3: 3, 1: 1}
     expected = {"shop": SHOP, "grade": [grades[grade] for grade in GRADE], "items": ["a", "b", "a", None]}

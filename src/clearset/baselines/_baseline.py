@@ -141,9 +141,10 @@ class ReadsSets(Baseline):
     Parameters
     ----------
     features : list of str or Feature, or None
-        The columns to read; None reads every column of numbers or of a category dtype. Numbers are standardised over
-        the training tokens, a categorical feature becomes one 0/1 column for each category, and a feature with missing
-        values gets a further column that marks them. Declared directions and shapes are not enforced.
+        The columns to read; None reads every column of numbers or of a category dtype, and the size of sets. Numbers
+        are standardised over the training tokens, a categorical feature becomes one 0/1 column for each category, and a
+        feature with missing values gets a further column that marks them. Declared directions and shapes are not
+        enforced.
 
     Attributes
     ----------

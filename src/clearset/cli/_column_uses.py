@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from clearset.cli._table_files import list_columns
 from clearset.cli._unusable_columns import why_unusable
-from clearset.sets import PLACES, resolve_features
+from clearset.sets import PLACES, SIZE, resolve_features
 
 _MOST = 20
 
@@ -68,6 +68,8 @@ def uses_of_numbers(
     if not of_tokens:  # each set has one token, and its features are those of the set
         return ColumnUses({"features": features}, ignored)
     of_sets = [name for name in features if name not in lists]
+    if declared is None:
+        of_sets.append(SIZE)
     return ColumnUses({"features of tokens": of_tokens, "features of sets": of_sets}, ignored)
 
 

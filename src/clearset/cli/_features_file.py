@@ -14,7 +14,7 @@ from clearset.cli._table_files import did_you_mean
 
 @dataclass(frozen=True)
 class Declarations:
-    """The content of a features file; features None means every numeric column."""
+    """The content of a features file; features None means every numeric column, and the size of sets."""
 
     features: list[Any] | None = None
     trusts: list[Any] = field(default_factory=list)

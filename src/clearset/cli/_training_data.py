@@ -172,7 +172,7 @@ def _warnings(
     elif declared.features:
         yield from features_without_values(X, uses.features if whole else ())
     else:
-        yield from keys_as_features(X, [name for name in uses.features if name != key])
+        yield from keys_as_features(X, [name for name in uses.features if name not in (key, *BUILT_IN)])
         unread = [name for name in uses.ignored if name not in names_in(options.ignore)]
         yield from lists_as_text(table, unread, None if decimal is None else CSV_SEPARATOR)
     if options.task is not Task.regression:

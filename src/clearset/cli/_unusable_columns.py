@@ -30,7 +30,7 @@ def why_unusable(name: str, column: pa.ChunkedArray, decimal: str | None, *, who
     if empty and whole:
         return "has no values"
     try:
-        (feature,) = resolve_features(pa.table({name: column}), None)
+        feature, *_ = resolve_features(pa.table({name: column}), None)
     except ValueError as error:
         return f"values of type {elements.type}" if empty else _of_type(name, column, elements, decimal) or str(error)
     return why_empty(column) if whole and feature.kind == "numeric" else None

@@ -37,7 +37,7 @@ def read_training_sets(
     X : frame, SetData or array-like of shape (n, n_features)
         The sets.
     features : sequence of str or Feature, or None
-        The declared features; None takes every column of numbers or of a category dtype.
+        The declared features; None takes every column of numbers or of a category dtype, and the size of sets.
     trusts : sequence of Trust
         The declared trusts.
 

@@ -71,9 +71,9 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         differ: such columns are left out with a warning.
     follow_on : SetRegressor, SetClassifier or "auto", default="auto"
         The model of the estimates. Its `features` are dense columns of X; None takes every one of numbers or of a
-        category dtype, plain or in lists. The estimates are added to them. Its `class_weight` counts for it and for
-        joint training. ``"auto"`` tells classes from numbers by the labels, as engines do: numbers with fractions, or
-        of more than 100 distinct values, are numbers.
+        category dtype, plain or in lists, and where there are lists the number of tokens. The estimates are added to
+        them. Its `class_weight` counts for it and for joint training. ``"auto"`` tells classes from numbers by the
+        labels, as engines do: numbers with fractions, or of more than 100 distinct values, are numbers.
     learning_rate : float, default=0.005
         The learning rate of joint training; it rises over the first tenth of the steps and then falls along a cosine.
     epochs : int, default=30

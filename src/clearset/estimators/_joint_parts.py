@@ -1,7 +1,7 @@
 """The engines and the follow-on model of a joint model: as they are declared, or as the data ask for."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -145,17 +145,15 @@ def _use_of(name: str, column: pa.ChunkedArray, stacklevel: int) -> str | None:
 
 
 def dense_features(frame: nw.DataFrame[Any], engines: Mapping[Column, Any]) -> list[Feature]:
-    """Return the columns of numbers or of a category dtype, plain or in lists, that no engine reads."""
+    """Return the columns of numbers or of a category dtype, plain or in lists, that no engine reads, as features."""
     read = {name for column in engines for name in columns_of(column)}
-    return list(_usable(frame, [name for name in frame.columns if name not in read]))
+    names = [name for name in frame.columns if name not in read and _is_usable(_as_arrow(frame, name).type)]
+    return list(resolve_features(frame.select(names).to_native(), None)) if names else []
 
 
-def _usable(frame: nw.DataFrame[Any], names: Sequence[str]) -> Iterator[Feature]:
-    for name in names:
-        type_ = _as_arrow(frame, name).type
-        values = type_.value_type if is_list(type_) else type_
-        if is_number(values) or (types.is_dictionary(values) and is_string(values.value_type)):
-            yield from resolve_features(frame.select(name).to_native(), None)
+def _is_usable(type_: pa.DataType) -> bool:
+    values = type_.value_type if is_list(type_) else type_
+    return bool(is_number(values) or (types.is_dictionary(values) and is_string(values.value_type)))
 
 
 def _name(feature: Any) -> str:

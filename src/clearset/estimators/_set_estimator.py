@@ -20,6 +20,7 @@ from clearset.estimators._streams import check_alone, read_training_stream, sets
 from clearset.functions import Link, Loss
 from clearset.models import MAX_WIDTH, Origin, Record, SetModel
 from clearset.sets import (
+    SIZE,
     Feature,
     SetSource,
     Trust,
@@ -53,8 +54,9 @@ class SetEstimator(ModelEstimator, ABC):
     ----------
     features : sequence of str or Feature
         What the sets have, and what is known of it. None takes every column of numbers, and as categorical every one of
-        a category dtype (pandas, polars) or dictionary type (Arrow), plain or in lists. Categories are those seen in
-        training, whatever the dtype lists; others count as missing.
+        a category dtype (pandas, polars) or dictionary type (Arrow), plain or in lists, and the number of tokens
+        (`clearset.SIZE`) where there are lists. Categories are those seen in training, whatever the dtype lists; others
+        count as missing.
     width : int
         The number of scores that phi has for each token, K in the paper, at most 12. With 1, rho is one curve that can
         be drawn.
@@ -264,7 +266,7 @@ class SetEstimator(ModelEstimator, ABC):
         if stream is not None and declared is None:
             declared = start.binning.features  # other columns hold labels and weights
         changes: dict[str, tuple[Any, Any]] = {
-            "features": (start.binning.features, resolve_features(X, declared)),
+            "features": self._features_again(X, declared, start),
             "trusts": (start.trusts, tuple(self.trusts)),
             "loss": (start.link.loss, self._loss().name),
             "width": (function.width, self.width),
@@ -279,6 +281,17 @@ class SetEstimator(ModelEstimator, ABC):
         if stream is not None:
             return sets_of(stream, start.binning.features, self.max_memory)
         return read_sets(X, start.binning.features)
+
+    def _features_again(
+        self, X: Any, declared: Sequence[str | Feature] | None, start: SetModel
+    ) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
+        """Return the features of the first fit, and those of this one."""
+        settled, wanted = start.binning.features, resolve_features(X, declared)
+        if declared is not None:
+            return settled, wanted
+        # The size is there without a column, and models of earlier versions do not read it.
+        size = tuple(feature for feature in settled if feature.name == SIZE)
+        return settled, (*(feature for feature in wanted if feature.name != SIZE), *size)
 
     def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link, factors: Any) -> LabelledSets:
         X, y = check_pair(validation_data)

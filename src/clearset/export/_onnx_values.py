@@ -16,7 +16,7 @@ from clearset.export._onnx_graph import Value
 from clearset.export._onnx_ragged import SetsOfOne, TokenSets
 from clearset.export._value_model import ValueModel
 from clearset.functions import Support
-from clearset.sets import BUILT_IN, PLACE, SIZE
+from clearset.sets import BUILT_IN, PLACE, PLACES, SIZE
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -52,7 +52,8 @@ def write_value_onnx(
     changes = [phi.change(d, inputs.usual(support, d)) for d in told_apart]
     scored = Scored(inputs.sets, inputs.counts, phi.scores, changes, RhoGraph(function.rho), link, support)
     file.add_outputs(scored, [names[d] for d in told_apart], "sets" if model.sets_of_one else "tokens")
-    file.write(link, "Scores rows of features." if model.sets_of_one else _DOC)
+    ordered = " The order of tokens matters." if any(name in PLACES for name in names) else ""
+    file.write(link, "Scores rows of features." if model.sets_of_one else _DOC + ordered)
 
 
 _DOC = (

@@ -9,7 +9,7 @@ from clearset.models.edits import Forbid
 from clearset.serve._errors import InconsistentError
 from clearset.serve._json_columns import LARGEST, check_names, column, kind_of
 from clearset.serve._set_reader import SetReader
-from clearset.sets import feature_columns
+from clearset.sets import PLACES, feature_columns
 
 
 class FeatureSets(SetReader):
@@ -18,6 +18,7 @@ class FeatureSets(SetReader):
     def __init__(self, model: Any) -> None:
         features = [feature.name for feature in model.binning.features]
         self._names = list(model.feature_names_in or feature_columns(model.binning.features))
+        self._ordered = any(name in PLACES for name in features)
         forbidden = {logged.edit.feature for logged in model.edits if isinstance(logged.edit, Forbid)}
         self._needed = [name for name in self._names if name not in forbidden]
         fitted = zip(features, model.binning.categories, strict=True)
@@ -47,7 +48,7 @@ class FeatureSets(SetReader):
             "description": (
                 "All features: lists with a value for each token, so of one length, or one value for the whole set; "
                 "null if missing. A feature has the same form in all sets. The number of tokens must be known: a set "
-                "with a value has a list."
+                f"with a value has a list.{' The order of tokens matters.' if self._ordered else ''}"
             ),
         }
 

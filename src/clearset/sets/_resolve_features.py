@@ -6,7 +6,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ._arrow_columns import is_list, is_number, is_string
-from ._built_in import BUILT_IN
+from ._built_in import BUILT_IN, SIZE
 from ._columns_as_arrow import columns_of
 from ._features import Feature
 from ._set_data import SetData
@@ -24,6 +24,7 @@ def resolve_features(X: object, features: Sequence[str | Feature] | None) -> tup
         A name is a numeric feature without constraints. None takes every column of numbers, and as categorical
         every column of categories, in order: of dtype category (pandas), Categorical or Enum (polars), dictionary
         (Arrow), be they plain or in lists. Which categories there are is for the training data to say, not the dtype.
+        Where there are lists, as in every SetData, `SIZE` comes last.
 
     Examples
     --------
@@ -32,7 +33,7 @@ def resolve_features(X: object, features: Sequence[str | Feature] | None) -> tup
     >>> shop = pa.array(["web", "town"]).dictionary_encode()
     >>> frame = pa.table({"stars": [[5, 4], [1]], "title": ["a", "b"], "price": [9.9, 5.0], "shop": shop})
     >>> resolve_features(frame, None)
-    (Feature('stars'), Feature('price'), Feature('shop', kind='categorical'))
+    (Feature('stars'), Feature('price'), Feature('shop', kind='categorical'), Feature('cs.SIZE'))
     """
     if features is None:
         return _every_usable(X)
@@ -67,20 +68,22 @@ def _names_of(X: object) -> tuple[str, ...]:
 def _every_usable(X: object) -> tuple[Feature, ...]:
     if isinstance(X, SetData):
         found = [_feature(name, categories=name in X.categories) for name in _names_of(X)]
+        lists = True
     else:
         columns = columns_of(X)
-        types_ = {name: _value_type(columns.type_of(name)) for name in columns.names}
+        types_ = {name: columns.type_of(name) for name in columns.names}
         found = [
             _feature(name, categories=_is_category(type_))
-            for name, type_ in types_.items()
+            for name, type_ in zip(types_, map(_value_type, types_.values()), strict=True)
             if is_number(type_) or _is_category(type_)
         ]
+        lists = any(is_list(types_[feature.name]) for feature in found)
     if not found:
         raise ValueError(
             "No column holds numbers or is of a category dtype. Pass features, in which others are Feature(name, "
             "kind='categorical')."
         )
-    return tuple(found)
+    return (*found, Feature(SIZE)) if lists else tuple(found)
 
 
 def _feature(name: str, *, categories: bool) -> Feature:

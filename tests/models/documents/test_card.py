@@ -60,6 +60,12 @@ def test_each_promise_is_one_row_with_the_worst_that_was_found(model: cs.SetMode
     assert told["certificate"] == "does not hold"
 
 
+def test_it_says_where_the_order_of_tokens_matters(model: cs.SetModel) -> None:
+    placed = cs.SetRegressor([*FEATURES, cs.PLACE], epochs=1, random_state=0).fit(SETS, SETS["sales"].to_numpy())
+    assert "order of tokens matters" in dict(placed.card().sections["Limits"])["order"]
+    assert "order" not in dict(model.card().sections["Limits"])
+
+
 def test_files_and_frames_have_one_fingerprint(model: cs.SetModel, tmp_path: Path) -> None:
     pa.parquet.write_table(SETS, tmp_path / "sets.parquet", row_group_size=7)
     estimator = cs.SetRegressor(FEATURES, epochs=1, random_state=0)

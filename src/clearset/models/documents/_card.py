@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from clearset.sets import Fingerprint, number
+from clearset.sets import PLACES, Fingerprint, number
 
 if TYPE_CHECKING:
     from clearset.functions import Promise
@@ -229,6 +229,8 @@ def _limits(model: Model) -> Rows:
         alone = f"; one token alone counts {support.alone:.3g}" if support.alone is not None else ""
         few = f"sets of fewer than {support.tokens:,} tokens are drawn to the base rate{alone}"
         rows.append(("evidence", few if support.tokens > 1 or alone else "small sets count in full"))
+    if not {feature.name for feature in model.binning.features}.isdisjoint(PLACES):
+        rows.append(("order", "the order of tokens matters: their places in the list are features"))
     if model.edits:
         rows.append(("edits", "metrics of training are of the model before its edits"))
     return tuple(rows)
