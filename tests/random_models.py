@@ -116,6 +116,8 @@ def of_items(rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
     yield cs.SemanticRegressor(**cross, **quick).fit(pairs, number), pairs[:N_SETS]
     own: dict[str, Any] = {"tokens": Neighbours(), "cover": True, "refine": False}
     yield cs.SemanticRegressor(**own, **quick).fit(X, number), examples(rng, N_SETS)
+    kinds: dict[str, Any] = {"tokens": cs.Union(cs.Words(), cs.Subsets(2)), "cover": True, "refine": False}
+    yield cs.SemanticClassifier(**kinds, **quick).fit(X, many), examples(rng, N_SETS)
 
 
 class Neighbours:

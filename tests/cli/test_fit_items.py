@@ -349,3 +349,17 @@ def test_codes_with_leading_zeros_are_items_as_written(tmp_path: Path) -> None:
     assert main(["fit", str(tmp_path / "codes.csv"), *common]) == 0
     assert main(["predict", str(model), str(tmp_path / "codes.csv"), "-o", str(output)]) == 0
     assert pa.csv.read_csv(output)["prediction"].to_pylist()[:4] == [1, 0, 1, 0]
+
+
+def test_several_kinds_of_tokens(food: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fit(food, "food.csv", "--label", "cuisine", "--tokens", "subsets:2+words", "--min-count", "3") == 0
+    model = cs.load(food / "model")
+    assert model.setting_.tokens == cs.Union(cs.Subsets(2), cs.Words())
+    assert model.token_table_.lookup("words=soy").count == sum("soy sauce" in row for row in LISTS)
+    for tokens, message in (
+        ("items+ngrams:2", "NGrams"),
+        ("items+letters", "choose items"),
+        ("words:2", "choose items"),
+    ):
+        assert fit(food, "food.csv", "--label", "cuisine", "--tokens", tokens) != 0
+        assert message in capsys.readouterr().err

@@ -104,6 +104,22 @@ def test_typed_items(page: Any, tmp_path: Path) -> None:
     assert average == pytest.approx(found.aggregate[0, 0], rel=1e-6)
 
 
+@pytest.mark.parametrize("tokens", [cs.Union(cs.Items(), cs.Words()), cs.Words()], ids=repr)
+def test_typed_items_become_those_of_each_kind(page: Any, tmp_path: Path, tokens: Any) -> None:
+    rng = np.random.default_rng(0)
+    items = ["Soy sauce", "Lime", "fish sauce", "feta, crumbled"]
+    X = [rng.choice(items, rng.integers(1, 4)).tolist() for _ in range(100)]
+    y = np.array(["thai" if "fish sauce" in row else "greek" for row in X])
+    model = cs.SemanticClassifier(tokens, refine=False, **QUICK).fit(X, y)
+    opened(page, model, tmp_path / "report.html", X[:5], y[:5])
+    page.keyboard.type("feta, crumbled, Brown Soy, Lime")
+    page.keyboard.press("Enter")
+    row = ["feta, crumbled", "Brown Soy", "Lime"]
+    split_by_hand = row if tokens.kinds else ["feta", "crumbled", "Brown Soy", "Lime"]
+    assert sorted(chips(page)) == sorted(tokens.parts([split_by_hand]).to_pylist()[0])
+    assert said(page) == pytest.approx(model.predict_proba([row])[0].max(), abs=1e-5)
+
+
 @pytest.fixture
 def pantry() -> Any:
     rng = np.random.default_rng(0)

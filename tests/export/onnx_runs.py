@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,13 +48,16 @@ class Written:
         return self._of_table(X) if isinstance(X, pa.Table) else self._of_items(X)
 
     def _of_items(self, X: Sequence[Any]) -> Arrays:
-        columns: list[Any] = [X]
-        if "offsets" not in self.inputs:
-            columns = [[pair[side] for pair in X] for side in (0, 1)]
-        names, feeds = list(self.inputs), {}
-        for name, offsets, rows in zip(names[::2], names[1::2], columns, strict=True):
+        columns: dict[str, Any] = {name: X for name in ("items", "words") if name in self.inputs}
+        if "left_items" in self.inputs:
+            columns = {f"{side}_items": [pair[place] for pair in X] for place, side in enumerate(("left", "right"))}
+        if {"items", "words"} <= set(self.inputs):  # letters and digits are enough here
+            columns["words"] = [[word for item in row for word in re.findall(r"[^\W_]+", item.lower())] for row in X]
+        feeds = {}
+        for name, rows in columns.items():
+            known = (f"{name}_offsets", f"{name.removesuffix('items')}offsets", "offsets")
             feeds[name] = np.array([item for row in rows for item in row], object)
-            feeds[offsets] = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+            feeds[next(each for each in known if each in self.inputs)] = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return feeds
 
     def _of_table(self, table: pa.Table) -> Arrays:

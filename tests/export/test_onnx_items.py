@@ -60,10 +60,17 @@ def test_random_models(tmp_path):
     assert "a function of yours; ONNX holds no code" in refused[1]
 
 
+UNIONS = [
+    (cs.Union(cs.Words(), cs.Subsets(2)), False),
+    (cs.Union(cs.Subsets(2), cs.Words(), cs.Items()), False),
+    (cs.Union(cs.Difference(max_size=2), cs.Cross()), True),
+]
+
+
 @pytest.mark.parametrize("cover", [True, False])
 @pytest.mark.parametrize(
     ("tokens", "pairs"),
-    [(cs.Difference(max_size=2), True), (cs.Cross(), True), (cs.Subsets(), False), (cs.NGrams(4), False)],
+    [(cs.Difference(max_size=2), True), (cs.Cross(), True), (cs.Subsets(), False), (cs.NGrams(4), False), *UNIONS],
 )
 def test_tokens_that_depend_on_their_set(tokens, pairs, cover, tmp_path):
     rng = np.random.default_rng(1)
@@ -72,7 +79,9 @@ def test_tokens_that_depend_on_their_set(tokens, pairs, cover, tmp_path):
         return list(zip(baskets(rng, n), baskets(rng, n), strict=True)) if pairs else baskets(rng, n)
 
     X, y = draw(150), rng.choice(["a", "b", "c"], 150)
-    options = {"filters": [cs.MinCount(2)], "features": ALL, "refine": 2, "cover": cover}
+    features = [*ALL, "kind"] if tokens.kinds else ALL
+    options = {"filters": [cs.MinCount(2)], "refine": 2, "cover": cover}
+    options["features"] = [name for name in features if name != "whole" or not tokens.kinds]
     model = cs.SemanticClassifier(tokens=tokens, width=2, **options, **QUICK).fit(X, y)
     random_models.randomise(model, rng)
     model = with_support(model, rng)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from clearset.tokens import Filter, Items, MaxSize, MinCount, NGrams, Setting, Subsets, TokenLimitError
-from clearset.training import choose, larger_tokens, smallest_tokens
+from clearset.tokens import Filter, Items, MaxSize, MinCount, NGrams, Setting, Subsets, TokenLimitError, Union, Words
+from clearset.training import are_phrases, choose, larger_tokens, smallest_tokens
 
 FIRST = Setting(Items())
 EVERYTHING = frozenset({"tokens", "filters", "cover", "width", "refine", "pull"})
@@ -46,9 +46,9 @@ class NoisyAttempts(Attempts):
         return loss + noise - noise.mean()
 
 
-def run(loss, *, first=FIRST, free=EVERYTHING, largest=3, interrupt_at=None):
+def run(loss, *, first=FIRST, free=EVERYTHING, largest=3, interrupt_at=None, phrases=False):
     attempts = Attempts(loss, interrupt_at)
-    best, losses = choose(first, free=frozenset(free), largest=largest, attempt=attempts)
+    best, losses = choose(first, free=frozenset(free), largest=largest, attempt=attempts, phrases=phrases)
     return best, losses, attempts
 
 
@@ -247,3 +247,54 @@ class TestTokens:
     def test_larger_ones_are_of_the_same_kind(self):
         assert larger_tokens(Items(), 3) == Subsets(max_size=3)
         assert larger_tokens(NGrams(1, split=str.split), 2) == NGrams(2, split=str.split)
+
+
+WITH_WORDS, PAIRS_AND_WORDS = Union(Items(), Words()), Union(Subsets(2), Words())
+
+
+def test_words_of_phrases_are_tried_and_pairs_beside_them_if_they_gain():
+    losses = {Items(): 1.0, WITH_WORDS: 0.8, PAIRS_AND_WORDS: 0.7, Union(Subsets(3), Words()): 0.9}
+    best, _, attempts = run(lambda s: losses[s.tokens], free={"tokens"}, phrases=True)
+    assert [setting.tokens for setting in attempts.settings] == list(losses)
+    assert best.setting.tokens == PAIRS_AND_WORDS
+
+
+def test_words_that_gain_nothing_are_left_out():
+    losses = {Items(): 1.0, WITH_WORDS: 1.1, Subsets(2): 0.9, Subsets(3): 0.95}
+    best, _, attempts = run(lambda s: losses[s.tokens], free={"tokens"}, phrases=True)
+    assert [setting.tokens for setting in attempts.settings] == list(losses)
+    assert best.setting.tokens == Subsets(2)
+
+
+def test_words_are_tried_with_the_corrections_that_gained():
+    best, _, attempts = run(lambda s: 1.0 - 0.1 * s.refine, free={"tokens", "refine"}, largest=1, phrases=True)
+    assert attempts.settings[-1] == replace(FIRST, tokens=WITH_WORDS, refine=1)
+    assert best.setting.tokens == Items()
+
+
+def test_no_words_where_tokens_are_given_or_items_are_none():
+    for free, phrases in (({"refine"}, True), (EVERYTHING, False)):
+        _, _, attempts = run(constant, free=free, phrases=phrases)
+        assert not any(setting.tokens.kinds for setting in attempts.settings)
+
+
+def test_words_have_no_cover_of_their_own():
+    losses = {Items(): 1.0, WITH_WORDS: 0.8}
+    _, _, attempts = run(lambda s: losses.get(s.tokens, 2.0), free={"tokens", "cover"}, phrases=True)
+    assert not any(setting.cover for setting in attempts.settings)
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        ([["olive oil", "black olive"], ["olive oil", None], None, ["black oil", "oil"]], True),
+        ([["olive oil", "salt", "lime"]] * 3, False),  # 4 words of 3 items
+        ([["oil", "olive", "salt", "salt lime oil"]], False),  # as many words as items
+        ([["Bags under eyes", "Rosy cheeks", "Big nose"]], False),  # no word is shared
+        (["New York", "York", "New Jersey", "New"], True),
+        ([[], []], False),
+        ([1, 2, 3], False),
+    ],
+)
+def test_phrases_have_several_words_and_share_them(X, expected):
+    assert are_phrases(X) is expected

@@ -13,7 +13,7 @@ from clearset.export._onnx_file import OnnxFile
 from clearset.export._onnx_graph import Value
 from clearset.export._onnx_keys import in_sets, risen, without
 from clearset.export._onnx_ragged import count_by
-from clearset.tokens import Cross, Difference, NGrams, Tokenizer
+from clearset.tokens import Cross, Difference, NGrams, Tokenizer, Union, Words
 from clearset.tokens import Items as ItemsTokenizer
 
 
@@ -44,27 +44,51 @@ class Items:
         return self.count()
 
 
-class _Column(NamedTuple):
-    """Strings of sets, and their codes."""
+class _Strings(NamedTuple):
+    """Strings of sets, as they are given."""
 
     strings: Value
-    codes: Value  # -1 for unknown ones
     sets: Value  # the set of each
     n_sets: Value
 
+    def coded(self, codes: Mapping[str, int]) -> _Column:
+        """Look them up."""
+        return _Column(self, self.strings.looked_up(list(codes), list(codes.values())))
+
+
+class _Column(NamedTuple):
+    """Strings of sets, and their codes."""
+
+    given: _Strings
+    codes: Value  # -1 for unknown ones
+
     def known_keys(self, n_codes: int) -> Value:
         """Return set and code of known items."""
-        return (self.sets * n_codes + self.codes).kept(self.codes >= 0)
+        return (self.given.sets * n_codes + self.codes).kept(self.codes >= 0)
 
     def unknown(self) -> tuple[Value, Value]:
         """Return the strings that are not known, and their sets."""
         absent = self.codes < 0
-        return self.strings.kept(absent), self.sets.kept(absent)
+        return self.given.strings.kept(absent), self.given.sets.kept(absent)
+
+
+class _Inputs:
+    """The strings that a model reads, each declared once."""
+
+    def __init__(self, file: OnnxFile) -> None:
+        self._file = file
+        self._known: dict[str, _Strings] = {}
+
+    def of(self, name: str, offsets: str, doc: str) -> _Strings:
+        """Return the strings of a name."""
+        if name not in self._known:
+            self._known[name] = _strings(self._file, name, offsets, doc)
+        return self._known[name]
 
 
 def check_tokenizer(tokenizer: object) -> None:
     """Raise a ValueError if tokens are made by code."""
-    if not isinstance(tokenizer, Cross | Difference | NGrams | ItemsTokenizer):
+    if not isinstance(tokenizer, Cross | Difference | NGrams | ItemsTokenizer | Words | Union):
         raise ValueError(
             f"The model takes examples apart with {tokenizer!r}, a function of yours; ONNX holds no code. Fit on lists "
             "of items, and apply the function before the model."
@@ -74,9 +98,38 @@ def check_tokenizer(tokenizer: object) -> None:
 def read_items(file: OnnxFile, tokenizer: Tokenizer, vocabulary: Sequence[str]) -> Items:
     """Declare the inputs of a model over strings, and look items up."""
     n_codes, codes = max(len(vocabulary), 1), {item: code for code, item in enumerate(vocabulary)}
+    inputs = _Inputs(file)
     if isinstance(tokenizer, NGrams):
-        words = _column(file, "words", "offsets", "The words of all texts, text after text, in order.", codes)
-        return Items(words.codes, words.sets, words.n_sets, lambda: count_by(words.sets, words.n_sets))
+        words = inputs.of("words", "offsets", "The words of all texts, text after text, in order.").coded(codes)
+        sets, n_sets = words.given.sets, words.given.n_sets
+        return Items(words.codes, sets, n_sets, lambda: count_by(sets, n_sets))
+    if isinstance(tokenizer, Union):
+        both = zip(tokenizer.kinds, tokenizer.members, strict=True)
+        members = [(member, _columns(inputs, member, _tagged(codes, kind), "{}_offsets")) for kind, member in both]
+    else:
+        members = [(tokenizer, _columns(inputs, tokenizer, codes))]
+    keys = [
+        key
+        for member, columns in members
+        for key in _of_tokenizer(member, [column.known_keys(n_codes) for column in columns])
+    ]
+    # The items of several columns, or kinds, are put in order together.
+    sets, found = in_sets(risen(keys[0].joined(*keys[1:])) if len(keys) > 1 else keys[0], n_codes)
+    n_sets = members[0][1][0].given.n_sets
+
+    def counted() -> Value:
+        n_items = count_by(sets, n_sets)
+        for member, columns in members:
+            n_items = n_items + _unknown(member, columns)
+        return n_items
+
+    return Items(found, sets, n_sets, counted)
+
+
+def _columns(
+    inputs: _Inputs, tokenizer: Tokenizer, codes: Mapping[str, int], offsets: str = "offsets"
+) -> list[_Column]:
+    """Declare the columns that a tokenizer reads, unless they are, and look up their items."""
     if isinstance(tokenizer, Cross | Difference):
         columns = []
         for side, given in (("left", tokenizer.left), ("right", tokenizer.right)):
@@ -86,13 +139,12 @@ def read_items(file: OnnxFile, tokenizer: Tokenizer, vocabulary: Sequence[str]) 
                 else _tagged(codes, given if isinstance(given, str) else side)
             )
             doc = f"The items of the {side} column, set after set."
-            columns.append(_column(file, f"{side}_items", f"{side}_offsets", doc, known))
-    else:
-        columns = [_column(file, "items", "offsets", "The items of all sets, set after set.", codes)]
-    keys = _of_tokenizer(tokenizer, [column.known_keys(n_codes) for column in columns])
-    # The items of two columns are put in order together.
-    sets, found = in_sets(risen(keys[0].joined(*keys[1:])) if len(keys) > 1 else keys[0], n_codes)
-    return Items(found, sets, columns[0].n_sets, lambda: _counted(tokenizer, columns, sets))
+            columns.append(inputs.of(f"{side}_items", f"{side}_offsets", doc).coded(known))
+        return columns
+    if isinstance(tokenizer, Words):
+        told = "The words of all items of all sets, set after set."
+        return [inputs.of("words", offsets.format("words"), told).coded(codes)]
+    return [inputs.of("items", offsets.format("items"), "The items of all sets, set after set.").coded(codes)]
 
 
 def _of_tokenizer(tokenizer: Tokenizer, columns: list[Value]) -> list[Value]:
@@ -102,9 +154,8 @@ def _of_tokenizer(tokenizer: Tokenizer, columns: list[Value]) -> list[Value]:
     return [risen(keys) for keys in columns]
 
 
-def _counted(tokenizer: Tokenizer, columns: list[_Column], known: Value) -> Value:
-    """Return how many items sets have, given the sets of the known ones."""
-    n_items = count_by(known, columns[0].n_sets)
+def _unknown(tokenizer: Tokenizer, columns: list[_Column]) -> Value:
+    """Return how many items sets have that are not known."""
     unknown = [column.unknown() for column in columns]
     strings = unknown[0][0].joined(*(each for each, _ in unknown[1:])) if len(unknown) > 1 else unknown[0][0]
     names, _, places, _ = strings.graph.add_several("Unique", 4, strings, sorted=1)
@@ -113,18 +164,17 @@ def _counted(tokenizer: Tokenizer, columns: list[_Column], known: Value) -> Valu
         of_column = sets.shape().numbers() if start is None else sets.shape().numbers() + start
         keys.append(sets * n + places.gather(of_column))
         start = sets.shape()
-    for each in _of_tokenizer(tokenizer, keys):
-        n_items = n_items + count_by(in_sets(each, n)[0], columns[0].n_sets)
-    return n_items
+    counts = [count_by(in_sets(each, n)[0], columns[0].given.n_sets) for each in _of_tokenizer(tokenizer, keys)]
+    return counts[0] if len(counts) == 1 else counts[0] + counts[1]
 
 
 def _tagged(codes: Mapping[str, int], column: str) -> dict[str, int]:
-    """Return the codes of a column's items, which the vocabulary holds with their column's name."""
+    """Return the codes of the items of a column or kind, which the vocabulary holds with its name."""
     tag = f"{column}="
     return {item.removeprefix(tag): code for item, code in codes.items() if item.startswith(tag)}
 
 
-def _column(file: OnnxFile, name: str, offsets_name: str, doc: str, codes: Mapping[str, int]) -> _Column:
+def _strings(file: OnnxFile, name: str, offsets_name: str, doc: str) -> _Strings:
     strings = file.input(name, np.object_, name, doc)
     told = "Where those of each set begin, and last their number."
     offsets = file.input(offsets_name, np.int64, "sets_and_one", told)
@@ -132,5 +182,4 @@ def _column(file: OnnxFile, name: str, offsets_name: str, doc: str, codes: Mappi
     # Each set that ends raises the number of all items behind it; the last entry is behind all of them.
     marks = zeros.expanded(strings.shape() + 1)
     marks = marks.apply("ScatterElements", inner, ones.expanded(inner.shape()), axis=0, reduction="add")
-    found = strings.looked_up(list(codes), list(codes.values()))
-    return _Column(strings, found, marks.running_total().slice(0, -1), inner.shape())
+    return _Strings(strings, marks.running_total().slice(0, -1), inner.shape())

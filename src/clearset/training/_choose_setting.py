@@ -19,6 +19,8 @@ from clearset.tokens import (
     Subsets,
     Tokenizer,
     TokenLimitError,
+    Union,
+    Words,
     read_column,
 )
 from clearset.training._try_setting import Trial
@@ -64,8 +66,23 @@ def _smallest_of_strings(n_strings: int, n_distinct: int, n_words: int) -> Token
     return NGrams(max_order=1) if is_text else Items()
 
 
+def are_phrases(X: Any) -> bool:
+    """Return whether items are phrases that share words, so that words may tell of items that are rare.
+
+    They are where items have `WORDS_OF_A_TEXT` words on average, and there are fewer words than items.
+    """
+    items = read_column(X).strings.drop_null().dictionary_encode()
+    if not len(items):
+        return False
+    words = NGrams(max_order=1).parts(items.dictionary)
+    sizes = pc.list_value_length(words).take(items.indices)
+    return bool(pc.mean(sizes).as_py() >= WORDS_OF_A_TEXT and pc.count_distinct(words.values).as_py() < len(words))
+
+
 def larger_tokens(tokens: Tokenizer, size: int) -> Tokenizer:
-    """Return the tokenizer of the same examples with tokens of up to `size` items."""
+    """Return the tokenizer of the same examples with tokens of up to `size` items; words of items stay single."""
+    if isinstance(tokens, Union):
+        return Union(*(each if isinstance(each, Words) else larger_tokens(each, size) for each in tokens.members))
     return NGrams(max_order=size, split=tokens.split) if isinstance(tokens, NGrams) else Subsets(max_size=size)
 
 
@@ -75,11 +92,12 @@ def choose(
     free: frozenset[str],
     largest: int,
     attempt: Callable[[Setting, Trial | None, Trial | None], Trial],
+    phrases: bool = False,
 ) -> tuple[Trial, list[tuple[Setting, float]]]:
     """Go from setting to setting while the validation loss falls; return the best trial, and the loss of each.
 
-    Refinement is tried first, because it gains most; then larger tokens, all of them and their cover; then a larger
-    width.
+    Refinement is tried first, because it gains most; then the words of items that are phrases; then larger tokens,
+    beside words if these gained, all of them and their cover; then a larger width.
 
     Parameters
     ----------
@@ -92,6 +110,8 @@ def choose(
     attempt : callable
         Tries a setting; given a trial of the same setting but for refinement it goes on from there, and given a
         rival it may give up once it stays behind.
+    phrases : bool, default=False
+        Whether items are phrases, whose words are worth a try.
     """
     # A start without corrections is needed by all that have some; it takes part where refinement is free.
     start = attempt(replace(first, refine=0), None, None)
@@ -126,15 +146,18 @@ def choose(
             better(replace(first, refine=1, pull=pull), start)
             if losses[-1][1] >= start.loss:
                 break  # corrections that gain nothing gain no more where they are freer
+    if "tokens" in free and phrases:
+        better(replace(best.setting, tokens=Union(first.tokens, Words())))
+    single = best.setting.tokens
     if "tokens" in free:
         for size in range(2, largest + 1):
             filters = _LARGER if "filters" in free else best.setting.filters
-            tokens = larger_tokens(first.tokens, size)
+            tokens = larger_tokens(single, size)
             if not better(replace(best.setting, tokens=tokens, filters=filters)):
                 break
             if "refine" in free and best.setting.refine:
                 better(replace(best.setting, refine=size), best)
-    if "cover" in free and best.setting.tokens != first.tokens:
+    if "cover" in free and best.setting.tokens != single:
         better(replace(best.setting, cover=not best.setting.cover))
     if "width" in free:
         better(replace(best.setting, width=2))

@@ -9,12 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.sets import FileRows
-from clearset.tokens import Filter, MinCount, Setting, Tokenizer, as_tokenizer, check_filters, read_details
-from clearset.training._choose_setting import choose, smallest_tokens, smallest_tokens_in_files
+from clearset.tokens import (
+    WHOLE,
+    Filter,
+    Items,
+    MinCount,
+    Setting,
+    Tokenizer,
+    as_tokenizer,
+    check_filters,
+    read_details,
+)
+from clearset.training._choose_setting import are_phrases, choose, smallest_tokens, smallest_tokens_in_files
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
-from clearset.training._try_setting import Plan, Trial, try_setting
+from clearset.training._try_setting import PIECES, Plan, Trial, try_setting
 
 # The largest tokens that are tried where none are named.
 LARGEST_TRIED = 3
@@ -112,16 +122,24 @@ class Learning:
         free = self._free(given) if sources.validation is not None else frozenset()
         if free - ({"pull"} if not first.refine else set()):
             sources = sources.sampled(MOST_TO_CHOOSE_BY, self.rng)
+        phrases = "tokens" in free and isinstance(tokens, Items) and self._may_take_words(sources.training.X)
         seeds = self.rng.integers(2**31 - 1, size=2)
 
         def attempt(setting: Setting, start: Trial | None, rival: Trial | None) -> Trial:
             # All settings start from the same seed, so that they differ by themselves and not by chance.
             return self.attempt(setting, sources, np.random.default_rng(seeds), start=start, rival=rival)
 
-        trial, losses = choose(first, free=free, largest=LARGEST_TRIED, attempt=attempt)
+        trial, losses = choose(first, free=free, largest=LARGEST_TRIED, attempt=attempt, phrases=phrases)
         if parameters["verbose"] and len(losses) > 1:
             print(f"chose {trial.setting}", file=sys.stderr)
         return trial, losses
+
+    def _may_take_words(self, X: Any) -> bool:
+        """Return whether items are phrases, and nothing asked for needs them to be the only tokens."""
+        features = self.plan.features or ()
+        if self.plan.details or any(feature.name == WHOLE for feature in features):
+            return False
+        return are_phrases(next(X.tables(PIECES)) if isinstance(X, FileRows) else X)
 
     def _free(self, given: bool) -> frozenset[str]:
         """Return what of a setting the parameters leave open."""

@@ -17,7 +17,13 @@ function read(model) {
   if (Typing.isText(model)) return ["a text", "the words, and runs of words, that it has met before"];
   if (tokens.own)
     return ["an example", "what a tokenizer of its own makes of the example, as far as it has met it before"];
-  const alone = tokens.tokeniser.kind === "items";
+  const { kind, members } = tokens.tokeniser;
+  if (kind === "union") {
+    const kinds = members.map((member) => member.kind).join(", ");
+    return ["a set of items", `of the kinds ${kinds}, as far as it has met them before`];
+  }
+  if (kind === "words") return ["a set of items", "the words of the items that it has met before"];
+  const alone = kind === "items";
   return ["a set of items", `the items${alone ? "" : ", and combinations of items,"} that it has met before`];
 }
 

@@ -32,29 +32,50 @@ function stretches(model, text) {
     );
 }
 
+const words = (text) =>
+  lower(text)
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .filter(Boolean);
+
+const TAKEN_APART = { items: (item) => [item], subsets: (item) => [item], words };
+
+/* The items that Python's tokenizer makes of one that people name: its words, or itself and them with their kinds. One
+   that is written with its kind stays alone, and so do those of columns. */
+function made(model, item) {
+  const { kind, members = [] } = model.tokens.tokeniser;
+  if (kind === "words") return words(item);
+  const kinds = members.map((member) => member.kind);
+  const whole = kinds.some((each) => !TAKEN_APART[each] || item.startsWith(`${each}=`));
+  if (!kinds.length || whole) return [item];
+  return kinds.flatMap((each) => TAKEN_APART[each](item).map((part) => `${each}=${part}`));
+}
+
+const knows = (model, item) =>
+  Tokens.knows(model, item) ||
+  made(model, item).some((part) => part.endsWith(`=${item}`) && Tokens.knows(model, part));
+
 /* What a person types, as items: words of a text, or what stands between separators. An item may hold a
    comma itself: what is known as one stays whole, the longest first. */
 export function split(model, text) {
-  if (isText(model))
-    return lower(text)
-      .split(/[^\p{L}\p{M}\p{N}]+/u)
-      .filter(Boolean);
+  if (isText(model)) return words(text);
   const whole = unspoken(model, text.trim());
-  if (Tokens.knows(model, whole)) return [whole];
+  if (knows(model, whole)) return made(model, whole);
   const found = stretches(model, text);
   const items = [];
   for (let i = 0; i < found.length; ) {
     let n = found[i].length - 1;
-    while (n > 0 && !Tokens.knows(model, found[i][n])) n--;
+    while (n > 0 && !knows(model, found[i][n])) n--;
     items.push(found[i][n]);
     i += n + 1;
   }
-  return items.filter(Boolean);
+  return items.filter(Boolean).flatMap((item) => made(model, item));
 }
 
 /* All that could be an item in what is typed. */
-export const candidates = (model, text) =>
-  [...new Set([unspoken(model, text.trim()), ...stretches(model, text).flat()])].filter(Boolean);
+export function candidates(model, text) {
+  const typed = [unspoken(model, text.trim()), ...stretches(model, text).flat()].filter(Boolean);
+  return [...new Set(typed.flatMap((item) => [item, ...made(model, item)]))];
+}
 
 /* Of some items those that hold a text, in any case; those first that begin with it, then the short. */
 export function matching(items, text) {
