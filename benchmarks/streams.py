@@ -66,8 +66,9 @@ def fit(folder: str, n_files: int, max_memory: str | None, epochs: int) -> None:
     _native_trainer.NativeTrainer.epoch = timed  # type: ignore[method-assign]
     warnings.simplefilter("ignore")
     dataset = ds.dataset([Path(folder) / f"part-{number:04d}.parquet" for number in range(n_files)])
+    names = [name for name in dataset.schema.names if name != "label"]
     model = cs.SetRegressor(
-        epochs=epochs, early_stopping=False, random_state=0, n_jobs=os.cpu_count(), max_memory=max_memory
+        names, epochs=epochs, early_stopping=False, random_state=0, n_jobs=os.cpu_count(), max_memory=max_memory
     )
     start, used = time.perf_counter(), time.process_time()
     if max_memory is None:

@@ -52,6 +52,19 @@ def test_sql(folder: Path, tmp_path: Path, capsys) -> None:
         assert message in capsys.readouterr().err
 
 
+def test_sql_of_a_model_that_reads_places(folder: Path, tmp_path: Path, capsys) -> None:
+    sets = pyarrow.parquet.read_table(folder / "sets.parquet")
+    model = cs.SetRegressor(["star_rating", cs.PLACE], epochs=1, random_state=0).fit(sets, np.arange(len(sets)))
+    model.save(tmp_path / "places")
+    export = ["export", str(tmp_path / "places"), str(tmp_path / "places.sql"), "--dialect", "sqlite"]
+    assert main([*export, "--order", "day"]) == 0
+    assert (tmp_path / "places.sql").read_text() == str(model.to_sql("sqlite", order="day"))
+    assert 'ORDER BY t."day"' in (tmp_path / "places.sql").read_text()
+    capsys.readouterr()
+    assert main(export) == 1
+    assert "rows of a table have no order" in capsys.readouterr().err
+
+
 def test_c(folder: Path, tmp_path: Path) -> None:
     assert main(["export", str(folder / "regressor"), str(tmp_path / "sales.h")]) == 0
     assert "model_score(" in (tmp_path / "sales.h").read_text()

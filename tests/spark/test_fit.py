@@ -23,7 +23,8 @@ def frame(spark, rows):
 
 
 def estimator():
-    return cs.SetRegressor([cs.Feature("stars", monotonic="increasing"), "price"], epochs=3, random_state=0)
+    features = [cs.Feature("stars", monotonic="increasing"), "price", cs.PLACE]
+    return cs.SetRegressor(features, epochs=3, random_state=0)
 
 
 def test_the_same_model_as_here(frame, rows, tmp_path):
