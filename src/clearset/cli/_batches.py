@@ -11,7 +11,7 @@ from clearset.cli._changed_stream import ChangedStream
 from clearset.cli._model_data import columns_for
 from clearset.cli._options import TableOptions
 from clearset.cli._table_files import check_column, check_no_format, is_parquet, list_columns
-from clearset.models import FittedJointModel, Model
+from clearset.models import Model
 from clearset.sets import Stream, as_stream, memory_limit
 
 # A reading of a batch takes several times its bytes.
@@ -45,12 +45,7 @@ def reported(path: Path, what: str, quiet: bool, passes: int = 1) -> Iterator[St
 
 
 def batches_for(
-    model: Model | FittedJointModel,
-    stream: Stream,
-    path: Path,
-    options: TableOptions,
-    copied: Sequence[str],
-    max_memory: str | None,
+    model: Model, stream: Stream, path: Path, options: TableOptions, copied: Sequence[str], max_memory: str | None
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield tables with one row for each set, and the columns of them that the model reads, as `read_for` does."""
     check_no_format(options, path)

@@ -90,7 +90,7 @@ def explain(
     else:
         table, X = read_for(fitted, data, options, copied)
         if not quiet:
-            tell_sets(fitted, X, fitted.read(X))
+            tell_sets(fitted, fitted.read(X))
     if output is None:
         table, X = table.slice(0, sets), X.slice(0, sets)
         explanation = fitted.explain(X, wanted, effects=effects)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.cli._token_lines import strongest, token_lines
-from clearset.models import Model
+from clearset.models import FittedJointModel, Model, SemanticModel
 
 _TOKENS_SHOWN = 10
 
@@ -20,6 +20,11 @@ def summary(
     if model.semantic:
         tried = len(model.choices)
         yield f"Chose {model.setting}{f' (of {tried} settings tried)' if tried > 1 else ''}."
+    if isinstance(model, FittedJointModel):
+        for name, part in model.parts.items():
+            if isinstance(part, SemanticModel):
+                yield f"{name}: chose {part.setting}."
+        yield f"Joint training lowered the validation loss by {model.gain:.4g}."
     yield f"{len(model.record.history)} epochs{_loss(model, y, weights)}."
     if held_out is not None:
         what = "R\u00b2" if model.link.classes is None else "accuracy"

@@ -15,16 +15,11 @@ from clearset.models import FittedJointModel, Model, SemanticModel, columns_of
 
 
 def load_model(path: Path, key: Key | None = None) -> Model:
-    """Load a model of one set function, which must be signed if there is a key; a joint model is refused."""
-    model = cs.load(path, key=key)
-    if isinstance(model, FittedJointModel):
-        raise ValueError(f"'{path}' holds a JointModel, which only 'predict' and 'verify' take. Use it in Python.")
-    return model
+    """Load a model, which must be signed if there is a key."""
+    return cs.load(path, key=key)
 
 
-def read_for(
-    model: Model | FittedJointModel, path: Path, options: TableOptions, copied: Sequence[str] = ()
-) -> tuple[pa.Table, pa.Table]:
+def read_for(model: Model, path: Path, options: TableOptions, copied: Sequence[str] = ()) -> tuple[pa.Table, pa.Table]:
     """Return a table with one row for each set, and the columns of it that the model reads.
 
     The columns `copied` have one value a set, as a label has.
@@ -45,7 +40,7 @@ def read_for(
     return table, columns_for(model, table, path, options)
 
 
-def columns_for(model: Model | FittedJointModel, table: pa.Table, path: Path, options: TableOptions) -> pa.Table:
+def columns_for(model: Model, table: pa.Table, path: Path, options: TableOptions) -> pa.Table:
     """Return the columns of a table that the model reads."""
     return _columns(table, path, model, options.column or [], options.separator)
 
@@ -83,16 +78,15 @@ def _engine_columns(model: FittedJointModel, separator: str | None) -> list[Item
     ]
 
 
-def _columns(
-    table: pa.Table, path: Path, model: Model | FittedJointModel, names: list[str], separator: str | None
-) -> pa.Table:
+def _columns(table: pa.Table, path: Path, model: Model, names: list[str], separator: str | None) -> pa.Table:
     """Return what the model reads of a table."""
     if isinstance(model, FittedJointModel):
         if names:
             raise ValueError("--column renames the column of a model, but a JointModel has several. Rename them.")
         taken = [each.take(table, path) for each in _engine_columns(model, separator)]
         columns = {name: table[name] for name in table.column_names}
-        return pa.table(columns | {name: part[name] for part in taken for name in part.column_names})
+        columns |= {name: part[name] for part in taken for name in part.column_names}
+        return pa.table({name: columns[name] for name in model.feature_names_in if name in columns})
     if not isinstance(model, SemanticModel):
         if names or separator:
             raise ValueError("--column and --separator are for models of items or texts; this is none.")

@@ -137,7 +137,12 @@ class TrainingOptions(CsvFormat):
     device: Annotated[str | None, typer.Option(help="Where to train: cpu, or cuda for an NVIDIA GPU.")] = None
     key_file: KeyFile = None
     quiet: Quiet = False
-    column: Annotated[list[str] | None, _of_strings(help=COLUMN_HELP)] = None
+    column: Annotated[
+        list[str] | None, _of_strings(help=f"{COLUMN_HELP} Several without --tokens make a joint model.")
+    ] = None
+    joint: Annotated[
+        bool, _of_strings("--joint", help="One model of all columns: items, texts, numbers and categories.")
+    ] = False
     tokens: Annotated[str | None, _of_strings(help=f"{TOKENS_HELP} By default chosen.")] = None
     min_count: Annotated[int | None, _of_strings(help=MIN_COUNT_HELP)] = None
     max_interval: Annotated[float | None, _of_strings(help=MAX_INTERVAL_HELP)] = None

@@ -39,7 +39,6 @@ def predict(
     from clearset.cli._sets_read import tell_sets
     from clearset.cli._table_files import check_format, write_table, writing
     from clearset.engines import started_by_torchrun
-    from clearset.models import FittedJointModel
 
     if started_by_torchrun() and os.environ.get("RANK", "0") != "0":
         return  # predictions are made by one process
@@ -47,8 +46,7 @@ def predict(
     if output is not None:
         check_format(output)
         check_target(output, model, data)
-    loaded = cs.load(model, key=key_in(key_file))
-    fitted = loaded.follow_on if isinstance(loaded, FittedJointModel) else loaded
+    fitted = cs.load(model, key=key_in(key_file))
     if not fitted.predicts:
         raise ValueError(f"'{model}' holds a {fitted.estimator}, which does not predict. Use it in Python.")
     link = fitted.link
@@ -61,21 +59,18 @@ def predict(
         if name in copied:
             raise ValueError(f"Column {name!r} of '{data}' is named as a column of the predictions is. Rename it.")
 
-    def read(X: pa.Table) -> Any:
-        return fitted.read(loaded.estimates(X) if isinstance(loaded, FittedJointModel) else X)
-
     def rows(table: pa.Table, reading: Any) -> pa.Table:
         return pa.table({name: table[name] for name in copied} | _predictions(link, reading.outputs(), top))
 
     if in_batches(data, max_memory):
         with reported(data, "Predicting", quiet) as stream, writing(output) as write:
-            for table, X in batches_for(loaded, stream, data, options, copied, max_memory):
-                write(rows(table, read(X)))
+            for table, X in batches_for(fitted, stream, data, options, copied, max_memory):
+                write(rows(table, fitted.read(X)))
         return
-    table, X = read_for(loaded, data, options, copied)
-    reading = read(X)
+    table, X = read_for(fitted, data, options, copied)
+    reading = fitted.read(X)
     if not quiet:
-        tell_sets(loaded, X, reading)
+        tell_sets(fitted, reading)
     write_table(rows(table, reading), output)
 
 

@@ -5,22 +5,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import typer
 
 from clearset.display import counted
-from clearset.models import FittedJointModel, Model, Reading, part_of, read_frame
+from clearset.models import JointReading, Model, Reading
 from clearset.sets import BUILT_IN, SetData
 
 
-def tell_sets(model: Model | FittedJointModel, X: pa.Table, reading: Reading) -> None:
-    """Print a line to standard error; `reading` is what the model, or what follows on its engines, has read of X."""
-    if isinstance(model, FittedJointModel):
-        notes, frame = list(_of_sets(model.follow_on, reading)), read_frame(X, model.engines)
-        for column, engine in model.engines.items():
-            notes += [f"{note} ({column})" for note in _of_items(engine.read(part_of(frame, column)))]
-    else:
-        notes = list(_of_items(reading) if model.semantic else _of_sets(model, reading))
+def tell_sets(model: Model, reading: Reading) -> None:
+    """Print a line to standard error about the sets that a model has read."""
+    notes = list(_of_items(reading) if model.semantic else _of_sets(model, reading))
+    if isinstance(reading, JointReading):
+        notes += [f"{note} ({name})" for name, part in reading.of_engines.items() for note in _of_items(part)]
     typer.echo(f"Read {counted(len(reading), 'set')}{': ' if notes else ''}{'; '.join(notes)}.", err=True)
 
 

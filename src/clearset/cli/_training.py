@@ -11,6 +11,7 @@ import clearset as cs
 from clearset.artifact import check_target
 from clearset.cli._features_file import Declarations, check_keys, read_declarations
 from clearset.cli._item_columns import ItemColumns, filters_of, tokenizer_of
+from clearset.cli._joint_training import joint_model, read_joint_data, read_joint_held_out
 from clearset.cli._options import Task, TrainingOptions
 from clearset.cli._table_files import count_tokens
 from clearset.cli._training_data import read_held_out, read_training_data, training_stream
@@ -51,12 +52,12 @@ def read_training(options: TrainingOptions, max_memory: str | None = None) -> Tr
     """
     check_target(options.output, options.data, options.validation, options.features)
     column, tokens, features = options.column, options.tokens, options.features
+    if options.joint or (column and len(column) > 1 and tokens is None):
+        return _read_joint(options, max_memory)
     if not column and (given := [name for name in _OF_ITEMS if getattr(options, name) is not None]):
         name = given[0].replace("_", "-")
         raise ValueError(f"--{name} is for a column of items or texts. Name it with --column.")
     declared = read_declarations(features) if features else Declarations()
-    if column and len(column) > 1 and tokens is None:
-        raise ValueError(f"{len(column)} columns were given; two need --tokens cross or --tokens difference.")
     tokenizer = tokenizer_of(tokens, column) if column and tokens else None
     items = ItemColumns(column, tokenizer, options.separator) if column else None
     if options.ignore and (column or declared.features):
@@ -103,6 +104,34 @@ def read_training(options: TrainingOptions, max_memory: str | None = None) -> Tr
         held_out=held_out,
         title=[f"{task.capitalize()} of '{options.label}'{reason}: {size}.", *data.uses.lines()],
         warnings=data.warnings,
+    )
+
+
+def _read_joint(options: TrainingOptions, max_memory: str | None) -> Training:
+    """Read the table for a model of several columns at once."""
+    if max_memory is not None:
+        raise ValueError("--max-memory is for fits in files, but a joint model is fitted in memory. Leave it out.")
+    if given := [name for name in ("tokens", "refine") if getattr(options, name) is not None]:
+        raise ValueError(
+            f"--{given[0]} is for a model of one column; the engines of a joint model choose their tokens and are not "
+            "refined. Leave it out, or declare a JointModel in Python."
+        )
+    declared = read_declarations(options.features) if options.features else Declarations()
+    data = read_joint_data(options)
+    task = options.task or _guess(data.y)
+    model, named, uses, warned = joint_model(options, declared, task, data)
+    held = read_joint_held_out(options.validation, options, data) if options.validation else None
+    reason = "" if options.task else f", because {_look(data.y)}"
+    return Training(
+        model=model,
+        named=named,
+        X=data.X,
+        y=data.y,
+        weights=data.weights,
+        columns=None,
+        held_out=held,
+        title=[f"{task.capitalize()} of '{options.label}'{reason}: {len(data.y):,} rows.", *uses.lines()],
+        warnings=warned,
     )
 
 

@@ -65,7 +65,11 @@ def read_training_data(
 ) -> TrainingData:
     """Read the table to train on; of a stream, the first rows, the labels and the weights."""
     path, label, weight = options.data, options.label, options.weight
-    table = _read(path, options, items) if stream is None else _first_rows(stream, path)
+    table = (
+        read_training_table(path, options, items.names if items else ())
+        if stream is None
+        else _first_rows(stream, path)
+    )
     for name in (label, weight):
         if name:
             check_column(table, name, path)
@@ -113,7 +117,7 @@ def read_held_out(
     if in_pieces and (held := as_stream(path)) is not None:
         held.check_columns([*columns, options.label])
         return held, plain_column(pa.table({options.label: held.column(options.label)}), options.label, path)
-    table = _read(path, options, items)
+    table = read_training_table(path, options, items.names if items else ())
     for name in [options.label, *([] if items else columns)]:
         check_column(table, name, path)
     return items.take(table, path) if items else table.select(columns), plain_column(table, options.label, path)
@@ -127,13 +131,14 @@ def _first_rows(stream: Stream, path: Path) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _read(path: Path, options: TrainingOptions, items: ItemColumns | None) -> pa.Table:
+def read_training_table(path: Path, options: TrainingOptions, texts: Sequence[str]) -> pa.Table:
+    """Return a table with one row for each set, whose labels and weights are constant within each; see `read_table`."""
     taken = [options.label] if options.weight is None else [options.label, options.weight]
     of_sets = names_in(options.set_columns)
     if options.by:
         # As columns of whole sets, label and weight are checked to be constant within each set.
         of_sets = list(dict.fromkeys([*of_sets, *taken]))
-    return read_sets(path, options, options.by, of_sets, items.names if items else ())
+    return read_sets(path, options, options.by, of_sets, texts)
 
 
 def _decimal(options: TrainingOptions) -> str | None:

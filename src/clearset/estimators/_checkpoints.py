@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from clearset.estimators._parameter_rules import is_auto
 from clearset.sets import exact_words
 from clearset.training import checkpointed
 
@@ -12,9 +13,7 @@ from clearset.training import checkpointed
 _WITHOUT_EFFECT = ("n_jobs", "verbose", "max_memory")
 
 
-def kept_in(
-    checkpoint: str | os.PathLike[str] | None, estimator: Any, parts: Mapping[str, Any] | None = None
-) -> AbstractContextManager[None]:
+def kept_in(checkpoint: str | os.PathLike[str] | None, estimator: Any) -> AbstractContextManager[None]:
     """Return a context in which trainings are kept in a checkpoint, or go on from it; see `SetEstimator.fit`.
 
     Parameters
@@ -22,25 +21,23 @@ def kept_in(
     checkpoint : path-like or None
         The file; None keeps nothing.
     estimator : estimator
-        What is fitted.
-    parts : mapping of str to estimator, optional
-        The estimators that it is made of, by what messages call them.
+        What is fitted. A joint model is made of others, which are its `declared_parts`.
 
     Returns
     -------
     context manager
         The context.
     """
-    parts = parts or {}
+    parts: Mapping[str, Any] = getattr(estimator, "declared_parts", {})
     if checkpoint is None:
         return checkpointed(None, {})
     if "cuda" in (getattr(part, "device", None) for part in (estimator, *parts.values())):
         raise ValueError(
             "checkpoint is for fits on the CPU; device is 'cuda'. Use device='cpu', or leave checkpoint out."
         )
-    described = _described(estimator, "", ("engines", "follow_on") if parts else ())
+    described = _described(estimator, "", ("engines", "follow_on") if hasattr(estimator, "declared_parts") else ())
     for name, part in parts.items():
-        described |= _described(part, f" of {name}", ())
+        described |= {name: "chosen by the data"} if is_auto(part) else _described(part, f" of {name}", ())
     return checkpointed(checkpoint, described)
 
 

@@ -187,12 +187,11 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         frame, y, sample_weight, groups = read_joint_rows(X, y, sample_weight, groups)
         engines, follow_on = self._parts_for(frame, y, stacklevel=3)
         read_frame(frame, engines)
-        named = {f"the engine of {column!r}": engine for column, engine in engines.items()}
-        with kept_in(checkpoint, self, {"follow_on": follow_on, **named}):
+        with kept_in(checkpoint, self):
             return self._fit(frame, y, sample_weight, groups, validation_data, engines, follow_on)
 
     def declared(self, X: Any, y: Any) -> Self:
-        """Return the model, not fitted, with the engines and the follow-on model that `fit` chooses for "auto".
+        """Return the model, not fitted, with the engines, the follow-on model and its dense columns that `fit` chooses.
 
         Parameters
         ----------
@@ -218,8 +217,18 @@ class JointModel(FittedModel, PredictsLabels, ShownEstimator):
         self._check_declared()
         frame, y, *_ = read_joint_rows(X, y)
         engines, follow_on = self._parts_for(frame, y, stacklevel=2)
+        if follow_on.features is None:
+            follow_on = clone(follow_on).set_params(features=dense_features(frame, engines))
         copy: Self = clone(self).set_params(engines=engines, follow_on=follow_on)
         return copy
+
+    @property
+    def declared_parts(self) -> dict[str, Any]:
+        """The follow-on model and the engines as they are declared, by what messages call them."""
+        if is_auto(self.engines):
+            return {"follow_on": self.follow_on, "the engines": "auto"}
+        engines = declared_engines(self.engines)
+        return {"follow_on": self.follow_on, **{f"the engine of {name!r}": part for name, part in engines.items()}}
 
     def _fit(
         self,

@@ -10,6 +10,7 @@ from clearset.models._importance import Importance
 from clearset.models._joint_columns import columns_of, estimates_table, names_of, part_of, read_frame
 from clearset.models._joint_explanation import JointExplanation
 from clearset.models._joint_model import FOLLOW_ON, FittedJointModel
+from clearset.models._joint_reading import JointReading
 from clearset.models._load import load
 from clearset.models._model import FunctionModel, Model, Reading
 from clearset.models._origin import Origin
@@ -41,6 +42,7 @@ __all__ = [
     "FunctionModel",
     "Importance",
     "JointExplanation",
+    "JointReading",
     "Model",
     "ModelCard",
     "Origin",

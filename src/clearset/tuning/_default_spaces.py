@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clearset.estimators import is_auto
+from clearset.estimators import JointModel, is_auto
 from clearset.sets import read_labels, resolve_features
 from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets, read_details
 from clearset.training import smallest_tokens
@@ -28,14 +28,20 @@ _NETWORK: Mapping[str, Any] = {
     "epochs": (10, 200, "log"),
     "weight_decay": (1e-7, 1e-1, "log"),
 }
+_SETS: Mapping[str, Any] = {
+    "width": (1, 4),
+    "learning_rate": (0.003, 0.3, "log"),
+    "epochs": (30, 400, "log"),
+    "keypoints": (4, 30, "log"),
+    "lattice_size": [2, 3],
+    "smoothness": (1.0, 10_000.0, "log"),
+}
 SPACES: Mapping[str, Mapping[str, Any]] = {
-    "Set": {
-        "width": (1, 4),
-        "learning_rate": (0.003, 0.3, "log"),
-        "epochs": (30, 400, "log"),
-        "keypoints": (4, 30, "log"),
-        "lattice_size": [2, 3],
-        "smoothness": (1.0, 10_000.0, "log"),
+    "Set": _SETS,
+    # Engines choose their tokens themselves.
+    "JointModel": {
+        "learning_rate": (0.001, 0.02, "log"),
+        **{f"follow_on__{name}": limits for name, limits in _SETS.items() if name != "lattice_size"},
     },
     "Semantic": _SEMANTIC,
     "SemanticFeatureEngine": _SEMANTIC,
@@ -74,7 +80,8 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
     >>> default_space(cs.SetRegressor(), [[1.0], [2.0]], [1.0, 2.0])["learning_rate"]
     (0.003, 0.3, 'log')
     """
-    parameters = estimator.get_params(deep=False)
+    estimator = declared_in_full(estimator, X, y)
+    parameters = estimator.get_params()
     space = {name: limits for name, limits in _table_of(estimator).items() if name in parameters}
     if "lattice_size" in space and len(resolve_features(X, parameters["features"])) > _MOST_FEATURES_OF_SIZE_3:
         del space["lattice_size"]
@@ -86,6 +93,24 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
         if not space["tokens"]:
             del space["tokens"]
     return space
+
+
+def declared_in_full(estimator: Any, X: Any, y: Any) -> Any:
+    """Return an estimator; of a joint model one with the parts that it chooses by the data, so that these can be set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any.
+    X, y : array-like
+        The examples and their labels.
+
+    Returns
+    -------
+    estimator
+        The estimator.
+    """
+    return estimator.declared(X, y) if isinstance(estimator, JointModel) else estimator
 
 
 def _table_of(estimator: Any) -> Mapping[str, Any]:

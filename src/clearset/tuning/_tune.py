@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier
 
 from clearset.estimators import MAX_FOLDS, Number, Whole, make_rng
 from clearset.sets import exact_words, refuse_files
-from clearset.tuning._default_spaces import default_space
+from clearset.tuning._default_spaces import declared_in_full, default_space
 from clearset.tuning._domains import Domain, read_space
 from clearset.tuning._examples import Folds, read_examples, read_labels_of
 from clearset.tuning._fit_setting import SettingFitter
@@ -102,6 +102,7 @@ def tune(
     """
     _check(estimator, budget, seconds, folds, validation_data)
     refuse_files(X)
+    estimator = declared_in_full(estimator, X, y)
     y = read_labels_of(y, "y", classes=is_classifier(estimator))
     metric = read_metric(estimator, scoring, y)
     if storage is not None and "<lambda>" in metric.name:
