@@ -83,4 +83,4 @@ def test_joint_models(tmp_path: Path, capsys) -> None:
         tmp_path / "joint.clearset"
     )
     assert main(["export", str(tmp_path / "joint.clearset"), str(tmp_path / "joint.runtime")]) == 1
-    assert "JointModel" in capsys.readouterr().err
+    assert "A joint model is not written for clearset.runtime" in capsys.readouterr().err

@@ -311,7 +311,10 @@ class Whole:
         (["fit", "food.parquet", "--label", "items", "--column", "items"], "holds lists"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--tokens", "pairs"], "choose items"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--tokens", "cross"], "needs 2 --column"),
-        (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--column", "text"], "2 columns"),
+        (
+            ["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--column", "text", "--tokens", "items"],
+            "needs 1 --column, but 2 were given",
+        ),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--min-count", "0"], "MinCount is 0"),
         (["fit", "food.parquet", "--label", "cuisine", "--column", "items", "--task", "regression"], ""),
         (["predict", "number.clearset", "food.csv", "--top", "2"], "predicts a number"),

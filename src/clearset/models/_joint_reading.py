@@ -28,7 +28,19 @@ if TYPE_CHECKING:
 class JointReading(Reading):
     """Rows that a `FittedJointModel` has read; what is asked of scored sets is of the follow-on model's.
 
-    `estimates` is the table that the follow-on model reads.
+    Parameters
+    ----------
+    model : FittedJointModel
+        The model.
+    X : frame
+        The rows.
+    most_tokens : int, optional
+        The largest number of tokens of all columns together.
+
+    Attributes
+    ----------
+    estimates : pyarrow.Table
+        What the follow-on model reads.
     """
 
     def __init__(self, model: FittedJointModel, X: Any, most_tokens: int | None = None) -> None:
