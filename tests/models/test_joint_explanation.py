@@ -230,7 +230,7 @@ def test_lists_of_numbers_are_tokens_of_the_follow_on_model():
     frame = FRAME.select("items", "shift").with_columns(stars=pl.Series(stars))
     y = NUMBERS + np.array([np.mean(row) if row else 3.0 for row in stars])
     model = cs.JointModel({"items": cs.Items()}, cs.SetRegressor(epochs=10), epochs=3, random_state=0).fit(frame, y)
-    assert [feature.name for feature in model.features_] == ["items", "shift", "stars"]
+    assert [feature.name for feature in model.features_] == ["items", "shift", "stars", "cs.SIZE"]
     explanation = model.explain(frame)
     np.testing.assert_allclose(explanation.prediction, model.predict(frame), atol=1e-9)
     np.testing.assert_allclose(explanation.base + contributions_of(explanation), explanation.prediction, atol=1e-9)

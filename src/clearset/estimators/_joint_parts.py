@@ -145,10 +145,10 @@ def _use_of(name: str, column: pa.ChunkedArray, stacklevel: int) -> str | None:
 
 
 def dense_features(frame: nw.DataFrame[Any], engines: Mapping[Column, Any]) -> list[Feature]:
-    """Return the columns of numbers or of a category dtype, plain or in lists, that no engine reads, as features."""
+    """Return the columns of numbers or of a category dtype, plain or in lists, that no engine reads."""
     read = {name for column in engines for name in columns_of(column)}
-    names = [name for name in frame.columns if name not in read and _is_usable(_as_arrow(frame, name).type)]
-    return list(resolve_features(frame.select(names).to_native(), None)) if names else []
+    usable = [name for name in frame.columns if name not in read and _is_usable(_as_arrow(frame, name).type)]
+    return list(resolve_features(frame.select(*usable).to_native(), None)) if usable else []
 
 
 def _is_usable(type_: pa.DataType) -> bool:

@@ -26,7 +26,7 @@ from clearset.models.documents import ModelCard, ShownExamples, card_of, card_of
 from clearset.models.documents._joint_document import joint_document
 from clearset.models.documents._set_examples import SetExamples
 from clearset.models.edits import LoggedEdit
-from clearset.sets import SIZE, Binning, Feature, Stream, Trust
+from clearset.sets import BUILT_IN, SIZE, Binning, Feature, Stream, Trust
 
 FOLLOW_ON = "follow-on"
 """What the follow-on model is called where parts are named."""
@@ -180,7 +180,7 @@ class FittedJointModel(Model):
     def dense_names(self) -> list[str]:
         """The dense columns that the follow-on model reads."""
         names = [feature.name for feature in self.binning.features]
-        return [name for name in names if name not in (SIZE, *self.estimate_names)]
+        return [name for name in names if name not in (*BUILT_IN, *self.estimate_names)]
 
     @property
     def feature_names_in(self) -> tuple[str, ...]:
