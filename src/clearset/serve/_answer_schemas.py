@@ -58,17 +58,23 @@ _TOKEN = members(
         "refined": MAYBE,
         "statistics": {"type": ["object", "null"]},
         "covers": {"type": ["array", "null"], "items": WHOLE},
-        "score": _SCORE,
+        "column": {"type": ["string", "null"], "description": "Only of joint models: the column that it is from."},
+        "score": _SCORE | {"type": ["number", "array", "null"]},
         "contribution": _CONTRIBUTION,
         "share": NUMBER,
         "without": MAYBE,
     },
-    "estimate", "refined", "statistics", "covers",
+    "estimate", "refined", "statistics", "covers", "column",
     more=True,
 ) | {"description": "Also every feature by its name, and once more with ' (calibrated)'."}  # fmt: skip
 
 _OF_SET = members(
-    {"feature": TEXT, "value": {"type": ["string", "null"]}, "score": _SCORE, "contribution": _CONTRIBUTION}
+    {
+        "feature": TEXT,
+        "value": {"type": ["string", "null"]},
+        "score": _SCORE | {"type": ["number", "array", "null"]},
+        "contribution": _CONTRIBUTION,
+    }
 )
 
 _EFFECT = members(
@@ -82,8 +88,11 @@ _EFFECT = members(
     }
 )
 
+_PART = {"type": "object", "description": "Only of joint models: an explanation of one of the two steps."}
 EXPLANATION = members(
     {
+        "follow_on": _PART,
+        "engines": {"type": "object", "additionalProperties": _PART},
         "features": _TEXTS,
         "rho": array(
             members({"label": {"anyOf": [CLASS, {"type": "null"}]}, "points": array(_NUMBERS)}),
@@ -104,8 +113,9 @@ EXPLANATION = members(
                 "effects",
             )
         ),
-    }
-)
+    },
+    "follow_on", "engines",
+)  # fmt: skip
 
 _FEATURE = members(
     {

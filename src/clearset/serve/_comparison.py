@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from clearset.display import token_texts
-from clearset.models import Churn, Explanation, FittedModel, Model, churn
+from clearset.models import Churn, Explanation, FittedJointModel, FittedModel, JointExplanation, Model, churn
 from clearset.models.documents import ShownExamples
 from clearset.sets import SIZE, number, take_examples
 from clearset.tokens import PER_SET
@@ -36,7 +36,8 @@ def check_alike(before: FittedModel, after: FittedModel, name: str, served: str 
                 f"{called}, a {model.estimator}, does not predict, so it cannot be compared. Give one that does."
             )
     classes = [model.link.classes for model in (old, new)]
-    if old.semantic != new.semantic or (classes[0] is None) != (classes[1] is None):
+    kinds = [(model.semantic, isinstance(model, FittedJointModel)) for model in (old, new)]
+    if kinds[0] != kinds[1] or (classes[0] is None) != (classes[1] is None):
         raise ValueError(
             f"{name}, a {old.estimator}, cannot be compared with {served}, a {new.estimator}. Both must "
             "read the same sets and predict the same labels."
@@ -124,7 +125,10 @@ def _tokens(before: Explanation, after: Explanation, *, semantic: bool) -> list[
     added: list[dict[Any, float]] = []
     for explanation in (before, after):
         of_set = explanation.of_sets["feature"].to_pylist()
-        keys = [_BASE, *(_key(token) for token in explanation.tokens["token"].to_pylist()), *(("", n) for n in of_set)]
+        tokens = explanation.tokens["token"].to_pylist()
+        columns_of = _columns_of(explanation, len(tokens))
+        named = [(column, _key(token)) for column, token in zip(columns_of, tokens, strict=True)]
+        keys = [_BASE, *named, *(("", n) for n in of_set)]
         names = [_count(name, semantic) for name in of_set]
         texts |= dict(zip(keys, [_BASE, *token_texts(explanation, _LONGEST), *names], strict=True))
         columns = [table["contribution"].to_pylist() for table in (explanation.tokens, explanation.of_sets)]
@@ -146,6 +150,14 @@ def _count(name: str, semantic: bool) -> str:
     """Return what a feature of the whole set is called: what it counts, or its name."""
     counted = name if semantic and name in PER_SET else "tokens" if name == SIZE else None
     return name if counted is None else f"number of {counted}"
+
+
+def _columns_of(explanation: Explanation, n: int) -> list[str | None]:
+    """Return the column of each token; without several columns, none."""
+    if isinstance(explanation, JointExplanation):
+        columns: list[str | None] = explanation.tokens["column"].to_pylist()
+        return columns
+    return [None] * n
 
 
 def _key(token: Any) -> Any:

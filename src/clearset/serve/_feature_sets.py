@@ -1,6 +1,7 @@
 """Sets whose tokens have features: from JSON to the form that models read."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,9 +16,9 @@ from clearset.sets import PLACES, feature_columns
 class FeatureSets(SetReader):
     """Reads objects with features: each a list with a value for each token, or one value for the whole set."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, names: Sequence[str] | None = None) -> None:
         features = [feature.name for feature in model.binning.features]
-        self._names = list(model.feature_names_in or feature_columns(model.binning.features))
+        self._names = list(names or model.feature_names_in or feature_columns(model.binning.features))
         self._ordered = any(name in PLACES for name in features)
         forbidden = {logged.edit.feature for logged in model.edits if isinstance(logged.edit, Forbid)}
         self._needed = [name for name in self._names if name not in forbidden]
@@ -31,8 +32,13 @@ class FeatureSets(SetReader):
             {first[:100]: ["a", "b"] if first in self._of_texts else [1.5, 2]}, ensure_ascii=False
         )
 
-    def schema(self) -> dict[str, Any]:
-        """Describe an object of features."""
+    @property
+    def needed(self) -> list[str]:
+        """The features that a set must have."""
+        return self._needed
+
+    def members(self) -> dict[str, Any]:
+        """Describe each feature."""
         members = {}
         for name in self._names:
             if name in self._of_texts:
@@ -40,9 +46,13 @@ class FeatureSets(SetReader):
             else:
                 kinds = {"type": ["number", "boolean", "null"], "minimum": -LARGEST, "maximum": LARGEST}
             members[name] = kinds | {"type": [*kinds["type"], "array"], "items": kinds}
+        return members
+
+    def schema(self) -> dict[str, Any]:
+        """Describe an object of features."""
         return {
             "type": "object",
-            "properties": members,
+            "properties": self.members(),
             "required": self._needed,
             "additionalProperties": False,
             "description": (

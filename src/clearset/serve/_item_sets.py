@@ -21,8 +21,12 @@ _DETAIL_SCHEMA = {
 class OwnSets(SetReader):
     """Reads what a user's own tokenizer splits: any JSON value, or objects with the model's columns."""
 
-    def __init__(self, model: SemanticModel) -> None:
-        self._names = list(model.feature_names_in or [])
+    def __init__(self, model: SemanticModel, names: Sequence[str] | None = None) -> None:
+        self._names = list(names or model.feature_names_in or [])
+
+    def members(self) -> dict[str, Any]:
+        """Describe each column."""
+        return {name: {} for name in self._names}
 
     def schema(self) -> dict[str, Any]:
         """Describe a set that may be any value."""
@@ -39,13 +43,13 @@ class OwnSets(SetReader):
 class ItemSets(SetReader):
     """Reads lists of items, texts or, for two columns, pairs of these; or objects with the model's columns."""
 
-    def __init__(self, model: SemanticModel) -> None:
+    def __init__(self, model: SemanticModel, names: Sequence[str] | None = None) -> None:
         tokenizer = model.table.tokenizer
         pair = bool(tokenizer.sides)
         self._texts = bool(tokenizer.in_order) or isinstance(tokenizer, Words)
         self._details = tuple(model.setting.details)
         sides = tokenizer.sides or (0,)
-        known = list(model.feature_names_in or [])
+        known = list(names or model.feature_names_in or [])
         places = [side for side in sides if isinstance(side, int)]
         self._names = known or [str(place) for place in range(max(places) + 1)]
         plain = [name for name in self._names if name not in self._details]
@@ -62,12 +66,23 @@ class ItemSets(SetReader):
         """Describe lists, texts or pairs, and objects."""
         return self._schema
 
-    def _make_schema(self, pair: bool, objects: bool) -> dict[str, Any]:
-        items: dict[str, Any] = {"anyOf": [{"type": "string"}, _LIST_SCHEMA]} if self._texts else _LIST_SCHEMA
-        missing = {"anyOf": [items, {"type": "null"}]}
+    def members(self) -> dict[str, Any]:
+        """Describe each column."""
+        missing = {"anyOf": [self._items_schema(), {"type": "null"}]}
         members: dict[str, Any] = {name: {} for name in self._names}
-        members |= dict.fromkeys(self._columns, missing) | dict.fromkeys(self._details, _DETAIL_SCHEMA)
-        named = {"type": "object", "properties": members, "required": self._needed, "additionalProperties": False}
+        return members | dict.fromkeys(self._columns, missing) | dict.fromkeys(self._details, _DETAIL_SCHEMA)
+
+    def _items_schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, _LIST_SCHEMA]} if self._texts else _LIST_SCHEMA
+
+    def _make_schema(self, pair: bool, objects: bool) -> dict[str, Any]:
+        items = self._items_schema()
+        named = {
+            "type": "object",
+            "properties": self.members(),
+            "required": self._needed,
+            "additionalProperties": False,
+        }
         two = {"type": "array", "prefixItems": [items, items], "minItems": 2, "maxItems": 2}
         forms = [] if self._details else [two if pair else items]
         if objects:

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearset.artifact import check_target
 from clearset.display import render_report
-from clearset.models import FittedModel, Model, Reading, SemanticModel
+from clearset.models import FittedJointModel, FittedModel, Model, Reading, SemanticModel
 from clearset.models.documents import MOST_VALUES, described_model
 from clearset.serve._answer_schemas import edit_schema
 from clearset.serve._classes import Classes
@@ -19,6 +19,7 @@ from clearset.serve._edit_trials import described, edited
 from clearset.serve._errors import AbsentError, TooLargeError
 from clearset.serve._feature_sets import FeatureSets
 from clearset.serve._item_sets import ItemSets, OwnSets
+from clearset.serve._joint_sets import JointSets
 from clearset.serve._json_columns import kind_of
 from clearset.serve._limits import Limits
 from clearset.serve._query_parameters import ITEMS_LIMIT, OFFSET, ORDER, ROW, TOKENS_LIMIT
@@ -138,6 +139,8 @@ class Service:
             "model": Accepted(),
             "health": Accepted(),
         }
+        if isinstance(self._model, FittedJointModel):
+            del found["edit"]
         if self._examples is not None:
             found["example"] = Accepted({"row": {"maximum": len(self._examples) - 1}})
         if self._search is not None:
@@ -165,6 +168,8 @@ class Service:
 
     def edit(self, asked: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
         """Try edits on a copy of the model, and save it if that is wanted and allowed."""
+        if isinstance(self._model, FittedJointModel):
+            raise AbsentError("A joint model is edited by its parts, in Python: with_part puts an edited one back.")
         save = asked.get("save", False)
         if not isinstance(save, bool):
             raise ValueError(f"'save' must be true or false; received {kind_of(save)}.")
@@ -249,6 +254,8 @@ def _value_classes(model: Model) -> list[Any] | None:
 
 def set_reader(model: Model) -> SetReader:
     """Return what reads the sets of a model out of requests."""
+    if isinstance(model, FittedJointModel):
+        return JointSets(model)
     if not isinstance(model, SemanticModel):
         return FeatureSets(model)
     return OwnSets(model) if isinstance(model.table.tokenizer, OwnTokenizer) else ItemSets(model)

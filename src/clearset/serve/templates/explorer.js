@@ -182,6 +182,9 @@ function compared(model) {
   );
 }
 
-const sections = (model) => [compared(model), Edits.panel(model, { ask: post, failed, open: look })];
+const sections = (model) => [
+  compared(model),
+  !model.parts && Edits.panel(model, { ask: post, failed, open: look }) /* parts are edited by themselves */,
+];
 
 export const start = () => Page.start({ failed, search, known, suggest, meant, rows, sections });
