@@ -1,12 +1,10 @@
-"""Estimators that train and predict on an NVIDIA GPU, against the same on the CPU."""
+"""Set estimators that train and predict on an NVIDIA GPU, against the same on the CPU."""
 
 import numpy as np
 import pytest
 
 import clearset as cs
-from clearset.engines import available_engines, engine
-from clearset.estimators import _model_estimator
-from clearset.training import _fitting
+from clearset.engines import available_engines
 
 HAS_GPU = "cuda" in available_engines()
 needs_a_gpu = pytest.mark.skipif(not HAS_GPU, reason="there is no NVIDIA GPU, or torch does not see it")
@@ -54,52 +52,6 @@ def test_few_sets_with_classes(data):
     options = {"epochs": 10, "random_state": 0, "batch_size": 50}
     model, other = (cs.SetClassifier(device=d, **options).fit(some, classes) for d in ("cuda", "cpu"))
     np.testing.assert_allclose(model.predict_proba(some), other.predict_proba(some), atol=1e-4)
-
-
-def baskets(n, classes):
-    """Sets of items, some of which speak for a class."""
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 60, (n, 4))
-    labels = (rng.normal(size=(60, classes))[rows].sum(axis=1) + rng.gumbel(size=(n, classes))).argmax(axis=1)
-    return [[f"item {item}" for item in row] for row in rows.tolist()], labels
-
-
-@needs_a_gpu
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("refine", [0, 1])
-def test_semantic_fits(tmp_path, classes, refine):
-    X, y = baskets(4000, classes)
-    options = {"tokens": cs.Items(), "refine": refine, "epochs": 10, "random_state": 0}
-    ours, other = (cs.SemanticClassifier(device=device, **options).fit(X, y) for device in ("cuda", "cpu"))
-    np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), atol=2e-2)
-    assert ours.verify()
-    again = cs.SemanticClassifier(device="cuda", **options).fit(X, y)
-    np.testing.assert_array_equal(again.predict_proba(X), ours.predict_proba(X))
-    ours.save(tmp_path / "model")
-    np.testing.assert_array_equal(cs.load(tmp_path / "model").predict_proba(X), ours.predict_proba(X))
-    expected = ours.predict_proba(X)
-    np.testing.assert_allclose(ours.set_params(device="cpu").predict_proba(X), expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("device", ["auto", "cuda"])
-def test_every_training_of_a_semantic_fit_is_on_the_device(monkeypatch, device):
-    """Which engine is asked for; another one does its work where there is no GPU."""
-    asked = []
-
-    def recording(name=None):
-        asked.append(name)
-        return engine()
-
-    monkeypatch.setattr(_fitting, "engine", recording)
-    monkeypatch.setattr(_model_estimator, "engine", recording)
-    X, y = baskets(400, 2)
-    model = cs.SemanticClassifier(cs.Items(), refine=1, epochs=2, random_state=0, device=device).fit(X, y)
-    # Settings are tried without corrections and with, in the end on all examples.
-    trainings = [None, None, None, None, None] if device == "auto" else ["cuda"] * 6
-    assert asked[: len(trainings)] == trainings
-    assert set(asked) == set(trainings)
-    plain = cs.SemanticClassifier(cs.Items(), refine=1, epochs=2, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(model.set_params(device="cpu").predict_proba(X), plain.predict_proba(X))
 
 
 @pytest.mark.skipif(HAS_GPU, reason="there is an NVIDIA GPU")

@@ -76,7 +76,14 @@ class CudaEngine(TorchEngine):
 
     def trainer(self, problem: Problem, schedule: Schedule, rng: np.random.Generator) -> ResumableTrainer[SetFunction]:
         """Return what trains a set function, epoch by epoch."""
-        return CudaTrainer(problem, schedule, rng, torch.device("cuda", torch.cuda.current_device()))
+        device = torch.device("cuda", torch.cuda.current_device())
+        try:
+            return CudaTrainer(problem, schedule, rng, device)
+        except torch.cuda.OutOfMemoryError as error:
+            raise MemoryError(
+                f"The training sets do not fit into the memory of {torch.cuda.get_device_name(device)}, of which "
+                f"{torch.cuda.mem_get_info(device)[0]:,} bytes are free. Train on fewer sets, or with device='cpu'."
+            ) from error
 
 
 def _last_of_piece(offsets: npt.NDArray[np.int64], first: int, tokens: int) -> int:

@@ -45,13 +45,7 @@ class CudaTrainer:
         self._module = Module("step", device, REAL=REAL[problem.data.dtype])
         self._shapes = DeviceShapes(function, problem.shape, problem.smoothness, device)
         self._set_parameters(_flat(function))
-        try:
-            self._set_data()
-        except torch.cuda.OutOfMemoryError as error:
-            raise MemoryError(
-                f"The training sets do not fit into the memory of {torch.cuda.get_device_name(device)}, of which "
-                f"{torch.cuda.mem_get_info(device)[0]:,} bytes are free. Train on fewer sets, or with device='cpu'."
-            ) from error
+        self._set_data()
         self._set_pace()
         self._update(moves=False)
         self._penalty: list[Tensor] = []
@@ -140,9 +134,7 @@ class CudaTrainer:
         self._pace = torch.tensor(list(pace.values()), dtype=torch.float64, device=self._device)
 
     def _steepest_value(self) -> float:
-        positions = self._problem.data.positions
-        assert isinstance(positions, CrossedPositions)  # noqa: S101
-        return 2.0 / float(np.diff(positions.keypoints).min())
+        return 2.0 / float(self._sets.tokens.arrays["keypoints"].diff().min())
 
     def _touch_lightly(self) -> None:
         indices, coefficients = self._problem.shape.flat_rows(self._problem.function.tables)
