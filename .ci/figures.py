@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from clearset.functions.projections import ConstraintSet, order_rows
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images" / "how"
-BLUE, ORANGE, GREY, PALE = "#0072b2", "#d55e00", "#8a94a0", "#e8eef4"
+BLUE, ORANGE, GREY, PALE, CREAM = "#0072b2", "#d55e00", "#8a94a0", "#e8eef4", "#fdeadb"
+LABEL = "#56616d"  # grey that can be read
 STYLE = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "clearset",
@@ -63,11 +64,11 @@ def layers() -> None:
         arrow(axes, (3.12, y), (3.43, y))
         arrow(axes, (4.57, y), (5.0, 1.7 + (y - 1.7) * 0.15))
     for x, text in ((5.4, "3 mean"), (6.55, "4 calibrator"), (7.7, "5 lattice"), (8.95, "6 output\ncurve")):
-        box(axes, (x, 1.7), text, (0.85 if x < 8 else 1.0, 0.6), "#fdeadb" if x > 6 else PALE)
+        box(axes, (x, 1.7), text, (0.85 if x < 8 else 1.0, 0.6), CREAM if x > 6 else PALE)
     for start, end in ((5.85, 6.1), (7.0, 7.25), (8.15, 8.42)):
         arrow(axes, (start, 1.7), (end, 1.7))
-    axes.text(2.4, 0.2, "phi: the same for every token; one score each", ha="center", color=GREY)
-    axes.text(7.75, 0.9, "rho: increasing", ha="center", color=GREY)
+    axes.text(2.4, 0.2, "phi: the same for every token; one score each", ha="center", color=LABEL)
+    axes.text(7.75, 0.9, "rho: increasing", ha="center", color=LABEL)
     save(figure, "layers")
 
 
@@ -135,12 +136,29 @@ def fold() -> None:
     save(figure, "fold")
 
 
+def crossed() -> None:
+    """Draw one token crossed with three classes: one set function is asked once for each."""
+    figure, axes = board(8.2, 2.9)
+    box(axes, (0.85, 1.6), "token lime:\ncount 499,\nof 5 items", (1.3, 1.0))
+    for y, said in ((2.5, "thai: share 0.48"), (1.6, "mexican: share 0.52"), (0.7, "greek: share 0.00")):
+        box(axes, (2.75, y), said, (1.6, 0.5), CREAM)
+        box(axes, (4.65, y), "set function", (1.2, 0.5))
+        box(axes, (6.1, y), "output", (0.8, 0.5))
+        arrow(axes, (1.55, 1.6 + (y - 1.6) * 0.4), (1.9, y))
+        arrow(axes, (3.6, y), (4.0, y))
+        arrow(axes, (5.3, y), (5.65, y))
+        arrow(axes, (6.55, y), (7.0, 1.6 + (y - 1.6) * 0.3))
+    box(axes, (7.5, 1.6), "softmax", (0.9, 0.6))
+    axes.text(4.65, 0.15, "the same tables for every class", ha="center", color=LABEL)
+    save(figure, "crossed")
+
+
 def refinement() -> None:
     """Draw what the set function reads of a token that is refined."""
     figure, axes = board(8.2, 1.5)
     parts = ("counted:\nlog-odds of the class", "learned correction,\npulled to 0", "refined value")
     for x, text in zip((1.1, 3.2, 5.1), parts, strict=True):
-        box(axes, (x, 0.75), text, (1.6, 0.7), "#fdeadb" if "learned" in text else PALE)
+        box(axes, (x, 0.75), text, (1.6, 0.7), CREAM if "learned" in text else PALE)
     axes.text(2.15, 0.75, "+", ha="center", va="center", fontsize=14)
     axes.text(4.15, 0.75, "=", ha="center", va="center", fontsize=14)
     arrow(axes, (5.95, 0.75), (6.5, 0.75))
@@ -158,7 +176,7 @@ def table() -> None:
     arrow(axes, (5.45, 1.9), (6.2, 1.9))
     box(axes, (7.1, 1.9), "filtered:\nMinCount(5)", (1.6, 0.7))
     for x, text in ((0.9, "all\nexamples"), (2.7, "fold of this\nexample"), (4.7, "what it is\ntrained on with")):
-        box(axes, (x, 0.6), text, (1.4, 0.7), "#fdeadb")
+        box(axes, (x, 0.6), text, (1.4, 0.7), CREAM)
     axes.text(1.8, 0.6, "\u2212", ha="center", va="center", fontsize=14)
     axes.text(3.65, 0.6, "=", ha="center", va="center", fontsize=14)
     save(figure, "table")
@@ -168,7 +186,7 @@ def engines() -> None:
     """Draw what engines share."""
     figure, axes = board(8.2, 2.6)
     box(axes, (1.1, 1.3), "sets: slots,\nfractions, offsets", (1.7, 0.8))
-    box(axes, (3.6, 1.3), "one contract:\nmeans, scores, rho,\nlosses, trainer", (1.9, 1.0), "#fdeadb")
+    box(axes, (3.6, 1.3), "one contract:\nmeans, scores, rho,\nlosses, trainer", (1.9, 1.0), CREAM)
     arrow(axes, (2.0, 1.3), (2.6, 1.3))
     three = (("native", "C++ with AVX2 and AVX-512"), ("torch", "plain operations, autograd"), ("cuda", "NVIDIA GPUs"))
     for y, (name, said) in zip((2.1, 1.3, 0.5), three, strict=True):
@@ -193,12 +211,12 @@ def packages() -> None:
     groups += [["engines", "export"], ["models", "training"], ["estimators"], ["baselines", "serve", "spark"]]
     groups += [["tuning", "experiments", "cli"]]
     columns(axes, groups, 1.14)
-    axes.text(6.3, 0.2, "A package may import those to its left.", ha="center", color=GREY)
+    axes.text(6.3, 0.2, "A package may import those to its left.", ha="center", color=LABEL)
     save(figure, "packages")
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
-        for make in (layers, projection, light_touch, fold, refinement, table, engines, packages):
+        for make in (layers, projection, light_touch, crossed, fold, refinement, table, engines, packages):
             make()

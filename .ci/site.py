@@ -29,6 +29,8 @@ PAGES = {
 }
 RESULTS = {"benchmarks/results": "benchmarks", "experiments/results": "experiments"}
 NOT_PAGES = {"summary.md"}  # stands in benchmarks/paper.md
+ALL_RESULTS = re.compile(r"<!-- all results: .* -->")  # in a page, stands for the table of them
+COMMAND = re.compile(r"`((?:python -m benchmarks|clearset reproduce)[^`]*)`")
 # Blocks of code, in which nothing is a link; and links and pictures.
 FENCED = re.compile(r"^(```.*?^```$)", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -103,11 +105,26 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def results_table() -> str:
+    """Return a table of all pages of results with their commands, as Markdown."""
+    rows = ["| page | command |", "| --- | --- |"]
+    for folder in RESULTS:
+        for path in sorted((ROOT / folder).glob("*.md")):
+            text, link = path.read_text(), f"../../{path.relative_to(ROOT).as_posix()}"
+            command, title = COMMAND.search(text), re.match(r"# (.+)", text)
+            if command is None or title is None:
+                raise ValueError(f"{path} has no title, or does not say which command wrote it")
+            if path.name not in NOT_PAGES:
+                rows.append(f"| [{title[1]}]({link}) | `{command[1]}` |")
+    return "\n".join(rows)
+
+
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
     """Let links to files of the project lead to their pages; what has no page is named, not linked."""
     source = page.file.abs_src_path
     if source is None:
         return markdown
+    markdown = ALL_RESULTS.sub(lambda _: results_table(), markdown)
     places = {Path(file.abs_src_path).resolve(): file.src_uri for file in files if file.abs_src_path}
     places[ROOT / "README.md"] = "index.md"
     for folder, index in (("benchmarks", "benchmarks/index.md"), ("experiments", "benchmarks/paper.md")):
