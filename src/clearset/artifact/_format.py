@@ -18,7 +18,22 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 class ArtifactError(ValueError):
-    """A file cannot be read, or content cannot be written, as an artifact."""
+    """A file cannot be read, or content cannot be written, as an artifact.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import clearset as cs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.clearset")
+    ...     _ = path.write_text("no model")
+    ...     try:
+    ...         cs.load(path)
+    ...     except cs.ArtifactError:
+    ...         print("not a model")
+    not a model
+    """
 
 
 def damaged(path: str, what: str) -> ArtifactError:

@@ -21,6 +21,13 @@ class AggregationData:
         One row a set: the list column ``x`` and, for the weighted means, the list column ``w``.
     target : ndarray of shape (n_sets,)
         The aggregation of each set.
+
+    Examples
+    --------
+    >>> from clearset.datasets import make_aggregation
+    >>> data = make_aggregation("max", 100)
+    >>> float(data.target[0]) == max(data.frame["x"][0].as_py())
+    True
     """
 
     frame: pa.Table = field(repr=False)

@@ -25,6 +25,12 @@ class Source(NamedTuple):
         The names that the file may have.
     public : str
         A sentence about where to get it.
+
+    Examples
+    --------
+    >>> from clearset.datasets import Source
+    >>> Source("recipes", ("recipes.json",), "It is part of this project's examples.").task
+    'recipes'
     """
 
     task: str
@@ -49,6 +55,17 @@ def find_file(source: Source, folder: Folder) -> Path:
     -------
     Path
         The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from clearset.datasets import Source, find_file
+    >>> source = Source("recipes", ("recipes.json",), "It is part of this project's examples.")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "recipes.json").write_text("[]")
+    ...     find_file(source, folder).name
+    'recipes.json'
     """
     if folder is not None:
         roots = [Path(folder).expanduser()]

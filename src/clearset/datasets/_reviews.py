@@ -27,6 +27,13 @@ class ReviewData:
         What was sold: the truth with noise.
     truth : ndarray of shape (n_products,)
         What would be sold without noise, which is also the mean of `sales` given the reviews.
+
+    Examples
+    --------
+    >>> from clearset.datasets import make_reviews
+    >>> data = make_reviews(100)
+    >>> data.frame.num_rows == len(data.sales) == len(data.truth), data.long.num_rows > 100
+    (True, True)
     """
 
     frame: pa.Table = field(repr=False)

@@ -55,6 +55,16 @@ class Churn:
         `rms_difference` over the standard deviation of a's predictions; 0 if nothing differs by more than rounding.
     tolerance : float, optional
         The difference that still counts as the same.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> from sklearn.dummy import DummyRegressor
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> a, b = (DummyRegressor(strategy="constant", constant=value).fit(X, X) for value in (1.0, 1.5))
+    >>> churn = cs.churn(a, b, X, tolerance=0.1)
+    >>> churn.n, churn.changed, churn.mean_difference
+    (4, 1.0, 0.5)
     """
 
     n: int

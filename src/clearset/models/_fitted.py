@@ -62,6 +62,15 @@ class TokenScores(NamedTuple):
         The scores.
     offsets : ndarray of shape (B + 1,)
         Set b's tokens are ``scores[offsets[b]:offsets[b + 1]]``. An empty set has one token, all missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import clearset as cs
+    >>> sets = pa.table({"stars": [[5.0, 1.0], [3.0], [4.0, 4.0, 2.0]]})
+    >>> scores, offsets = cs.SetRegressor(random_state=0).fit(sets, [3.0, 3.0, 3.3]).phi(sets)
+    >>> scores.shape, offsets.tolist()
+    ((6, 1), [0, 2, 3, 6])
     """
 
     scores: npt.NDArray[Any]

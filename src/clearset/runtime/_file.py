@@ -28,7 +28,22 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class RuntimeFileError(ValueError):
-    """A file is no runtime model, or is damaged."""
+    """A file is no runtime model, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from clearset import runtime
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.runtime")
+    ...     _ = path.write_text("no model")
+    ...     try:
+    ...         runtime.load(path)
+    ...     except runtime.RuntimeFileError:
+    ...         print("not a runtime model")
+    not a runtime model
+    """
 
 
 def pack_runtime_file(description: Mapping[str, Any], arrays: Arrays, key: Key | None = None) -> bytes:

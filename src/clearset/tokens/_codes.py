@@ -20,7 +20,18 @@ MAX_TOKENS = 2**31 - 1  # tokens and positions are numbered in 32 bits
 
 
 class TokenLimitError(ValueError):
-    """There would be more tokens than memory, or the numbers of tokens, allow."""
+    """There would be more tokens than memory, or the numbers of tokens, allow.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> basket = [f"item {number}" for number in range(40)]
+    >>> try:
+    ...     cs.TokenTable.build([basket, basket], [0.0, 1.0], cs.Subsets())
+    ... except cs.TokenLimitError as error:
+    ...     print("refused before memory is full")
+    refused before memory is full
+    """
 
 
 class Coded(NamedTuple):

@@ -30,6 +30,14 @@ class TokenStatistics:
         The weight of the examples of each class.
     kind : str or None, default=None
         The kind of the token, where tables have several.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> table = cs.TokenTable.build([["lime", "salt"], ["feta", "salt"]] * 5, ["thai", "greek"] * 5, cs.Items())
+    >>> salt = table.lookup("salt")
+    >>> salt.count, salt.mean, salt.class_weights
+    (10, 0.5, {'greek': 5.0, 'thai': 5.0})
     """
 
     token: tuple[str, ...]

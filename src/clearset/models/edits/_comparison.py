@@ -45,6 +45,15 @@ class EditComparison:
         How they differ.
     frames : {"pandas", "polars", "pyarrow"}, optional
         The library that `to_frame` makes its frame of; by default pandas, if it is installed.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> recipes, cuisines = [["salt", "lime"], ["salt", "feta"]] * 20, ["thai", "greek"] * 20
+    >>> editor = cs.SemanticClassifier(cs.Items(), random_state=0).fit(recipes, cuisines).edit().drop_token("salt")
+    >>> comparison = editor.compare(recipes, cuisines)
+    >>> comparison.metric, comparison.scores, comparison.churn.changed
+    ('accuracy', (1.0, 1.0), 0.0)
     """
 
     edits: tuple[str, ...]

@@ -12,7 +12,19 @@ if TYPE_CHECKING:
 
 
 class EditRefusedError(ValueError):
-    """An edit cannot be made: the model lacks what it names, or would break a declared constraint."""
+    """An edit cannot be made: the model lacks what it names, or would break a declared constraint.
+
+    Examples
+    --------
+    >>> import clearset as cs
+    >>> recipes, cuisines = [["salt", "lime"], ["salt", "feta"]] * 20, ["thai", "greek"] * 20
+    >>> editor = cs.SemanticClassifier(cs.Items(), random_state=0).fit(recipes, cuisines).edit()
+    >>> try:
+    ...     editor.drop_token("saffron")
+    ... except cs.EditRefusedError:
+    ...     print("the model does not know saffron")
+    the model does not know saffron
+    """
 
 
 class Edit(ABC):
