@@ -3,7 +3,7 @@
 Curves and points are calculated by the package; boxes are drawn.
 """
 
-from collections.abc import Sequence
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 from clearset.functions.projections import ConstraintSet, order_rows
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images" / "how"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "images" / "how"
 BLUE, ORANGE, GREY, PALE, CREAM = "#0072b2", "#d55e00", "#8a94a0", "#e8eef4", "#fdeadb"
 LABEL = "#56616d"  # grey that can be read
 STYLE = {
@@ -195,23 +196,36 @@ def engines() -> None:
     save(figure, "engines")
 
 
-def columns(axes: Any, groups: Sequence[Sequence[str]], step: float) -> None:
-    """Draw packages in columns."""
-    for column, names in enumerate(groups):
-        for place, name in enumerate(names):
-            box(axes, (0.6 + step * column, 1.6 - 0.55 * (place - (len(names) - 1) / 2)), name, (0.98, 0.4))
-        if column:
-            arrow(axes, (0.6 + step * column - 0.52, 1.6), (0.6 + step * (column - 1) + 0.52, 1.6))
-
-
 def packages() -> None:
-    """Draw which packages import which; `lint-imports` checks it."""
-    figure, axes = board(12.6, 3.2)
-    groups = [["files"], ["artifact", "runtime"], ["sets"], ["display", "datasets"], ["tokens"], ["functions"]]
-    groups += [["engines", "export"], ["models", "training"], ["estimators"], ["baselines", "serve", "spark"]]
-    groups += [["tuning", "experiments", "cli"]]
-    columns(axes, groups, 1.14)
-    axes.text(6.3, 0.2, "A package may import those to its left.", ha="center", color=LABEL)
+    """Draw the layers that `lint-imports` checks, and what each is for."""
+    said = {
+        "cli": "commands",
+        "experiments": "the paper's tasks",
+        "tuning": "search for options",
+        "baselines": "what is compared with; HTTP; clusters",
+        "estimators": "scikit-learn: declare and fit",
+        "models": "predict, explain, verify, edit; how tables are learned",
+        "engines": "who computes; files for other places",
+        "functions": "the set function as tables, constraints, certificate",
+        "tokens": "strings to tokens, token table, filters",
+        "datasets": "generated and public data; pages and figures",
+        "sets": "features, sets, readers, keypoints",
+        "artifact": "the file formats; models in production",
+        "files": "archives, strict JSON, signatures",
+    }
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    rows = [layer.replace("clearset.", "").split(" | ") for layer in layers]
+    step = 0.46
+    figure, axes = board(8.2, step * len(rows) + 0.5)
+    for place, names in enumerate(rows):
+        y = step * (len(rows) - place) + 0.25
+        for column, name in enumerate(names):
+            box(axes, (1.95 + 1.25 * (column - (len(names) - 1) / 2), y), name, (1.1, 0.28))
+        axes.text(4.1, y, said[names[0]], va="center", color=LABEL)
+        if place:
+            arrow(axes, (1.95, y + step - 0.17), (1.95, y + 0.17))
+    axes.text(1.95, 0.22, "A package may import those below it.", ha="center", color=LABEL)
     save(figure, "packages")
 
 

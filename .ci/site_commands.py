@@ -47,14 +47,14 @@ def _described(name: str, command: Any) -> list[str]:
         "",
         inspect.cleandoc(command.help or ""),
         "",
-        "| option | |",
+        "| option | what it says |",
         "| --- | --- |",
         *rows,
     ]
 
 
 def _code(text: str) -> str:
-    return f"`{text}`".replace("|", r"\|")
+    return f"`{text}`"
 
 
 def _cell(text: str) -> str:

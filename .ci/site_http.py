@@ -19,8 +19,13 @@ def http_page() -> str:
         inspect.cleandoc("""
         `clearset serve MODEL` answers these requests, and describes them at `/openapi.json` with what its model
         accepts. This page shows the description for a model over sets of strings, of two classes. Limits, keys, logs
-        and a server behind a proxy: [Serving](../serving.md).
+        and a server behind a proxy: [Serving](../serving.md). [The tutorial](../tutorials/export-and-serve.md) starts a
+        server and asks it, as here:
         """),
+        "",
+        "```bash",
+        'curl -s localhost:8000/api/predict -H \'Content-Type: application/json\' -d \'{"sets": [["lime", "salt"]]}\'',
+        "```",
     ]
     for path, operations in description["paths"].items():
         for method, operation in operations.items():
