@@ -155,6 +155,7 @@ class Machine:
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self.environment = {
             **os.environ,
+            "CLEARSET_ISA": "baseline",  # every machine has it, so that training ends with the same figures on all
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": os.pathsep.join([str(site), *(str(Path(path).absolute()) for path in paths)]),
         }
