@@ -11,7 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import clearset as cs
 from benchmarks._browser import opened, served
@@ -34,34 +37,36 @@ def curves() -> None:
     stars = cs.Feature("star_rating", monotonic="increasing")
     number = cs.Feature(cs.SIZE, monotonic="increasing")
     model = cs.SetRegressor([stars, "word_count", "num_helpful", "price", number], random_state=0)
-    figure = model.fit(data.frame, data.sales).plot_calibrators(
-        features=["star_rating", "num_helpful", "price", "cs.SIZE"]
-    )
+    learned = model.fit(data.frame, data.sales).calibrators()
     s, w, h = (data.long[name].to_numpy() for name in ("star_rating", "word_count", "num_helpful"))
     long_ones = 0.85 * w / (w + 40)
-    laws: list[
-        Callable[[Any], Any]
-    ] = [  # phi of `make_reviews`, one feature at a time; the others are as the reviews have them
-        lambda x: (x - 3) / 2 * np.mean(0.15 + long_ones * h / (h + 3)),
-        lambda x: x / (x + 3) * np.mean((s - 3) / 2 * long_ones),
-        lambda x: -0.15 * np.log(x),
-        lambda x: 0.4 * np.log(x) / np.log(30),
+    # phi of `make_reviews`, one feature at a time, the others as the reviews have them. More than 15 votes are rare.
+    panels: list[tuple[str, str, float, Callable[[Any], Any]]] = [
+        ("star_rating", "stars of a review", 5, lambda x: (x - 3) / 2 * np.mean(0.15 + long_ones * h / (h + 3))),
+        ("num_helpful", "helpful votes of a review", 15, lambda x: x / (x + 3) * np.mean((s - 3) / 2 * long_ones)),
+        ("price", "price of the product", np.inf, lambda x: -0.15 * np.log(x)),
+        ("cs.SIZE", "number of reviews", np.inf, lambda x: 0.4 * np.log(x) / np.log(30)),
     ]
-    panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
-    learned, true = [], []
-    for axes, law in zip(panels, laws, strict=True):
-        x, y = (np.asarray(values, float) for values in axes.lines[1].get_data())
-        shown = np.isfinite(y)
-        learned.append(y[shown])
-        true.append(law(x[shown]))
+    drawn = []
+    for name, title, most, law in panels:
+        places, effects = np.asarray(learned[name].keypoints), learned[name].effects[0]
+        drawn.append((title, law, places[places <= most], effects[places <= most]))
     # Scores have no unit: one factor for all panels, and the height of each.
-    distances = [np.concatenate([each - each.mean() for each in values]) for values in (true, learned)]
-    factor = distances[0] @ distances[1] / (distances[0] @ distances[0])
-    for axes, law, y, z in zip(panels, laws, learned, true, strict=True):
-        x = np.asarray(axes.lines[1].get_xdata(), float)
-        grid = np.linspace(x[np.isfinite(x)].min(), x[np.isfinite(x)].max(), 300)
-        axes.plot(grid, factor * (law(grid) - z.mean()) + y.mean(), "--", color="#d55e00", linewidth=1.4, zorder=1)
-    figure.savefig(IMAGES / "curves.svg", metadata={"Date": None})
+    true = np.concatenate([law(x) - law(x).mean() for _, law, x, _ in drawn])
+    factor = true @ np.concatenate([y - y.mean() for *_, y in drawn]) / (true @ true)
+    picture = Figure(figsize=(10.4, 2.9), layout=ConstrainedLayoutEngine(rect=(0, 0.09, 1, 0.91)))
+    for axes, (title, law, x, y) in zip(picture.subplots(1, 4, sharey=True), drawn, strict=True):
+        grid = np.linspace(x.min(), x.max(), 300)
+        height = y.mean() - factor * law(x).mean()
+        axes.plot(x, y, "o-", color="#0072b2", markersize=3.5, label="learned")
+        axes.plot(grid, factor * law(grid) + height, "--", color="#d55e00", label="the law that made the data")
+        axes.set_xlabel(title)
+        axes.grid(axis="y", color="#e4e8ec")
+        axes.spines[["top", "right"]].set_visible(False)
+    picture.axes[0].set_ylabel("effect on the score")
+    picture.legend(*picture.axes[0].get_legend_handles_labels(), loc="lower center", ncols=2, frameon=False)
+    with mpl.rc_context({"svg.hashsalt": "clearset"}):
+        picture.savefig(IMAGES / "curves.svg", facecolor="white", metadata={"Date": None})
 
 
 def puzzles() -> None:
