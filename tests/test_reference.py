@@ -26,3 +26,13 @@ def test_every_public_name_of_these_packages_is_shown(package: str) -> None:
 def test_what_is_shown_is_there(name: str) -> None:
     package, _, last = name.rpartition(".")
     assert getattr(import_module(package), last).__doc__
+
+
+# These are answers, which the examples of what answers show.
+WITHOUT_EXAMPLE = {"clearset.Check", "clearset.datasets.PuzzleData"}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_is_shown_has_an_example(name: str) -> None:
+    package, _, last = name.rpartition(".")
+    assert (">>> " in getattr(import_module(package), last).__doc__) == (name not in WITHOUT_EXAMPLE)

@@ -1,5 +1,7 @@
 """Models applied to Spark DataFrames, against their own methods."""
 
+import doctest
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -123,3 +125,12 @@ def test_bad_input_is_refused(frame, rows, regressor, semantic):
         regressor.predict(frame)
     with pytest.raises(TypeError, match="fitted model"):
         ModelBytes.of(3)
+
+
+@pytest.mark.parametrize("name", cs.spark.__all__)
+def test_examples_of_doc_strings(spark, name):
+    text = getattr(cs.spark, name).__doc__.replace("  # doctest: +SKIP", "")  # they need a session
+    example = doctest.DocTestParser().get_doctest(text, {"session": spark}, name, None, 0)
+    outcome = doctest.DocTestRunner().run(example)
+    assert outcome.attempted
+    assert not outcome.failed

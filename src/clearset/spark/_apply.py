@@ -44,6 +44,19 @@ def predict(
     -------
     pyspark.sql.DataFrame
         The rows with the new column.
+
+    Examples
+    --------
+    With a Spark session:
+
+    >>> import pyarrow as pa  # doctest: +SKIP
+    >>> import clearset as cs  # doctest: +SKIP
+    >>> sets = pa.table({"stars": [[5.0, 4.0], [1.0]] * 20})  # doctest: +SKIP
+    >>> model = cs.SetRegressor(random_state=0).fit(sets, [90.0, 20.0] * 20)  # doctest: +SKIP
+    >>> rows = [("lamp", [5.0, 4.0]), ("sofa", [1.0])]  # doctest: +SKIP
+    >>> df = session.createDataFrame(rows, "product string, stars array<double>")  # doctest: +SKIP
+    >>> cs.spark.predict(model, df).columns  # doctest: +SKIP
+    ['product', 'stars', 'prediction']
     """
     return _with_column(model, df, "predict", columns, output, tokens)
 
@@ -70,6 +83,17 @@ def predict_proba(
     -------
     pyspark.sql.DataFrame
         The rows with the new column.
+
+    Examples
+    --------
+    With a Spark session:
+
+    >>> import clearset as cs  # doctest: +SKIP
+    >>> recipes, cuisines = [["lime"], ["feta"]] * 20, ["thai", "greek"] * 20  # doctest: +SKIP
+    >>> model = cs.SemanticClassifier(cs.Items(), random_state=0).fit(recipes, cuisines)  # doctest: +SKIP
+    >>> df = session.createDataFrame([(["lime", "salt"],)], "items array<string>")  # doctest: +SKIP
+    >>> cs.spark.predict_proba(model, df, columns=["items"]).columns  # doctest: +SKIP
+    ['items', 'probability']
     """
     return _with_column(model, df, "predict_proba", columns, output, tokens)
 
@@ -96,6 +120,17 @@ def transform(
     -------
     pyspark.sql.DataFrame
         The rows with the new column.
+
+    Examples
+    --------
+    With a Spark session:
+
+    >>> import clearset as cs  # doctest: +SKIP
+    >>> recipes, cuisines = [["lime"], ["feta"]] * 20, ["thai", "greek"] * 20  # doctest: +SKIP
+    >>> engine = cs.SemanticFeatureEngine(cs.Items(), random_state=0).fit(recipes, cuisines)  # doctest: +SKIP
+    >>> df = session.createDataFrame([(["lime", "salt"],)], "items array<string>")  # doctest: +SKIP
+    >>> cs.spark.transform(engine, df, columns=["items"]).columns  # doctest: +SKIP
+    ['items', 'estimate']
     """
     return _with_column(model, df, "transform", columns, output, tokens)
 
@@ -134,6 +169,19 @@ def explain(
     -------
     pyspark.sql.DataFrame
         A row for each token and each feature of a whole set; those of one set in the order of its tokens.
+
+    Examples
+    --------
+    With a Spark session:
+
+    >>> import pyarrow as pa  # doctest: +SKIP
+    >>> import clearset as cs  # doctest: +SKIP
+    >>> sets = pa.table({"stars": [[5.0, 4.0], [1.0]] * 20})  # doctest: +SKIP
+    >>> model = cs.SetRegressor(random_state=0).fit(sets, [90.0, 20.0] * 20)  # doctest: +SKIP
+    >>> rows = [("lamp", [5.0, 4.0]), ("sofa", [1.0])]  # doctest: +SKIP
+    >>> df = session.createDataFrame(rows, "product string, stars array<double>")  # doctest: +SKIP
+    >>> cs.spark.explain(model, df, by="product").columns[:3]  # doctest: +SKIP
+    ['product', 'token', 'feature']
     """
     check_frame(df)
     if not hasattr(model, "as_model") or not isinstance(model.as_model(), Model):

@@ -62,6 +62,17 @@ def fit(
     -------
     SetRegressor or SetClassifier
         The fitted estimator.
+
+    Examples
+    --------
+    With a Spark session:
+
+    >>> import clearset as cs  # doctest: +SKIP
+    >>> rows = [([5.0, 4.0], 90.0), ([1.0], 20.0)] * 20  # doctest: +SKIP
+    >>> df = session.createDataFrame(rows, "stars array<double>, sales double")  # doctest: +SKIP
+    >>> model = cs.spark.fit(cs.SetRegressor(random_state=0), df, "sales")  # doctest: +SKIP
+    >>> bool(model.verify())  # doctest: +SKIP
+    True
     """
     check_frame(df)
     if not isinstance(estimator, SetRegressor | SetClassifier):
