@@ -149,9 +149,10 @@ class Machine:
             if brought.isdisjoint(map(canonicalize_name, packages))
         }
         (site / "sitecustomize.py").write_text(SITE.format(left_out=left_out))
-        command = programs / "clearset"
-        command.write_text(f"#!{sys.executable}\nimport sys\nfrom clearset.cli import main\nsys.exit(main())\n")
-        command.chmod(0o755)
+        for name, module in (("clearset", "clearset.cli"), ("torchrun", "torch.distributed.run")):
+            command = programs / name
+            command.write_text(f"#!{sys.executable}\nimport sys\nfrom {module} import main\nsys.exit(main())\n")
+            command.chmod(0o755)
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self.environment = {
             **os.environ,
