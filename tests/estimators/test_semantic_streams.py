@@ -12,9 +12,9 @@ import pytest
 import clearset as cs
 from clearset.engines import _native_trainer, _problem
 from clearset.estimators import _semantic_estimator, _semantic_files
-from clearset.sets import ScratchArray, _arranged_sets
+from clearset.sets import FileRows, ScratchArray, Stream, _arranged_sets
 from clearset.tokens import _stored_occurrences
-from clearset.training import _fit_semantic, _placed_tokens, _try_setting
+from clearset.training import _examples, _fit_semantic, _placed_tokens, _try_setting
 
 N = 1500
 
@@ -178,13 +178,54 @@ def test_files_limits_and_threads_do_not_matter(
     assert all(isinstance(each.rows, ScratchArray) for each in kept)
 
 
-def test_a_sample_chooses_the_setting(table: pa.Table, in_files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_sample_chooses_the_setting(
+    table: pa.Table, in_files: Any, monkeypatch: pytest.MonkeyPatch, in_memory: bool
+) -> None:
+    """It is read into memory where it takes little of it."""
     monkeypatch.setattr(_fit_semantic, "MOST_TO_CHOOSE_BY", 400)
+    if not in_memory:
+        monkeypatch.setattr(_examples, "_OF_SAMPLES", 1e12)
     options: dict[str, Any] = {"epochs": 4, "random_state": 0}
     expected = cs.SemanticRegressor(**options).fit(table.select(["items"]), table["number"])
     found = cs.SemanticRegressor(**options).fit(in_files(["items", "number"]), "number")
     assert digest(found) == digest(expected)
     assert len(found.choices_) > 1
+
+
+def test_a_few_long_rows_are_found_before_all_is_read(tmp_path: Path) -> None:
+    """They stand where nobody looks to see what rows take."""
+    sizes = np.ones(8000, int)
+    sizes[7600:] = 2000
+    offsets, items = np.concatenate([[0], np.cumsum(sizes)]), pa.array([f"an item, number {n}" for n in range(50)])
+    rows = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items.take(pa.array(np.arange(offsets[-1]) % 50)))
+    pq.write_table(pa.table({"items": rows, "y": np.arange(8000.0)}), tmp_path / "a.parquet")
+    parameters = cs.SemanticRegressor(max_memory="64MB").get_params(deep=False)
+    before = pa.total_allocated_bytes()
+    read = _semantic_files.read_rows(parameters, tmp_path, "y")
+    assert isinstance(read.X, FileRows)
+    assert pa.total_allocated_bytes() - before < 1_000_000
+    assert read.X.read(10_000_000) is None
+    whole = read.X.read()
+    assert whole is not None
+    assert whole["items"].combine_chunks().equals(rows)
+
+
+def test_predictions_go_through_files_in_small_tables(
+    table: pa.Table, in_files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = cs.SemanticRegressor(cs.Items(), epochs=2, random_state=0, max_memory="96MB")
+    X, folder, asked = table.select(["items"]), in_files(["items"]), []
+
+    def recording(self: Stream, columns: Any, bytes_at_once: int, **rows: Any) -> Any:
+        asked.append(bytes_at_once)
+        return tables(self, columns, 5_000, **rows)
+
+    tables = Stream.tables
+    expected = model.fit(X, table["number"]).predict(X)
+    monkeypatch.setattr(Stream, "tables", recording)
+    np.testing.assert_array_equal(model.predict(folder), expected)
+    assert asked == [4_000_000]
 
 
 def test_validation_data_and_other_tables(table: pa.Table, in_files: Any) -> None:

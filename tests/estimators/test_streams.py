@@ -178,7 +178,7 @@ def test_features_by_default_are_the_other_columns(folder, tmp_path):
     streamed, whole = (cs.SetRegressor(epochs=2, random_state=0) for _ in range(2))
     streamed.fit(tmp_path / "some.parquet", "score", sample_weight="weight")
     whole.fit(table.drop_columns(["score", "weight"]), table["score"].to_numpy(), table["weight"].to_numpy())
-    assert [feature.name for feature in streamed.features_] == ["stars", "words", "price"]
+    assert [feature.name for feature in streamed.features_] == ["stars", "words", "price", "cs.SIZE"]
     assert bits(streamed) == bits(whole)
 
 
@@ -326,7 +326,8 @@ def test_labels_and_features_that_are_dictionaries(tmp_path):
     streamed.fit(tmp_path, "kind")
     encoded = table["shop"].combine_chunks().dictionary_encode()
     whole.fit(pa.table({"stars": table["stars"], "shop": encoded}), table["kind"].to_numpy(zero_copy_only=False))
-    assert streamed.features_ == whole.features_ == (cs.Feature("stars"), cs.Feature("shop", kind="categorical"))
+    declared = (cs.Feature("stars"), cs.Feature("shop", kind="categorical"), cs.Feature(cs.SIZE))
+    assert streamed.features_ == whole.features_ == declared
     np.testing.assert_array_equal(streamed.classes_, ["0", "1", "2"])
     assert bits(streamed) == bits(whole)
 

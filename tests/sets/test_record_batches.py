@@ -89,6 +89,51 @@ def test_row_groups_are_not_decoded_whole(what, tmp_path):
     assert most < 0.4 * n_bytes  # a page of a file, which is a megabyte, and a table
 
 
+SUDDEN = {
+    "long sets": pa.ListArray.from_arrays(
+        pa.array(np.concatenate([[0], np.cumsum([1] * 20_000 + [5_000] * 200 + [1] * 2_000)]), pa.int32()),
+        pa.array(np.arange(22_000 + 1_000_000.0)),
+    ),
+    "a long text that comes often": pa.array(["short"] * 2_000 + ["long" * 5_000] * 1_000),
+    "a long entry of a dictionary": pa.array(
+        ["short", "long" * 5_000] * 1_000 + [f"other {row}" for row in range(5_000)]
+    ).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("what", SUDDEN)
+def test_neighbours_that_are_suddenly_large(what, tmp_path):
+    """The rows before and what metadata say of rows do not tell of them."""
+    pq.write_table(pa.table({"x": SUDDEN[what]}), tmp_path / "one.parquet", row_group_size=1 << 20)
+    stream, limit, before, found = as_stream(tmp_path), 1 << 20, pa.total_allocated_bytes(), []
+    most = 0
+    for table in stream.tables(["x"], limit):
+        most = max(most, pa.total_allocated_bytes() - before)
+        assert plain(table["x"].combine_chunks()).nbytes < 1.2 * limit or len(table) == 1
+        found += [hash(str(row)) for row in table["x"].to_pylist()]
+        del table
+    assert found == [hash(str(row)) for row in SUDDEN[what].to_pylist()]
+    assert most < 6.5 * limit  # a table, twice while it is put together, and a page of the file
+
+
+def test_dictionaries_hold_what_rows_use(tmp_path):
+    """Otherwise each of many tables would hold the whole dictionary of a row group."""
+    rng = np.random.default_rng(0)
+    words = pa.array([f"a word of some length with number {number}" for number in range(20_000)])
+    codes = pa.array(rng.integers(0, 20_000, 30_000), pa.int16(), mask=rng.random(30_000) < 0.1)
+    plain_words = pa.DictionaryArray.from_arrays(codes, words)
+    lists = pa.ListArray.from_arrays(
+        np.arange(0, 30_001, 3, np.int32), plain_words, mask=pa.array(np.arange(10_000) % 9 == 0)
+    )
+    large = lists.cast(pa.large_list(lists.type.value_type))
+    table = pa.table({"s": plain_words[:10_000], "l": lists, "g": large})
+    pq.write_table(table, tmp_path / "one.parquet")
+    found = list(as_stream(tmp_path).tables(table.column_names, 50_000))
+    assert pa.concat_tables(found).to_pylist() == table.to_pylist()
+    assert {each.schema for each in found} == {pq.read_schema(tmp_path / "one.parquet").remove_metadata()}
+    assert max(each.nbytes for each in found) < 200_000 < words.nbytes
+
+
 def written(folder, *tables, **options):
     folder.mkdir(exist_ok=True)
     for number, table in enumerate(tables):

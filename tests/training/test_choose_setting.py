@@ -5,10 +5,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 
+from clearset.sets import FileRows, as_stream
 from clearset.tokens import Filter, Items, MaxSize, MinCount, NGrams, Setting, Subsets, TokenLimitError, Union, Words
-from clearset.training import are_phrases, choose, larger_tokens, smallest_tokens
+from clearset.training import are_phrases, are_phrases_in_files, choose, larger_tokens, smallest_tokens
 
 FIRST = Setting(Items())
 EVERYTHING = frozenset({"tokens", "filters", "cover", "width", "refine", "pull"})
@@ -298,3 +301,8 @@ def test_words_have_no_cover_of_their_own():
 )
 def test_phrases_have_several_words_and_share_them(X, expected):
     assert are_phrases(X) is expected
+    if X != [1, 2, 3]:
+        for rows in (1, 2, 10):  # in a table
+            pieces = [pa.table({"X": pa.array(X[start : start + rows])}) for start in range(0, len(X), rows)]
+            stream = as_stream(ds.dataset(pa.concat_tables(pieces, promote_options="permissive")))
+            assert are_phrases_in_files(FileRows(stream, 10**6)) is expected

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from clearset.estimators._parameter_rules import is_auto
-from clearset.sets import FileRows, Stream, as_stream, is_string, memory_limit
+from clearset.sets import FileRows, Stream, as_stream, decoded_bytes, is_string, memory_limit, tables_within
 from clearset.tokens import check_details, columns_read
 
 # What a fit in memory takes, in bytes of its columns: codes, tokens, and what training reads of each.
@@ -56,8 +56,12 @@ def read_rows(
     read = list(dict.fromkeys([*items, *details]))
     columns = list(dict.fromkeys([*read, *others]))
     allowed = memory_limit(parameters["max_memory"])
+    table = None
     if _bytes_of_fit(stream, columns) <= allowed:
-        table = pa.concat_tables(stream.tables(columns))
+        # What seems small by a few rows need not be: others may be longer.
+        most = allowed // _COPIES
+        table = tables_within(stream.tables(columns, most // 4), stream.select(columns).schema, most)
+    if table is not None:
         found = {name: table[each] if isinstance(each, str) else each for name, each in named.items()}
         X = table.select(read)
     else:
@@ -107,7 +111,11 @@ def _bytes_of_fit(stream: Stream, columns: list[str]) -> int:
     # The first rows may be small ones, as where data are sorted.
     starts = sorted({n * part // _PLACES for part in range(_PLACES)})
     probes = [next(stream.tables(columns, _PROBED, rows=(start, n))) for start in starts]
-    return int(_COPIES * n * sum(probe.nbytes / len(probe) for probe in probes) / len(probes))
+    return int(_COPIES * n * sum(map(_bytes_of_row, probes)) / len(probes))
+
+
+def _bytes_of_row(table: pa.Table) -> float:
+    return sum(map(decoded_bytes, table.to_batches())) / len(table)
 
 
 def _left_for_tokens(stream: Stream, allowed: int) -> int:

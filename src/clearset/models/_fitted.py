@@ -28,10 +28,14 @@ from clearset.models._verify import certify
 from clearset.models.documents import ModelCard, quality, report_document
 from clearset.models.edits import Editor
 from clearset.models.edits._log import forbidden_features
-from clearset.sets import Binning, Feature, Trust, as_stream, library_of, refuse_files
+from clearset.sets import Binning, Feature, Trust, as_stream, library_of, memory_limit, refuse_files
 
 if TYPE_CHECKING:
     from clearset.models._model import Model
+
+
+# Rows of files are read in tables of one part in so many of the memory allowed, and no more bytes than these.
+_OF_MEMORY, _MOST_BYTES = 24, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,9 @@ class FittedModel(Exported, GivesOutputs):
         if (stream := as_stream(X, by_path=False)) is None:
             return self.as_model().read(self._input(X)).outputs()
         model = self.as_model()
-        pieces = [model.read(table).outputs() for table in stream.tables(model.columns_of(stream))]
+        # As large as those of a fit, of which a model remembers what it might take.
+        at_once = min(memory_limit(model.parameters.get("max_memory")) // _OF_MEMORY, _MOST_BYTES)
+        pieces = [model.read(table).outputs() for table in stream.tables(model.columns_of(stream), at_once)]
         if not pieces:
             raise ValueError("X holds 0 sample(s), that is, no sets, while a minimum of 1 is required.")
         return np.concatenate(pieces)

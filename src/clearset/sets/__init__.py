@@ -36,6 +36,7 @@ from ._offsets import IntArray, gather, offsets_from_sizes, runs, runs_of_sets
 from ._packed import PackedSets, SetPacker
 from ._positions import CrossedBlocks, CrossedPositions, Positions
 from ._read_sets import read_more_sets, read_sets
+from ._record_batches import decoded_bytes
 from ._resolve_features import resolve_features
 from ._scratch import ScratchArray
 from ._set_data import SetData
@@ -43,7 +44,7 @@ from ._set_stream import SetSource, SetStream
 from ._short_repr import short_repr
 from ._spark_frames import is_spark_frame, lazy_frame_error
 from ._stored_classes import read_classes
-from ._stream import Stream, as_stream, refuse_files
+from ._stream import Stream, as_stream, refuse_files, tables_within
 from ._threads import check_threads, count_threads
 from ._trust import Trust, check_trusts
 from ._unknown_names import unknown_name
@@ -90,6 +91,7 @@ __all__ = [
     "count_examples",
     "count_threads",
     "decode",
+    "decoded_bytes",
     "digest",
     "entries",
     "exact_words",
@@ -130,6 +132,7 @@ __all__ = [
     "runs_of_sets",
     "short_repr",
     "sorted_categories",
+    "tables_within",
     "take_examples",
     "unknown_name",
     "unnest",

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ._stream import Stream
+from ._stream import Stream, tables_within
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +70,6 @@ class FileRows:
             if number % 4 == 0:  # Arrow's threads keep more than they need, and giving it back takes time
                 pa.default_memory_pool().release_unused()
 
-    def read(self) -> pa.Table:
-        """Read all of the rows into memory."""
-        return pa.concat_tables([self.stream.schema.empty_table(), *self.tables(80)])
+    def read(self, most: float = float("inf")) -> pa.Table | None:
+        """Read all of the rows into memory; return None if they take more than so many bytes there."""
+        return tables_within(self.tables(80), self.stream.schema, most)

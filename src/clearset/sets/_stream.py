@@ -1,7 +1,7 @@
 """Rows that need not fit into memory: Parquet files, folders of them, and Arrow data sets."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -171,6 +171,32 @@ def as_stream(X: object, *, by_path: bool = True) -> Stream | None:
             first += n_rows
     as_listed = [_path(fragment) for fragment in ordered] == [_path(fragment) for fragment in fragments]
     return Stream(schema, tuple(units), as_listed, lacking)
+
+
+def tables_within(tables: Iterable[pa.Table], schema: pa.Schema, most: float) -> pa.Table | None:
+    """Return tables as one, or None as soon as they take more than so many bytes.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+        The tables.
+    schema : pyarrow.Schema
+        Their columns, for there may be no table.
+    most : float
+        Bytes; strings of dictionaries count as often as they occur.
+
+    Returns
+    -------
+    pyarrow.Table or None
+        All rows.
+    """
+    together, n_bytes = [schema.empty_table()], 0
+    for table in tables:
+        n_bytes += sum(map(decoded_bytes, table.to_batches()))
+        if n_bytes > most:
+            return None
+        together.append(table)
+    return pa.concat_tables(together)
 
 
 def refuse_files(X: object) -> None:

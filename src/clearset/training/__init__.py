@@ -1,7 +1,7 @@
 """How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
 
 from clearset.training._checkpoint import checkpointed, continued
-from clearset.training._choose_setting import are_phrases, choose, larger_tokens, smallest_tokens
+from clearset.training._choose_setting import are_phrases, are_phrases_in_files, choose, larger_tokens, smallest_tokens
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
@@ -38,6 +38,7 @@ __all__ = [
     "Trial",
     "Unit",
     "are_phrases",
+    "are_phrases_in_files",
     "base_means",
     "build_table",
     "checkpointed",

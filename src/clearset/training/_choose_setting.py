@@ -79,6 +79,21 @@ def are_phrases(X: Any) -> bool:
     return bool(pc.mean(sizes).as_py() >= WORDS_OF_A_TEXT and pc.count_distinct(words.values).as_py() < len(words))
 
 
+def are_phrases_in_files(rows: FileRows) -> bool:
+    """Return the same of examples in files."""
+    n_items = n_words = 0
+    items, words = ItemCounts(rows.max_memory // 40), ItemCounts(rows.max_memory // 40)
+    for table in rows.tables(80):
+        encoded = read_column(table).strings.drop_null().dictionary_encode()
+        parts = NGrams(max_order=1).parts(encoded.dictionary)
+        n_items += len(encoded)
+        n_words += pc.sum(pc.list_value_length(parts).take(encoded.indices)).as_py() or 0
+        for counts, strings in ((items, encoded.dictionary), (words, parts.values.unique())):
+            counts.add(strings, np.ones(len(strings), np.int64))
+    distinct_items, distinct_words = (sum(map(len, counts.at_least(1))) for counts in (items, words))
+    return bool(n_items and n_words >= WORDS_OF_A_TEXT * n_items and distinct_words < distinct_items)
+
+
 def larger_tokens(tokens: Tokenizer, size: int) -> Tokenizer:
     """Return the tokenizer of the same examples with tokens of up to `size` items; words of items stay single."""
     if isinstance(tokens, Union):

@@ -10,6 +10,9 @@ from clearset.sets import FileRows, Labels, has_missing, take_examples
 
 IntArray = npt.NDArray[np.int64]
 
+# Of the memory allowed, samples that are read from files may take one part in so many: what is made of them is larger.
+_OF_SAMPLES = 12
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledExamples:
@@ -43,8 +46,9 @@ class LabelledExamples:
         return Labels(self.labels.astype(np.int32), classes, declared=True)
 
     def in_memory(self) -> "LabelledExamples":
-        """Read the examples, if they are in files."""
-        return replace(self, X=self.X.read()) if isinstance(self.X, FileRows) else self
+        """Read the examples, if they are in files and take little of the memory allowed."""
+        read = self.X.read(self.X.max_memory / _OF_SAMPLES) if isinstance(self.X, FileRows) else None
+        return self if read is None else replace(self, X=read)
 
     def take(self, rows: IntArray) -> "LabelledExamples":
         """Return some of the examples."""

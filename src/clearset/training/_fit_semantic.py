@@ -20,11 +20,17 @@ from clearset.tokens import (
     check_filters,
     read_details,
 )
-from clearset.training._choose_setting import are_phrases, choose, smallest_tokens, smallest_tokens_in_files
+from clearset.training._choose_setting import (
+    are_phrases,
+    are_phrases_in_files,
+    choose,
+    smallest_tokens,
+    smallest_tokens_in_files,
+)
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
-from clearset.training._try_setting import PIECES, Plan, Trial, try_setting
+from clearset.training._try_setting import Plan, Trial, try_setting
 
 # The largest tokens that are tried where none are named.
 LARGEST_TRIED = 3
@@ -139,7 +145,7 @@ class Learning:
         features = self.plan.features or ()
         if self.plan.details or any(feature.name == WHOLE for feature in features):
             return False
-        return are_phrases(next(X.tables(PIECES)) if isinstance(X, FileRows) else X)
+        return are_phrases_in_files(X) if isinstance(X, FileRows) else are_phrases(X)
 
     def _free(self, given: bool) -> frozenset[str]:
         """Return what of a setting the parameters leave open."""
