@@ -65,8 +65,12 @@ def record_batches(
             n_rows = min(_FIRST_DECODED, most)
             for read in file.iter_batches(n_rows, row_groups=[group.id], columns=in_file):
                 # What metadata say of a row is its mean, and strings that come often take less in files than in memory.
-                alike = bytes_at_once // _OF_A_BATCH * len(read) // max(sum(map(_bytes_read, read.columns)), 1)
-                n_rows = max(min(2 * n_rows, most, alike), 1)
+                goal, at_most = bytes_at_once // _OF_A_BATCH, most
+                if (shared := sum(map(_bytes_of_dictionary, read.columns))) > bytes_at_once:
+                    # It is there anyway, and read anew with each batch, of which there had better be few.
+                    goal, at_most = max(goal, shared // 8), _MOST_DECODED
+                alike = goal * len(read) // max(sum(map(_bytes_read, read.columns)), 1)
+                n_rows = max(min(2 * n_rows, at_most, alike), 1)
                 file.reader.set_batch_size(n_rows)  # of the next batch
                 found = [_column(read, name, wanted.field(name).type, from_path) for name in columns]
                 yield pa.RecordBatch.from_arrays(list(map(_with_own_dictionary, found)), schema=wanted)
@@ -92,6 +96,12 @@ def _bytes_read(column: pa.Array) -> int:
     if _is_list(column.type):
         return _bytes_of_offsets(column) + _bytes_read(_elements(column))
     return int(column.nbytes)
+
+
+def _bytes_of_dictionary(column: pa.Array) -> int:
+    if types.is_dictionary(column.type):
+        return int(column.dictionary.nbytes)
+    return _bytes_of_dictionary(column.values) if _is_list(column.type) else 0
 
 
 def _is_list(type_: pa.DataType) -> bool:

@@ -120,7 +120,7 @@ class Stream:
     def column(self, name: str) -> pa.ChunkedArray:
         """Read one column whole."""
         self.check_columns([name])
-        chunks = [chunk for table in self.tables([name]) for chunk in table[name].chunks]
+        chunks = [chunk for table in self.tables([name], 1 << 22) for chunk in table[name].chunks]
         return pa.chunked_array(chunks, type=self.schema.field(name).type)
 
 

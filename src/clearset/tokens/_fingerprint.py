@@ -26,8 +26,8 @@ from clearset.sets import (
 )
 from clearset.tokens._item_columns import STRING, from_python, read_rows
 
-# Bytes of files that are read at once.
-_AT_ONCE = 1 << 24
+# Of files one part in so many of the memory allowed is read at once, and no more bytes than these.
+_OF_MEMORY, _MOST_BYTES = 48, 1 << 24
 _UNREADABLE = (pa.ArrowException, TypeError, ValueError, UnicodeEncodeError, OverflowError)
 
 
@@ -74,8 +74,8 @@ def fingerprint_examples(X: Any, details: Sequence[str] = ()) -> Fingerprint:
 
 def _pieces(X: Any) -> Iterator[dict[str, pa.ChunkedArray]]:
     if isinstance(X, FileRows):
-        names = list(X.stream.schema.names)
-        yield from (dict(zip(names, table.columns, strict=True)) for table in X.stream.tables(names, _AT_ONCE))
+        names, at_once = list(X.stream.schema.names), min(X.max_memory // _OF_MEMORY, _MOST_BYTES)
+        yield from (dict(zip(names, table.columns, strict=True)) for table in X.stream.tables(names, at_once))
     else:
         yield _columns(X)
 
