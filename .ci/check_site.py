@@ -1,9 +1,17 @@
-"""Check the site that was built: links lead to files and places in them, and nothing is fetched from the network."""
+"""Check the site that was built, and end with status 1 where something is wrong.
 
+Links lead to files and places in it, nothing is fetched from the network, and the pages of estimators describe all
+their parameters.
+"""
+
+import inspect
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+import clearset
 
 SITE = Path(__file__).resolve().parents[1] / "build" / "site"
 FETCHES = {"script": "src", "img": "src", "iframe": "src", "source": "srcset", "link": "href"}
@@ -57,7 +65,19 @@ def faults() -> list[str]:
     return found + [f"{path.relative_to(SITE)}: fetches a font or a style" for path in styles]
 
 
+def undescribed() -> list[str]:
+    """Return the parameters of estimators that their pages do not describe."""
+    found = []
+    for path in sorted((SITE / "reference").glob("*.html")):
+        text = path.read_text()
+        if (title := re.search(r"<h1[^>]*>(\w+)<", text)) and inspect.isclass(getattr(clearset, title[1], None)):
+            wanted = inspect.signature(getattr(clearset, title[1])).parameters
+            rows = set(re.findall(r"<td>\s*<code>(\w+)</code>", text))
+            found += [f"{path.relative_to(SITE)}: {name} is not described" for name in wanted if name not in rows]
+    return found
+
+
 if __name__ == "__main__":
-    wrong = faults()
+    wrong = faults() + undescribed()
     print("\n".join(wrong[:50]) or f"The site is in {SITE}, {sum(1 for _ in SITE.rglob('*.html'))} pages.")
     sys.exit(1 if wrong else 0)
