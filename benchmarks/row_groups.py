@@ -6,6 +6,7 @@ had with all libraries, which `max_memory` promises to bound.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 import sys
@@ -104,6 +105,8 @@ def measure(path: str, few: str, call: str) -> dict[str, float]:
             model.fit(data, "label")
 
     run(few)
+    pa.default_memory_pool().release_unused()
+    ctypes.CDLL(None).malloc_trim(0)  # what is free, but would be taken again, is not what the process has
     _, before = peak()
     Path("/proc/self/clear_refs").write_text("5")  # the peak from here on
     start, used = time.perf_counter(), time.process_time()
