@@ -9,8 +9,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import types
 
-# Column chunks of Parquet are read through a buffer of this size: a row group may be larger than memory.
-_BUFFER_BYTES = 1 << 20
+# Column chunks of Parquet are read through buffers, each of at most so many bytes and of less where there are many: a row
+# group may be larger than memory.
+_LEAST_BUFFER, _MOST_BUFFER = 1 << 14, 1 << 20
 # Rows decoded in one go: few at first, for nobody knows how large the next ones are, and more while they are small.
 _FIRST_DECODED, _MOST_DECODED = 1 << 4, 1 << 10
 # Neighbours of so many bytes each may come at any time, however small the ones before.
@@ -56,7 +57,7 @@ def record_batches(
             metadata=fragment.metadata,
             read_dictionary=list(options.dictionary_columns),
             coerce_int96_timestamp_unit=options.coerce_int96_timestamp_unit,
-            buffer_size=_BUFFER_BYTES,
+            buffer_size=int(min(max(bytes_at_once // (len(in_file) + 1), _LEAST_BUFFER), _MOST_BUFFER)),
             pre_buffer=False,
         ) as file,
     ):
