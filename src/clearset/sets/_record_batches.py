@@ -9,8 +9,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import types
 
-# Column chunks of Parquet are read through buffers, each of at most so many bytes and of less where there are many: a row
-# group may be larger than memory.
+# Column chunks of Parquet are read through buffers, smaller ones where there are many: a row group may be larger than
+# memory.
 _LEAST_BUFFER, _MOST_BUFFER = 1 << 14, 1 << 20
 # Rows decoded in one go: few at first, for nobody knows how large the next ones are, and more while they are small.
 _FIRST_DECODED, _MOST_DECODED = 1 << 4, 1 << 10
