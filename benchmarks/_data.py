@@ -51,6 +51,52 @@ def additive(n: int = 5_000, seed: int = 0) -> Labelled:
     return Labelled(pa.array([[f"item {item}" for item in items] for items in sets]), labels)
 
 
+def histories(n: int = 100_000, seed: int = 0) -> Labelled:
+    """Make medical histories: diagnoses and drugs of patients with several illnesses, and who was admitted.
+
+    An illness brings some of its diagnoses and drugs. The log-odds are the sum of what illnesses weigh, of pairs of
+    illnesses that make each other worse, of drugs that help those who have what they are for and harm others, and of
+    age.
+    """
+    rng = np.random.default_rng(seed)
+    n_illnesses, n_codes, n_drugs, n_common = 80, 25, 6, 400
+    weights = rng.normal(0.2, 0.6, n_illnesses)
+    worse = np.where(rng.random((n_illnesses, n_illnesses)) < 0.15, rng.normal(0.0, 1.0, (n_illnesses, n_illnesses)), 0)
+    helps = rng.normal(-0.6, 0.4, (n_illnesses, n_drugs))
+    shown = rng.beta(0.6, 3.0, (n_illnesses, n_codes + n_drugs))
+    often = 1 / np.arange(1, n_illnesses + 1) ** 0.6
+    common = 1 / np.arange(1, n_common + 1)
+    has = rng.random((n, n_illnesses)) < np.minimum(2.5 * often / often.sum(), 0.5)
+    age = rng.integers(0, 10, n)
+    odds = -2.0 + has @ weights + np.einsum("ni,ij,nj->n", has, np.triu(worse, 1), has, optimize=True) + 0.15 * age
+    rows, items = [], []
+    for illness in range(n_illnesses):
+        signs = rng.random((n, n_codes + n_drugs)) < np.where(has[:, illness, None], shown[illness], 0.004)
+        drugs = signs[:, n_codes:]
+        odds += np.where(has[:, illness], drugs @ helps[illness], 0.5 * drugs.sum(axis=1))
+        patient, code = np.nonzero(signs)
+        rows.append(patient)
+        items.append(1000 * illness + code)
+    chance = rng.random((n, n_common)) < 2.0 * common / common.sum()
+    patient, code = np.nonzero(chance)
+    rows += [patient, np.arange(n)]
+    items += [1_000_000 + code, 2_000_000 + age]
+    patients, codes = np.concatenate(rows), np.concatenate(items)
+    order = np.lexsort([codes, patients])
+    offsets = np.searchsorted(patients[order], np.arange(n + 1))
+    values, which = np.unique(codes[order], return_inverse=True)
+    names = pa.array([_code(value, n_codes) for value in values.tolist()]).take(pa.array(which))
+    labels = (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(np.int64)
+    return Labelled(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names), labels)
+
+
+def _code(value: int, n_codes: int) -> str:
+    if value >= 1_000_000:
+        return f"complaint {value - 1_000_000}" if value < 2_000_000 else f"age {10 * (value - 2_000_000)}"
+    illness, sign = divmod(value, 1000)
+    return f"diagnosis {illness}.{sign}" if sign < n_codes else f"drug {illness}.{sign - n_codes}"
+
+
 def _reviews(n: int) -> pa.Table:
     table = read("wine_texts.parquet", ["description", "points", "country", "in_kaggle", "score_selected"])
     usable = table["in_kaggle"].to_numpy() & ~table["score_selected"].to_numpy()

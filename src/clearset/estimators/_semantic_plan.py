@@ -1,6 +1,7 @@
 """What a fit over strings and texts is to do: features, trusts and tables of tokens, checked before any work."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def make_plan(
         details=details,
         loss=Loss(link.loss),
         parameters=_with_none_for_auto(parameters),
-        shrinkage=float(parameters["shrinkage"]),
+        shrinkage=nan if is_auto(parameters["shrinkage"]) else float(parameters["shrinkage"]),
         threads=count_threads(parameters["n_jobs"]),
         max_memory=max_memory,
     )

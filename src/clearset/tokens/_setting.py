@@ -27,7 +27,7 @@ class Setting:
     pull : float, default=2.0
         How strongly corrections are pulled to 0.
     shrinkage : float, default=1.0
-        The weight of the prior in every mean, as a number of examples.
+        The weight of the prior in every mean, as a number of examples; NaN, of a setting to try, to find it out.
     details : tuple of str, default=()
         The columns with a number for each item of an example.
     """

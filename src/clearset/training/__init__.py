@@ -1,13 +1,21 @@
 """How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
 
 from clearset.training._checkpoint import checkpointed, continued
-from clearset.training._choose_setting import are_phrases, are_phrases_in_files, choose, larger_tokens, smallest_tokens
+from clearset.training._choose_setting import (
+    are_phrases,
+    are_phrases_in_files,
+    choose,
+    for_more_examples,
+    larger_tokens,
+    smallest_tokens,
+)
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
 from clearset.training._fit_sets import FittedSets, SetTask, fit_set_function
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function, initial_set_function, leanings
+from clearset.training._initial_tokens import beginnings
 from clearset.training._joint import JointSets, Part, train_jointly
 from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing, fill_missing_crossed
@@ -40,6 +48,7 @@ __all__ = [
     "are_phrases",
     "are_phrases_in_files",
     "base_means",
+    "beginnings",
     "build_table",
     "checkpointed",
     "choose",
@@ -53,6 +62,7 @@ __all__ = [
     "fill_missing_crossed",
     "filters_of",
     "fit_set_function",
+    "for_more_examples",
     "hold_out",
     "initial_crossed_set_function",
     "initial_set_function",

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import comb
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow.compute as pc
 
 from clearset.sets import FileRows
@@ -28,14 +30,15 @@ from clearset.training._try_setting import Trial
 # A more complex setting must lower the validation loss by this share to be taken, and by more than the standard error
 # of what it gains on the validation examples.
 GAIN = 0.002
-# How strongly corrections may be pulled to 0: as logistic regression usually does it, and hardly at all.
-PULLS = (2.0, 0.2)
+# How strongly corrections may be pulled to 0, from strongly to hardly at all.
+PULLS = (8.0, 2.0, 0.5)
 # A text has this many words on average, at least; shorter strings are taken for categories.
 WORDS_OF_A_TEXT = 1.5
 # And strings of which fewer than this share are distinct are categories too, such as names of cities.
 SHARE_OF_TEXTS = 0.3
 # Of larger tokens there are many, and most of the rare ones say nothing that their parts do not.
-_LARGER: tuple[Filter, ...] = (MinCount(5) | (MinCount(2) & MaxSize(1)),)
+_LARGEST_RARE = 10
+_LARGER: tuple[Filter, ...] = (MinCount(_LARGEST_RARE) | MaxSize(1),)
 
 
 def smallest_tokens(X: Any) -> Tokenizer:
@@ -101,6 +104,21 @@ def larger_tokens(tokens: Tokenizer, size: int) -> Tokenizer:
     return NGrams(max_order=size, split=tokens.split) if isinstance(tokens, NGrams) else Subsets(max_size=size)
 
 
+def largest_size(n_items: npt.NDArray[np.integer], most: int, largest: int) -> int:
+    """Return the largest size, up to `largest`, of which examples with so many items have `most` subsets together.
+
+    Examples
+    --------
+    >>> largest_size(np.array([10, 20]), most=300, largest=3)  # 45 + 190 pairs, 120 + 1140 triples
+    2
+    """
+    sizes, counts = np.unique(n_items, return_counts=True)
+    for size in range(2, largest + 1):
+        if sum(comb(n, size) * count for n, count in zip(sizes.tolist(), counts.tolist(), strict=True)) > most:
+            return size - 1
+    return largest
+
+
 def choose(
     first: Setting,
     *,
@@ -131,11 +149,11 @@ def choose(
     # A start without corrections is needed by all that have some; it takes part where refinement is free.
     start = attempt(replace(first, refine=0), None, None)
     losses = [(start.setting, start.loss)]
-    best = start
+    best, first = start, replace(first, shrinkage=start.setting.shrinkage)
 
     stopped = start.fitted.progress.interrupted
 
-    def better(setting: Setting, start: Trial | None = None) -> bool:
+    def better(setting: Setting, start: Trial | None = None, gains: Callable[[Trial, Trial], bool] = _gains) -> bool:
         nonlocal best, stopped
         if stopped:
             return False
@@ -146,21 +164,23 @@ def choose(
             return False
         losses.append((setting, trial.loss))
         stopped = trial.fitted.progress.interrupted
-        if not _gains(trial, best):
+        if not gains(trial, best):
             return False
         best = trial
         return True
 
     if first.refine and not stopped:
-        best = attempt(first, start, None)
-        losses, stopped = [(first, best.loss)], best.fitted.progress.interrupted
-        if "pull" in free:
-            better(replace(first, pull=PULLS[1]), start)
-    elif "refine" in free:
-        for pull in PULLS:
-            better(replace(first, refine=1, pull=pull), start)
-            if losses[-1][1] >= start.loss:
-                break  # corrections that gain nothing gain no more where they are freer
+        pulls: tuple[float, ...] = PULLS if "pull" in free else (first.pull,)
+        refined = replace(first, pull=pulls[0])
+        best = attempt(refined, start, None)
+        losses, stopped = [(refined, best.loss)], best.fitted.progress.interrupted
+        pulls = pulls[1:]
+    else:
+        refined, pulls = replace(first, refine=1), PULLS if "refine" in free else ()
+    for pull in pulls:
+        # Corrections that are pulled strongly are kept unless they do harm; freer ones have to do better.
+        if not better(replace(refined, pull=pull), start, _is_less if best.setting.refine else _is_no_worse):
+            break
     if "tokens" in free and phrases:
         better(replace(best.setting, tokens=Union(first.tokens, Words())))
     single = best.setting.tokens
@@ -168,10 +188,9 @@ def choose(
         for size in range(2, largest + 1):
             filters = _LARGER if "filters" in free else best.setting.filters
             tokens = larger_tokens(single, size)
-            if not better(replace(best.setting, tokens=tokens, filters=filters)):
+            refine = size if "refine" in free and best.setting.refine else best.setting.refine
+            if not better(replace(best.setting, tokens=tokens, filters=filters, refine=refine)):
                 break
-            if "refine" in free and best.setting.refine:
-                better(replace(best.setting, refine=size), best)
     if "cover" in free and best.setting.tokens != single:
         better(replace(best.setting, cover=not best.setting.cover))
     if "width" in free:
@@ -179,6 +198,27 @@ def choose(
     # Whichever trial an interrupt ended, it was the fit that was interrupted.
     best.fitted.progress.interrupted = stopped
     return best, losses
+
+
+def for_more_examples(setting: Setting, share: float) -> Setting:
+    """Return the setting for `share` times the examples that chose it: larger tokens stay as rare as they were."""
+    if setting.filters != _LARGER or share < 2.0:
+        return setting
+    return replace(setting, filters=(MinCount(round(share * _LARGEST_RARE)) | MaxSize(1),))
+
+
+def _is_less(trial: Trial, best: Trial) -> bool:
+    """Return whether a trial's loss is below that of the best so far."""
+    return trial.loss < best.loss
+
+
+def _is_no_worse(trial: Trial, best: Trial) -> bool:
+    """Return whether a trial's loss is not above that of the best so far by more than chance."""
+    ours, theirs = trial.fitted.validation_losses, best.fitted.validation_losses
+    if ours is None or theirs is None or len(ours) < 2:
+        return trial.loss <= best.loss
+    harm = ours - theirs
+    return bool(harm.mean() <= harm.std(ddof=1) / np.sqrt(len(harm)))
 
 
 def _gains(trial: Trial, best: Trial) -> bool:

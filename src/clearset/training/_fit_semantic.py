@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -13,27 +14,31 @@ from clearset.tokens import (
     WHOLE,
     Filter,
     Items,
-    MinCount,
     Setting,
     Tokenizer,
     as_tokenizer,
     check_filters,
+    read_column,
     read_details,
 )
 from clearset.training._choose_setting import (
     are_phrases,
     are_phrases_in_files,
     choose,
+    for_more_examples,
+    largest_size,
     smallest_tokens,
     smallest_tokens_in_files,
 )
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
-from clearset.training._try_setting import Plan, Trial, try_setting
+from clearset.training._try_setting import PIECES, Plan, Trial, try_setting
 
 # The largest tokens that are tried where none are named.
 LARGEST_TRIED = 3
+# Of lists, as far as the examples that choose have no more tokens of this size, together: they are tried in seconds.
+MOST_TRIED = 2_000_000
 # Training examples by which settings are chosen, at most; the one chosen is then trained on all.
 MOST_TO_CHOOSE_BY = 12_000
 
@@ -115,14 +120,14 @@ class Learning:
             X = sources.training.X
             items = X.without(plan.details) if isinstance(X, FileRows) else read_details(X, plan.details)[0]
             tokens = tokens_of(parameters, items)
-            filters = filters_of(parameters, () if given else (MinCount(2),))
+            filters = filters_of(parameters, ())
         first = Setting(
             tokens,
             filters,
             cover=given if parameters["cover"] is None else bool(parameters["cover"]),
             width=parameters["width"] or 1,
             refine=0 if parameters["refine"] is None else int(parameters["refine"]),
-            shrinkage=plan.shrinkage,
+            shrinkage=1.0 if given and isnan(plan.shrinkage) else plan.shrinkage,
             details=plan.details,
         )
         free = self._free(given) if sources.validation is not None else frozenset()
@@ -135,10 +140,29 @@ class Learning:
             # All settings start from the same seed, so that they differ by themselves and not by chance.
             return self.attempt(setting, sources, np.random.default_rng(seeds), start=start, rival=rival)
 
-        trial, losses = choose(first, free=free, largest=LARGEST_TRIED, attempt=attempt, phrases=phrases)
+        largest = self._largest(tokens, sources.training) if "tokens" in free else 1
+        trial, losses = choose(first, free=free, largest=largest, attempt=attempt, phrases=phrases)
         if parameters["verbose"] and len(losses) > 1:
             print(f"chose {trial.setting}", file=sys.stderr)
         return trial, losses
+
+    def for_more(self, trial: Trial, sources: Sources) -> Setting:
+        """Return the setting of a trial for all examples, where it was chosen by some."""
+        open_filters = self.plan.parameters["filters"] is None and self.plan.parameters["tokens"] is None
+        share = len(sources.training) / max(trial.n_training, 1)
+        return for_more_examples(trial.setting, share) if open_filters else trial.setting
+
+    def _largest(self, tokens: Tokenizer, examples: LabelledExamples) -> int:
+        """Return the size of the largest tokens that are tried: of long lists there would be too many."""
+        if not isinstance(tokens, Items):
+            return LARGEST_TRIED
+        X = examples.X
+        columns = [
+            read_column(read_details(part, self.plan.details)[0])
+            for part in (X.tables(PIECES) if isinstance(X, FileRows) else [X])
+        ]
+        sizes = [np.diff(column.offsets) for column in columns if column.offsets is not None]
+        return largest_size(np.concatenate(sizes), MOST_TRIED, LARGEST_TRIED) if sizes else LARGEST_TRIED
 
     def _may_take_words(self, X: Any) -> bool:
         """Return whether items are phrases, and nothing asked for needs them to be the only tokens."""

@@ -14,6 +14,7 @@ from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
+from clearset.training._initial_tokens import beginnings
 from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
@@ -28,8 +29,13 @@ MOST_SHIFT = 2.0
 SCALE_SETS = 4000
 # Of corrections.
 REFINE_RATE = 0.1
-# The share of its learning rate that the set function keeps once corrections are learned beside it.
+# They have one of so many epochs.
+REFINE_SHARE = 2
+# The share of its learning rate that the set function keeps once few corrections are learned beside it. Fitted to the
+# same labels they make values look more telling than they are, and a set function that learned from them would become
+# steeper and steeper: where half as many tokens as examples are corrected, it stays as it is.
 SETTLED = 0.2
+TOO_MANY = 0.5
 # More examples have more corrections if these are more by this factor.
 MORE_CORRECTIONS = 1.1
 # What a validation loss must fall by, as a share of itself, for training to go on.
@@ -52,6 +58,7 @@ class TokenTask:
     options: Options
     value_unit: float  # a meaningful difference of values, in which training counts them
     pull: float  # how strongly corrections are pulled to 0
+    neutral: float = 0.0  # the value of a token that makes no difference
     max_memory: float = float("inf")  # bytes that tokens may take
 
 
@@ -69,6 +76,8 @@ class FittedTokens:
     validation_losses: FloatArray | None  # of each validation example, weighted
     nothing: FloatArray  # the expected label of an example without tokens: one, or a share of each of several classes
     n_training: int
+    pace: float  # the share of the learning rate that steps of the set function have
+    few: float  # the share of what it keeps of that beside corrections, which is less the more there are
     loss: float  # the best, on validation data where there are some, in the labels' own unit
 
     @property
@@ -102,9 +111,10 @@ def fit_tokens(
     )
     if start is None:
         initial = initial_crossed_set_function(fitting.binning, fitting.layout, **fitting.sizes, rng=rng)
-        initial = _scaled_output(initial, data, task.loss, options.threads, rng)
+        initial, pace = _begun(initial, fitting, task, rng)
         rival_losses = [] if rival is None else rival.first_losses
         stage = schedule if shown is None else _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
+        stage = replace(stage, learning_rate=pace * stage.learning_rate)
         progress = fitting.train(initial, stage, rival=rival_losses)
         best, reached = progress.best, progress.best_loss
         best_epochs: tuple[int, ...] = (progress.best_epoch,)
@@ -113,22 +123,26 @@ def fit_tokens(
     else:
         best, reached = unit.entered(start.plain), start.plain_loss
         progress, best_epochs, first_losses = start.progress, start.stops[:1], start.first_losses
+        pace = start.pace
         worth_refining = True
-    plain, plain_loss = best, reached
+    plain, plain_loss, few = best, reached, 0.0
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
+        # Of epochs that earlier training has shown, as many are best with what it has learned in them.
+        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data))) if shown is None else shown.few
         refined = replace(best, corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
             schedule,
-            learning_rate=SETTLED * options.learning_rate,
+            learning_rate=SETTLED * pace * few * options.learning_rate,
             refinement=Refinement(REFINE_RATE, task.pull),
+            epochs=-(-schedule.epochs // REFINE_SHARE),
             stop_after=stops[1] if stops else None,
         )
         if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
             schedule = _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
-        baseline = reached if fitting.validation is not None else float("inf")
-        progress = fitting.train(refined, schedule, baseline, rival=[] if rival is None else [rival.loss])
+        # Whether they are worth it is for the choice of settings to say, which knows how far validation can tell.
+        progress = fitting.train(refined, schedule, rival=[] if rival is None else [rival.loss])
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best
@@ -165,6 +179,8 @@ def fit_tokens(
         validation_losses,
         nothing,
         len(data),
+        pace,
+        few,
         unit.own(progress.best_loss),
     )
 
@@ -263,13 +279,36 @@ def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
     return function.rescaled(float(found.x), 1.0) if found.fun < loss(0.0) else function
 
 
-def _scaled_output(
-    function: SetFunction, data: TrainingSets, loss: Loss, threads: int, rng: np.random.Generator
-) -> SetFunction:
-    """Make the output calibrator as steep as the initial scores are worth, so that training need not begin with it."""
+def _begun(
+    function: SetFunction, fitting: Fitting, task: TokenTask, rng: np.random.Generator
+) -> tuple[SetFunction, float]:
+    """Return the beginning of least loss, its output as steep as its scores are worth, and the pace of its training.
+
+    Scores of sums are close to each other for sets of usual size, so that the output is steep: a step that changes
+    scores by so much changes the output by more than it would from scores that are means, and what the loss suffers
+    from the noise of steps goes with its square.
+    """
+    data, loss, threads = fitting.data, task.loss, fitting.options.threads
     if isinstance(data.positions, CrossedBlocks):
         chosen = np.arange(min(len(data), SCALE_SETS))  # sets stand in random order
     else:
         chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
-    slope, shift = engine().output_line(function, data, chosen, loss, threads)
-    return function.rescaled(shift, slope)
+    some = data.take(chosen)
+    best, pace, least, usual = function, 1.0, float("inf"), 0.0
+    for beginning in beginnings(function, fitting.binning, tuple(task.trusts), task.neutral):
+        spread = _spread(engine().outputs(beginning.astype(data.dtype), some.placed, threads))
+        usual = usual or spread
+        even = beginning.rescaled(0.0, 1.0 / spread)
+        slope, shift = engine().output_line(even, data, chosen, loss, threads)
+        begun = even.rescaled(shift, slope)
+        outputs = engine().outputs(begun.astype(data.dtype), some.placed, threads).astype(np.float64)
+        reached = float(engine().losses(loss, outputs, some.targets) @ some.weights)
+        if reached < least:
+            best, pace, least = begun, min(1.0, spread / usual) ** 2, reached
+    return best, pace
+
+
+def _spread(outputs: FloatArray) -> float:
+    """Return the spread of outputs, or 1 where they are all the same."""
+    spread = float(outputs.std())
+    return spread if spread > 1e-9 else 1.0

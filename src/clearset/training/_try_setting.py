@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._fit_tokens import FittedTokens, TokenTask, fit_tokens
 from clearset.training._options import Options
 from clearset.training._placed_tokens import TokenExamples
+from clearset.training._shrinkage import SHRINKAGES, choose_shrinkage
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -56,7 +58,7 @@ class Plan:
     details: tuple[str, ...]  # columns that tell something of each item of an example
     loss: Loss  # what to minimise
     parameters: Mapping[str, Any]  # the estimator's parameters
-    shrinkage: float  # examples of the prior that every mean is mixed with
+    shrinkage: float  # examples of the prior that every mean is mixed with; NaN to choose by the labels
     threads: int  # threads of everything that can use several
     max_memory: float = float("inf")  # bytes that tokens may take, where examples are in files
 
@@ -154,8 +156,15 @@ def try_setting(
     if start is None:
         table, out_of_fold = _table(setting, plan, sources)
         names = [feature.name for feature in features]
-        reader = TokenReader(table, names, setting.cover, plan.shrinkage, plan.details, out_of_fold)
+        unknown = isnan(setting.shrinkage)
+        shrinkage = SHRINKAGES[0] if unknown else setting.shrinkage
+        reader = TokenReader(table, names, setting.cover, shrinkage, plan.details, out_of_fold)
         occurrences = _read(reader, sources, plan.threads)
+        if unknown:
+            if sources.folds is not None:
+                labels, weights = sources.training.labels, sources.training.weights
+                reader = choose_shrinkage(reader, occurrences, labels, weights, plan.loss, rng)
+            setting = replace(setting, shrinkage=reader.shrinkage)
     else:
         plain = replace(start.reader.table, corrections=None)
         reader, occurrences = replace(start.reader, table=plain), start.examples.occurrences
@@ -169,6 +178,7 @@ def try_setting(
         Options.of(plan.parameters, plan.threads, width=setting.width),
         _unit(features[0].name, reader.table, sources.training),
         setting.pull,
+        _neutral(features[0].name, plan, sources.training),
         plan.max_memory,
     )
     fitted = fit_tokens(
@@ -185,7 +195,7 @@ def try_setting(
         setting = replace(setting, refine=0)  # no epoch of refinement was better than none
     else:
         tokens = np.flatnonzero(corrected >= 0).astype(np.int32)
-        corrections = Corrections(features[0].name, plan.shrinkage, tokens, amounts)
+        corrections = Corrections(features[0].name, reader.shrinkage, tokens, amounts)
         reader = replace(reader, table=replace(reader.table, corrections=corrections))
     if plan.table is None and plan.loss.name not in ("absolute_error", "quantile"):
         # The intervals of the table are those of the mean of these very labels.
@@ -277,6 +287,15 @@ def _unit(value: str, table: TokenTable, training: LabelledExamples) -> float:
         return 0.1
     mean, spread = Loss("squared_error").scaling(training.labels, training.weights)
     return max(spread, 1e-12 * abs(mean))  # of labels that are all the same, the spread says nothing
+
+
+def _neutral(value: str, plan: Plan, training: LabelledExamples) -> float:
+    """Return the value of a token that makes no difference."""
+    if value == "log_odds":
+        return 0.0
+    if plan.classes is not None and len(plan.classes) > 2:
+        return 1.0 / len(plan.classes)
+    return float(np.average(training.labels, weights=training.weights))
 
 
 def _single(tokens: Tokenizer) -> bool:
