@@ -29,8 +29,8 @@ MOST_SHIFT = 2.0
 SCALE_SETS = 4000
 # Of corrections.
 REFINE_RATE = 0.1
-# They have one of so many epochs.
-REFINE_SHARE = 2
+# So many epochs are enough for them, or half as many as the set function has, if that is more.
+REFINE_EPOCHS = 30
 # The share of its learning rate that the set function keeps once few corrections are learned beside it. Fitted to the
 # same labels they make values look more telling than they are, and a set function that learned from them would become
 # steeper and steeper: where half as many tokens as examples are corrected, it stays as it is.
@@ -136,7 +136,7 @@ def fit_tokens(
             schedule,
             learning_rate=SETTLED * pace * few * options.learning_rate,
             refinement=Refinement(REFINE_RATE, task.pull),
-            epochs=-(-schedule.epochs // REFINE_SHARE),
+            epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 2),
             stop_after=stops[1] if stops else None,
         )
         if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
