@@ -65,7 +65,7 @@ PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("trusts", ["count"], TypeError, "list of Trust"),
     ("trusts", [TRUST], ValueError, "name these too"),
     ("shrinkage", -1, ValueError, "shrinkage must be"),
-    ("shrinkage", None, ValueError, "shrinkage must be"),
+    ("shrinkage", "many", ValueError, "shrinkage must be"),
     ("shrinkage", float("nan"), ValueError, "received nan"),
     ("shrinkage", True, ValueError, "received True"),
     ("keypoints", 1, ValueError, "from 2 to 1000"),
