@@ -33,7 +33,8 @@ REFINE_RATE = 0.1
 REFINE_EPOCHS = 30
 # The share of its learning rate that the set function keeps once few corrections are learned beside it. Fitted to the
 # same labels they make values look more telling than they are, and a set function that learned from them would become
-# steeper and steeper: where half as many tokens as examples are corrected, it stays as it is.
+# steeper and steeper: where half as many tokens as examples are corrected (of several classes each example says one
+# number for each), it stays as it is.
 SETTLED = 0.2
 TOO_MANY = 0.5
 # More examples have more corrections if these are more by this factor.
@@ -130,7 +131,7 @@ def fit_tokens(
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
         # Of epochs that earlier training has shown, as many are best with what it has learned in them.
-        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data))) if shown is None else shown.few
+        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes)) if shown is None else shown.few
         refined = replace(best, corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
             schedule,
