@@ -27,15 +27,81 @@ struct Squares {
   }
 };
 
+// clearset.functions.Interactions: the gradient of the squared parts of a lattice that depend on two inputs or more. With
+// N = sum over inputs of (identity - average along the input), a part of k inputs is multiplied by k, so that N (N - 1) / 2
+// counts its pairs and N (N - 1) (N - 2) / 6 its triples.
+struct Interactions {
+  Table table;
+  int64_t first;
+  std::vector<int32_t> sizes;
+  double pairs, triples;
+  std::vector<double> one, two;  // as long as the lattice
+
+  void add(double factor, const double* parameters, double* gradient) {
+    const int64_t n = static_cast<int64_t>(one.size());
+    for (int64_t member = 0; member < table.rows; ++member) {
+      const int64_t at = table.start + member * table.columns + first;
+      count(parameters + at, one.data());
+      count(one.data(), two.data());
+      double* to = gradient + at;
+      for (int64_t i = 0; i < n; ++i) {
+        two[i] -= one[i];
+        to[i] += factor * pairs / 2.0 * two[i];
+      }
+      if (triples == 0.0) continue;
+      count(two.data(), one.data());
+      for (int64_t i = 0; i < n; ++i) to[i] += factor * triples / 6.0 * (one[i] - 2.0 * two[i]);
+    }
+  }
+
+ private:
+  // N times the values of the lattice.
+  void count(const double* __restrict from, double* __restrict to) const {
+    const int64_t n = static_cast<int64_t>(one.size());
+    const double inputs = static_cast<double>(sizes.size());
+    for (int64_t i = 0; i < n; ++i) to[i] = inputs * from[i];
+    int64_t stride = n;
+    for (const int64_t size : sizes) {
+      stride /= size;
+      if (size == 2) {
+        subtract_halves(from, to, stride);
+        continue;
+      }
+      for (int64_t start = 0; start < n; start += size * stride)
+        for (int64_t i = start; i < start + stride; ++i) {
+          double mean = 0;
+          for (int64_t j = 0; j < size; ++j) mean += from[i + j * stride];
+          mean /= static_cast<double>(size);
+          for (int64_t j = 0; j < size; ++j) to[i + j * stride] -= mean;
+        }
+    }
+  }
+
+  void subtract_halves(const double* __restrict from, double* __restrict to, int64_t stride) const {
+    const int64_t n = static_cast<int64_t>(one.size());
+    for (int64_t start = 0; start < n; start += 2 * stride)
+      for (int64_t i = start; i < start + stride; ++i) {
+        const double mean = 0.5 * (from[i] + from[i + stride]);
+        to[i] -= mean;
+        to[i + stride] -= mean;
+      }
+  }
+};
+
 // clearset.functions.Smoothness: weighed against the running average of the loss.
 class Smoothness {
  public:
-  explicit Smoothness(double strength) : strength_(strength) {}
+  Smoothness(double strength, double at_first) : strength_(strength), at_first_(at_first) {}
   void add(Squares squares) { squares_.push_back(std::move(squares)); }
+  void add(Interactions interactions) { interactions_.push_back(std::move(interactions)); }
 
-  void add_gradient(double loss, const double* parameters, double* gradient) {
+  // `progress` is the share of the steps that are done.
+  void add_gradient(double loss, double progress, const double* parameters, double* gradient) {
     level_ = std::isnan(level_) ? loss : level_ + 0.05 * (loss - level_);
-    for (const Squares& squares : squares_) squares.add(2.0 * strength_ * level_, parameters, gradient);
+    const double share = std::pow(at_first_, std::max(0.0, 1.0 - 2.0 * progress));
+    const double factor = 2.0 * strength_ * share * level_;
+    for (const Squares& squares : squares_) squares.add(factor, parameters, gradient);
+    for (Interactions& interactions : interactions_) interactions.add(factor, parameters, gradient);
   }
 
   template <class Visit>
@@ -44,9 +110,10 @@ class Smoothness {
   }
 
  private:
-  double strength_;
+  double strength_, at_first_;
   double level_ = std::nan("");
   std::vector<Squares> squares_;
+  std::vector<Interactions> interactions_;
 };
 
 // Each step looks at a few of the constraints, drawn from a learned distribution, adds their mean violation to the

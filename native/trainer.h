@@ -34,11 +34,10 @@ struct Pace {
   int threads;
   bool adagrad;
 
+  double progress(int64_t step) const { return static_cast<double>(step) / static_cast<double>(n_steps); }
+
   // The share of the learning rate that is left: it falls to 0.05 by a cosine.
-  double decay(int64_t step) const {
-    const double progress = static_cast<double>(step) / static_cast<double>(n_steps);
-    return 0.05 + 0.95 * (1.0 + std::cos(M_PI * progress)) / 2.0;
-  }
+  double decay(int64_t step) const { return 0.05 + 0.95 * (1.0 + std::cos(M_PI * progress(step))) / 2.0; }
 };
 
 // Sets of a step are cut into at most so many slices; more threads have nothing to do.
@@ -84,7 +83,7 @@ class Trainer {
     corrections_ = std::make_unique<Corrections<T>>(initial, count, classes, rate, pull);
     return corrections_.get();
   }
-  Smoothness& smoothness(double strength) { return smoothness_.emplace(strength); }
+  Smoothness& smoothness(double strength, double at_first) { return smoothness_.emplace(strength, at_first); }
   Smoothness& smoothness() { return smoothness_.value(); }
   TableShape& add_shape(TableShape shape) { return shapes_.emplace_back(std::move(shape)); }
   TableShape& shape(size_t number) { return shapes_.at(number); }
@@ -313,7 +312,7 @@ class Trainer {
     add_up_gradients();
     double* gradient = parameters_.gradient.data();
     if (light_touch_) light_touch_->add_gradient(draws, parameters_.values.data(), gradient);
-    if (smoothness_) smoothness_->add_gradient(loss, parameters_.values.data(), gradient);
+    if (smoothness_) smoothness_->add_gradient(loss, pace_.progress(step_), parameters_.values.data(), gradient);
     const double decay = pace_.decay(step_), rate = pace_.learning_rate * decay;
     // Rho can only rise: were it as quick as phi, it would learn to be flat wherever phi is not yet right, and leave phi
     // without a gradient to get right by.

@@ -78,9 +78,10 @@ class PythonTrainer {
     corrections_ = trainer_.learn_corrections(initial.data(), count, classes, rate, pull);
   }
 
-  void smooth(double strength) {
+  void smooth(double strength, double at_first) {
     check_number("strength", strength, 0);
-    idle().smoothness(strength);
+    check_number("at_first", at_first, 0);
+    idle().smoothness(strength, at_first);
   }
 
   void add_squares(int table, Vector<int32_t> starts, Vector<int32_t> columns, Vector<double> values) {
@@ -97,6 +98,23 @@ class PythonTrainer {
     for (size_t i = 0; i < columns.size(); ++i) check_range("A column", columns.data()[i], 0, where.columns - 1);
     check_finite("values", values.data(), values.size());
     trainer_.smoothness().add({where, copied<int32_t>(starts), copied<int32_t>(columns), copied<double>(values)});
+  }
+
+  void add_interactions(int table, int64_t first, Vector<int32_t> sizes, double pairs, double triples) {
+    const Table& where = table_of(table);
+    if (!trainer_.is_smooth()) refuse("Tell of the strength of smoothness before its interactions.");
+    check_number("pairs", pairs, 0);
+    check_number("triples", triples, 0);
+    check_range("The first column", first, 0, where.columns);
+    check_aligned("sizes", sizes);
+    int64_t vertices = 1;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      check_range("A size", sizes.data()[d], 2, where.columns);
+      vertices *= sizes.data()[d];
+      check_range("The number of vertices", vertices, 1, where.columns - first);
+    }
+    const std::vector<double> empty(static_cast<size_t>(vertices));
+    trainer_.smoothness().add(Interactions{where, first, copied<int32_t>(sizes), pairs, triples, empty, empty});
   }
 
   size_t add_shape(int table, double lower, double upper, Matrix<int64_t> chains, Matrix<int64_t> pinned) {
@@ -284,7 +302,9 @@ void bind_trainer(nb::module_& module, const char* name) {
            nb::arg("values").noconvert(), nb::arg("keypoints").noconvert(), nb::arg("chosen").noconvert().none(),
            nb::arg("targets").noconvert(), nb::arg("weights").noconvert())
       .def("correct", &Class::correct, nb::arg("initial").noconvert(), nb::arg("rate"), nb::arg("pull"))
-      .def("smooth", &Class::smooth, nb::arg("strength"))
+      .def("smooth", &Class::smooth, nb::arg("strength"), nb::arg("at_first"))
+      .def("add_interactions", &Class::add_interactions, nb::arg("table"), nb::arg("first"), nb::arg("sizes").noconvert(),
+           nb::arg("pairs"), nb::arg("triples"))
       .def("add_squares", &Class::add_squares, nb::arg("table"), nb::arg("starts").noconvert(),
            nb::arg("columns").noconvert(), nb::arg("values").noconvert())
       .def("add_shape", &Class::add_shape, nb::arg("table"), nb::arg("lower"), nb::arg("upper"),

@@ -48,7 +48,7 @@ def test_summary(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     tokens = pa.csv.read_csv(folder / "long.csv").num_rows
     assert f"Regression of 'sales', because the label is a number: 600 sets, {tokens:,} tokens." in out
-    assert "2 epochs, best validation loss" in out
+    assert "2 epochs, training loss" in out
     assert f"Saved to {folder / 'new'}" in out.replace("\n", "")
 
 

@@ -56,7 +56,7 @@ def test_what_is_said(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Regression of 'sales', because the label is a number: 600 sets." in out
     assert "features of tokens  star_rating" in out
     assert "price: named by --ignore" in out
-    assert "2 epochs, best validation loss" in out
+    assert "2 epochs, training loss" in out
     assert "warning: 'product' is a feature, but looks like a key" in err
 
 

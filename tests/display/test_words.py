@@ -269,8 +269,8 @@ def test_what_few_training_sets_show_is_drawn_lighter(page: Any) -> None:
     ticks = chart.locator(".tick.middle", has_text="2").first.get_attribute("x")
     assert min(starts) > float(ticks)  # 3 is the last that is supported
     notes = page.locator("#features .feature > .note").all_inner_texts()
-    assert notes[0].endswith("dashed: fewer than 17 training sets have it")
-    assert notes[1].endswith("pale: fewer than 17 training sets have it")
+    assert notes[0].endswith("dashed: fewer than 18 training sets have it")
+    assert notes[1].endswith("pale: fewer than 18 training sets have it")
     assert page.locator("#features .category.thin").inner_text().startswith("b")
 
 

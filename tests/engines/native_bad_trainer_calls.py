@@ -200,7 +200,16 @@ def bad_methods(trainer):
             *[("rate", number, f"rate {message}") for number, message in numbers],
             *[("pull", number, f"pull {message}") for number, message in numbers],
         ],
-        "smooth": [("strength", number, f"strength {message}") for number, message in numbers],
+        "smooth": [
+            (part, number, f"{part} {message}") for part in ("strength", "at_first") for number, message in numbers
+        ],
+        "add_interactions": [
+            *[("table", number, f"table is {number}") for number in (-1, 5, INT32_MAX)],
+            *[("first", number, "first column is") for number in (-1, 2**62, -(2**63))],
+            *[("sizes", ints(2, number), "A size is") for number in (-1, 0, 1, INT32_MAX)],
+            ("sizes", ints(*[2] * 40), "number of vertices is"),
+            *[(part, number, f"{part} {message}") for part in ("pairs", "triples") for number, message in numbers],
+        ],
         "add_squares": [
             *[("table", number, f"table is {number}") for number in (-1, 5, INT32_MAX)],
             ("table", 1, "starts has 6 entries"),

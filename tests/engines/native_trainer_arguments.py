@@ -42,7 +42,7 @@ def trainer_methods(name, dtype):
             **labels(3),
         },
         "correct": {"initial": np.zeros((2, 3)), "rate": 0.1, "pull": 0.01},
-        "smooth": {"strength": 0.1},
+        "smooth": {"strength": 0.1, "at_first": 0.5},
         # Of the table of calibrations: five columns.
         "add_squares": {
             "table": 0,
@@ -50,6 +50,8 @@ def trainer_methods(name, dtype):
             "columns": ints(0, 1, 4),
             "values": np.array([1.0, -1.0, 2.0]),
         },
+        # Of the table of vertices.
+        "add_interactions": {"table": 1, "first": 0, "sizes": ints(2, 2), "pairs": 1.0, "triples": 0.5},
         "add_shape": {
             "table": 0,
             "lower": 0.0,
@@ -81,10 +83,11 @@ def trainer_methods(name, dtype):
         packed = np.arange(2 * N_TOKENS, dtype=np.uint32) << np.uint32(20)
         arguments["packed"] = {"validates": False, "packed": packed, "offsets": longs(0, 100, 200, N_TOKENS), **coding}
         arguments["packed"] |= {name: values for name, values in labels(2).items() if name != "chosen"}
-    shape, smoothness = ("add_shape", "add_half_spaces"), ("smooth", "add_squares")
+    shape, smoothness = ("add_shape", "add_half_spaces"), ("smooth", "add_squares", "add_interactions")
     before = {
         "crossed": ("correct",),
         "add_squares": ("smooth",),
+        "add_interactions": ("smooth",),
         "add_half_spaces": ("add_shape",),
         "begin": shape,
         "epoch": (*smoothness, *shape, "plain", "touch_lightly", "begin"),

@@ -97,9 +97,10 @@ def test_one_block_is_trained_on_as_unpacked_sets_are(example, constraints):
 
 
 @native
-def test_all_engines_train_alike_on_packed_sets(example):
+def test_engines_train_alike_on_packed_sets(example):
+    """But for GPUs, where batches are others: an epoch goes round from one of the sets (cuda/test_quick.py)."""
     data = packed(example)
-    found = [run(engine(name), example, data) for name in available_engines()]
+    found = [run(engine(name), example, data) for name in available_engines() if name != "cuda"]
     for losses, kept in found[1:]:
         np.testing.assert_allclose(losses, found[0][0], rtol=1e-4)
         for name, table in kept.tables.items():

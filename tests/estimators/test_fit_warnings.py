@@ -40,7 +40,7 @@ def test_too_few_epochs(n: int, epochs: int) -> None:
     said = rf"used all {epochs} epoch.*Increase epochs, or learning_rate"
     for model, labels in ((cs.SetRegressor, y), (cs.SetClassifier, y > 1)):
         with pytest.warns(ConvergenceWarning, match=said) as caught:
-            model(epochs=epochs, random_state=0, n_jobs=1).fit(X, labels)
+            model(epochs=epochs, early_stopping=True, random_state=0, n_jobs=1).fit(X, labels)
         assert caught[0].filename == __file__
 
 
@@ -62,7 +62,7 @@ def test_too_low_a_learning_rate(n: int) -> None:
     X, y = rows(n)
     for model, labels in ((cs.SetRegressor, y), (cs.SetClassifier, y > 1)):
         with pytest.warns(ConvergenceWarning):
-            model(learning_rate=1e-4, random_state=0, n_jobs=1).fit(X, labels)
+            model(learning_rate=1e-4, early_stopping=True, random_state=0, n_jobs=1).fit(X, labels)
 
 
 @pytest.mark.parametrize("n", [20, 100, 450, 700])
@@ -88,5 +88,5 @@ def test_defaults_on_made_data_do_not_warn() -> None:
 
 def test_training_that_stopped_early_does_not_warn() -> None:
     X, y = rows(1000)
-    model = cs.SetRegressor(epochs=300, patience=3, random_state=0, n_jobs=1).fit(X, y)
+    model = cs.SetRegressor(epochs=300, early_stopping=True, patience=3, random_state=0, n_jobs=1).fit(X, y)
     assert model.n_iter_ < 300

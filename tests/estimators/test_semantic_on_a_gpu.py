@@ -147,7 +147,7 @@ def test_as_good_as_on_the_cpu(case: Case, tmp_path: Path) -> None:
     # Steps differ by rounding, which may end training an epoch earlier or choose another of two like settings.
     assert loss == pytest.approx(case.loss(on_cpu), rel=0.03)
     assert loss < 0.9 * constant
-    assert np.abs(outputs - on_cpu).mean() < 0.1 * np.abs(on_cpu - on_cpu.mean(axis=0)).mean()
+    assert np.abs(outputs - on_cpu).mean() < 0.2 * np.abs(on_cpu - on_cpu.mean(axis=0)).mean()
     if ours.constraints == "project":
         assert ours.verify()
     assert digest(case.fitted(GPU)) == digest(ours)

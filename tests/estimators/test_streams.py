@@ -135,7 +135,7 @@ def test_scratch_files_are_used_where_memory_is_short(folder, monkeypatch):
     made = []
     start = ScratchArray.__init__
     monkeypatch.setattr(ScratchArray, "__init__", lambda self, *given: made.append(given) or start(self, *given))
-    model, label = make("regression")
+    model, label = make("regression", early_stopping=True)
     model.fit(folder, label)
     assert len(made) == 2  # to train on, and to validate on
 

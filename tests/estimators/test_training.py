@@ -171,9 +171,9 @@ def test_validation_data_choose_the_epoch(curve: Any) -> None:
     """Training labels that are noise, validated by their own opposite: the start is the best there is."""
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(300, 1)), rng.normal(size=300)
-    model = fit(X, y, validation_data=(X, -y), smoothness=0.0, keypoints=50, patience=5, epochs=200)
+    model = fit(X, y, validation_data=(X, -y), smoothness=0.0, keypoints=50, patience=5, epochs=24)
     losses = [entry["validation_loss"] for entry in model.history_]
-    assert len(losses) == model.n_iter_ < 200
+    assert len(losses) == model.n_iter_ < 24
     assert model.best_epoch_ == 1 + int(np.argmin(losses))
     assert model.n_iter_ - model.best_epoch_ == 5
     assert np.mean((model.predict(X) + y) ** 2) == pytest.approx(min(losses), rel=0.05)
@@ -188,15 +188,31 @@ def test_validation_labels_are_in_the_labels_unit(curve: Any) -> None:
 
 def test_a_share_is_kept_for_validation_where_there_is_enough(curve: Any) -> None:
     X, y = curve
-    assert "validation_loss" in fit(X, y, validation_fraction=0.5, epochs=1).history_[0]
+    assert "validation_loss" in fit(X, y, early_stopping=True, validation_fraction=0.5, epochs=1).history_[0]
     assert "validation_loss" not in fit(X, y, early_stopping=False, epochs=1).history_[0]
-    assert "validation_loss" not in fit(X[:20], y[:20], epochs=1).history_[0]
+    assert "validation_loss" not in fit(X[:20], y[:20], early_stopping=True, epochs=1).history_[0]
+
+
+def test_of_many_sets_some_are_held_out_and_of_few_none() -> None:
+    X = np.random.default_rng(0).uniform(size=(10_000, 1))
+    assert "validation_loss" in fit(X, X[:, 0], epochs=1).history_[0]
+    assert "validation_loss" not in fit(X[1:], X[1:, 0], epochs=1).history_[0]
+
+
+def test_the_best_epoch_may_be_one_of_the_beginning() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(300, 1)), rng.normal(size=300)
+    model = fit(X, y, validation_data=(X, -y), smoothness=0.0, keypoints=50, epochs=60)
+    losses = [entry["validation_loss"] for entry in model.history_]
+    assert [entry["epoch"] for entry in model.history_] == list(range(1, len(losses) + 1))
+    assert model.best_epoch_ == 1 + int(np.argmin(losses))
+    assert np.mean((model.predict(X) + y) ** 2) == pytest.approx(min(losses), rel=0.05)
 
 
 def test_early_stopping_can_be_left_out(curve: Any) -> None:
     X, y = curve
     noise = np.random.default_rng(0).normal(size=len(y))
-    stopped = fit(X, noise, validation_fraction=0.5, patience=1, epochs=100)
+    stopped = fit(X, noise, early_stopping=True, validation_fraction=0.5, patience=1, epochs=100)
     assert stopped.n_iter_ < 100
     whole = fit(X, noise, early_stopping=False, patience=1, epochs=30)
     assert (whole.n_iter_, whole.best_epoch_) == (30, 30)
@@ -229,8 +245,8 @@ def test_restarts_keep_the_best(monkeypatch: pytest.MonkeyPatch, curve: Any) -> 
     native = type(engine())
     train, trainer = Fitting.train, native.trainer
 
-    def watched(fitting: Fitting, *arguments: Any) -> Any:
-        found.append(train(fitting, *arguments))
+    def watched(fitting: Fitting, *arguments: Any, **options: Any) -> Any:
+        found.append(train(fitting, *arguments, **options))
         return found[-1]
 
     def watched_trainer(own_engine: Engine, problem: Any, *arguments: Any) -> Any:

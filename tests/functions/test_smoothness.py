@@ -3,21 +3,34 @@ import itertools
 import numpy as np
 import pytest
 
+from clearset.functions import Interactions, Layout, Smoothness
+
 from .example import Example
 
 
+def differences(cube, axes):
+    """Differences of all lattices' neighbours along several axes at once."""
+    for axis in axes:
+        cube = np.diff(cube, axis=axis)
+    return cube
+
+
 def penalty(tables, binning):
-    """Sum of squared bends, feature by feature, and of squared twists, pair by pair of lattice inputs."""
+    """Squared bends, feature by feature, and squared differences of two and of three inputs of a lattice.
+
+    Four features share what ten of them, ten pairs and ten triples may say.
+    """
     total = sum((np.diff(tables[name], n=2, axis=1) ** 2).sum() for name in ("rho.calibrators", "rho.output"))
     for feature, keypoints in zip(binning.features, binning.keypoints, strict=True):
         if keypoints is not None:
             values = tables["phi.calibration"][:, binning.slots_of(feature.name)]
-            total += (np.diff(values, n=2, axis=1) ** 2).sum()
-    for name in ("phi.vertices", "rho.vertices"):
+            total += 4 / 10 * (np.diff(values, n=2, axis=1) ** 2).sum()
+    for name, shares in (("phi.vertices", {2: 6 / 10, 3: 4 / 10}), ("rho.vertices", {2: 1.0})):
         n_inputs = tables[name].shape[1].bit_length() - 1
         cube = tables[name].reshape(-1, *[2] * n_inputs)
-        for one, other in itertools.combinations(range(1, n_inputs + 1), 2):
-            total += (np.diff(np.diff(cube, axis=one), axis=other) ** 2).sum() / 2 ** (n_inputs - 2)
+        for count, share in shares.items():
+            for axes in itertools.combinations(range(1, n_inputs + 1), count):
+                total += share * (differences(cube, axes) ** 2).sum() / 2 ** (n_inputs - count)
     return total
 
 
@@ -34,6 +47,50 @@ def test_gradients_are_those_of_the_squared_bends_and_twists():
         expected = 20.0 / 100.0 * 0.5 * (ends[0] - ends[1]) / 2
         ours = factor * (gradients[name] * way).sum() if name in gradients else 0.0
         assert ours == pytest.approx(expected), name
+
+
+def test_matrices_are_those_of_the_gradients():
+    for example in (Example(), Example(lattice_size=3, width=3)):
+        tables, smoothness = example.scrambled().tables, example.smoothness(1.0)
+        _, gradients = smoothness.gradients(tables, loss=0.5)
+        for name, table in tables.items():
+            matrix = smoothness.matrix(name)
+            assert (matrix is None) == (name not in gradients)
+            if matrix is not None:
+                np.testing.assert_allclose((matrix @ table.T).T, gradients[name], atol=1e-10)
+
+
+def test_lattices_of_any_size_are_penalised_for_what_does_not_add_up():
+    rng = np.random.default_rng(0)
+    sizes = (3, 2, 4)
+    lattice = Interactions(0, sizes, pairs=1.0, triples=1.0)
+    axes = [rng.normal(size=size) for size in sizes]
+    added = axes[0][:, None, None] + axes[1][:, None] + axes[2]
+    of_two = np.multiply.outer(axes[0] - axes[0].mean(), axes[1] - axes[1].mean())[..., None] + 0 * added
+    of_three = of_two * (axes[2] - axes[2].mean())
+    for part, times in ((added, 0.0), (of_two, 1.0), (of_three, 4.0)):
+        # A part of three inputs has three pairs and a triple.
+        np.testing.assert_allclose(lattice.gradient(part.reshape(1, -1))[0], times * part.ravel(), atol=1e-12)
+
+
+def test_ensembles_are_as_smooth_as_what_they_say_together():
+    example = Example()
+    twisted = np.tile([1.0, -1.0, -1.0, 1.0], 2)
+    alone = Smoothness(example.binning, Layout((2,) * 4, ((0, 1),)), 1.0, 1.0, **example.sizes)
+    both = Smoothness(example.binning, Layout((2,) * 4, ((0, 1), (2, 3))), 1.0, 1.0, **example.sizes)
+    tables = {"phi.vertices": twisted[None, :4]}
+    of_one = (alone.matrix("phi.vertices") @ tables["phi.vertices"].T).T
+    of_both = (both.matrix("phi.vertices") @ twisted[None].T).T
+    np.testing.assert_allclose(of_both[:, :4], of_one / 4)
+
+
+def test_strength_rises_in_the_first_half():
+    example = Example()
+    shares = []
+    for progress in (0.0, 0.25, 0.5, 1.0):
+        smoothness = Smoothness(example.binning, example.layout, 1.0, 1.0, **example.sizes, at_first=0.01)
+        shares.append(smoothness.gradients(example.initial().tables, 1.0, progress)[0] / 2.0)
+    assert shares == pytest.approx([0.01, 0.1, 1.0, 1.0])
 
 
 def test_linear_functions_have_no_penalty():

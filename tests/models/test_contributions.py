@@ -53,7 +53,7 @@ def explained(kind, labels, width):
         options = {"tokens": cs.Items(), "features": [value, "count", "tokens"], "refine": False, "cross_fit": None}
         model, X = estimator(width=width, **options, **QUICK), BASKETS
     model.fit(X, y)
-    randomise(model.set_function_, np.random.default_rng(width))
+    randomise(model.set_function_, np.random.default_rng(10 + width))
     return model, model.explain(X)
 
 

@@ -36,14 +36,28 @@ def test_numeric_calibrators_are_straight_lines():
     np.testing.assert_allclose(calibration, straight)
 
 
-def test_leanings_are_the_signs_of_covariances():
+def test_leanings_are_slopes_of_least_squares():
     example = Example()
     words, offsets = np.nan_to_num(example.data.values[:, 1], nan=0.0), example.data.offsets
     rising = np.add.reduceat(words, offsets[:-1]) / np.diff(offsets)
     targets = np.stack([rising, -rising, np.zeros(len(rising))], axis=1)
-    signs = leanings(example.binning, example.positions, targets - targets.mean(axis=0))
-    assert signs.shape == (3, 4)
-    assert signs[:, 1].tolist() == [1.0, -1.0, 0.0]
+    weights = np.ones(len(rising))
+    slopes = leanings(example.binning, example.positions, targets - targets.mean(axis=0), weights)
+    assert slopes.shape == (3, 4)
+    np.testing.assert_allclose(slopes[:, 1], [1.0, -1.0, 0.0], atol=1e-9)
+    # Where one feature goes with another, only that one has a slope which the labels go with.
+    assert np.abs(slopes[0, [0, 2, 3]]).max() < 0.4
+
+
+def test_leanings_count_weights_as_repetitions():
+    example = Example()
+    rng = np.random.default_rng(0)
+    weights, labels = rng.integers(1, 4, 80).astype(float), rng.normal(size=80)
+    repeated = np.repeat(np.arange(80), weights.astype(int))
+    centred = labels - np.average(labels, weights=weights)
+    one = leanings(example.binning, example.positions, (weights * centred)[:, None], weights)
+    other = leanings(example.binning, example.positions.take(repeated), centred[repeated, None], np.ones(len(repeated)))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_undeclared_features_start_as_they_lean_and_on_both_sides_of_a_wider_function():

@@ -6,36 +6,63 @@ from clearset.sets import Feature, Trust
 from clearset.training import choose_layout
 
 
-def layout(n, lattices="auto", lattice_size=2, trusts=(), seed=0, **sizes):
+def layout(n, lattices="auto", lattice_size=2, trusts=(), pairs=None, **sizes):
     features = [Feature(f"f{d}", lattice_size=sizes.get(f"f{d}")) for d in range(n)]
-    rng = np.random.default_rng(seed)
-    return choose_layout(features, trusts, lattices=lattices, lattice_size=lattice_size, rng=rng)
+    strengths = np.zeros((n, n))
+    for (one, other), strength in (pairs or {}).items():
+        strengths[one, other] = strengths[other, one] = strength
+    sizes = [feature.lattice_size or lattice_size for feature in features]
+    return choose_layout(sizes, features, trusts, lattices, strengths)
 
 
 def test_few_features_share_one_lattice():
-    assert layout(8) == Layout.full((2,) * 8)
+    assert layout(10) == Layout.full((2,) * 10)
     assert layout(3, lattice_size=3, f1=4) == Layout.full((3, 4, 3))
     assert layout(12, "full") == Layout.full((2,) * 12)
 
 
-@pytest.mark.parametrize("n", [9, 20, 23])
-def test_many_features_are_dealt_to_an_ensemble_three_times_over(n):
-    ensemble = layout(n)
-    assert all(len(subset) == 5 and list(subset) == sorted(subset) for subset in ensemble.subsets)
-    assert min(sum(d in subset for subset in ensemble.subsets) for d in range(n)) >= 3
-    assert ensemble != layout(n, seed=1)
+@pytest.mark.parametrize("n", [11, 20, 23])
+def test_many_features_without_interactions_are_in_one_lattice_each(n):
+    subsets = layout(n).subsets
+    assert sorted(d for subset in subsets for d in subset) == list(range(n))
+    assert max(map(len, subsets)) == 7
+
+
+def test_pairs_that_the_labels_go_with_share_a_lattice():
+    rng = np.random.default_rng(0)
+    for n in (11, 16, 25):
+        chosen = [tuple(int(d) for d in rng.choice(n, 2, replace=False)) for _ in range(n // 3)]
+        subsets = layout(n, pairs={pair: float(rng.uniform(1, 100)) for pair in chosen}).subsets
+        assert all(any(set(pair) <= set(subset) for subset in subsets) for pair in chosen)
+        assert set().union(*subsets) == set(range(n))
+        assert all(list(subset) == sorted(subset) and len(subset) <= 7 for subset in subsets)
+
+
+def test_what_goes_with_all_others_is_in_every_lattice():
+    everywhere = {(0, d): 10.0 for d in range(1, 15)}
+    subsets = layout(15, pairs=everywhere).subsets
+    assert all(0 in subset for subset in subsets)
+    assert set().union(*subsets) == set(range(15))
+
+
+def test_an_ensemble_has_a_bounded_number_of_lattices():
+    n = 30
+    everything = {(one, other): 1.0 for one in range(n) for other in range(one)}
+    assert len(layout(n, pairs=everything).subsets) <= 3 * -(-n // 7) + 1
 
 
 def test_larger_lattices_have_fewer_features():
     ensemble = layout(6, "ensemble", lattice_size=4)
-    assert {len(subset) for subset in ensemble.subsets} == {2}
-    assert {len(subset) for subset in layout(4, "ensemble", lattice_size=6).subsets} == {1}
+    assert {len(subset) for subset in ensemble.subsets} == {3}
+    assert {len(subset) for subset in layout(4, "ensemble", lattice_size=12).subsets} == {1}
 
 
 @pytest.mark.parametrize("shape", ["edgeworth", "trapezoid"])
 def test_trusted_features_meet_what_says_how_far(shape):
-    for seed in range(10):
-        ensemble = layout(30, trusts=[Trust("f3", by="f17", shape=shape)], seed=seed)
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        pairs = {tuple(rng.choice(30, 2, replace=False).tolist()): 1.0 for _ in range(12)}
+        ensemble = layout(30, trusts=[Trust("f3", by="f17", shape=shape)], pairs=pairs)
         assert any({3, 17} <= set(subset) for subset in ensemble.subsets)
         if shape == "trapezoid":
             # A lattice with the second alone would move both ends of the first the same way.

@@ -38,13 +38,14 @@ def summary(
 
 
 def _loss(model: Model, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> str:
-    history = model.record.history
-    losses = [epoch["validation_loss"] for epoch in history if epoch.get("validation_loss") is not None]
-    if not losses:
+    record = model.record
+    if not record.history:
         return ""
+    losses = [epoch["validation_loss"] for epoch in record.history if epoch.get("validation_loss") is not None]
+    said = f"best validation loss {min(losses):.4g}" if losses else f"training loss {record.history[-1]['loss']:.4g}"
     constant = _loss_of_a_constant(model.link.loss, y, weights)
     beside = "" if constant is None else f" (a constant: {constant:.4g})"
-    return f", best validation loss {min(losses):.4g}{beside}"
+    return f", {said}{beside}"
 
 
 def _loss_of_a_constant(loss: str, y: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> float | None:

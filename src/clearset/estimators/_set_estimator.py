@@ -14,7 +14,17 @@ from clearset.estimators._class_weight import class_factors, weigh
 from clearset.estimators._fit_warnings import warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import DEVICES, ModelEstimator, check_device, check_pair
-from clearset.estimators._parameter_rules import Flag, Memory, Number, OneOf, Rule, Whole, check_parameters, make_rng
+from clearset.estimators._parameter_rules import (
+    Either,
+    Flag,
+    Memory,
+    Number,
+    OneOf,
+    Rule,
+    Whole,
+    check_parameters,
+    make_rng,
+)
 from clearset.estimators._restored_on_failure import restored_on_failure
 from clearset.estimators._streams import check_alone, read_training_stream, sets_of, shared_random_state
 from clearset.functions import Link, Loss
@@ -39,11 +49,16 @@ from clearset.training import (
     Options,
     Progress,
     SetTask,
+    choose_batch_size,
+    choose_epochs,
     continued,
     fit_set_function,
     hold_out,
     progress_bar,
 )
+
+# From so many sets on some are held out to choose the epoch by, unless that is asked for or refused.
+HOLDS_OUT = 10_000
 
 
 @dataclass(eq=False, repr=False)
@@ -66,15 +81,22 @@ class SetEstimator(ModelEstimator, ABC):
         The number of vertices of phi's lattices along each feature, unless its `Feature` has a number of its own.
     lattices : {"auto", "full", "ensemble"}
         ``"full"`` is one lattice over all features, ``"ensemble"`` many small lattices over a few features each.
-        ``"auto"`` is full for up to 8 features with a lattice size of 2.
+        The labels say which features share one. ``"auto"`` is full for up to 10 features with a lattice size of 2.
+    epochs : int or "auto"
+        The number of passes over the training sets; ``"auto"`` is 70, and up to 200 where these are fewer than 2,000
+        steps. From 25 on, training is begun three times from different initial values, for a fifth of the epochs at
+        most, and the best goes on. Where all are used while the loss is still falling noticeably, `fit` gives a
+        ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
-        The number of sets of one step. ``"auto"`` is a sixteenth of the training sets, from 32 to 1024.
+        The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.
     validation_fraction : float
         The share of the training sets that are held out for early stopping, unless `fit` is given validation data.
         Where this would be fewer than 50 sets, none are held out and all epochs are run.
-    early_stopping : bool
+    early_stopping : bool or "auto"
         Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one.
-        Otherwise all epochs are run on all sets, and the loss on given validation data is only recorded.
+        Otherwise all epochs are run on all sets, and the loss on given validation data is only recorded. ``"auto"``
+        stops early on validation data that `fit` is given, and holds some out from 10,000 sets on: of fewer, each is
+        worth more in training, where `smoothness` keeps the function from following noise.
     restarts : int
         The number of trainings from different initial values. The best on validation data is kept, or on the training
         data where there are none.
@@ -105,6 +127,8 @@ class SetEstimator(ModelEstimator, ABC):
 
     _rules: ClassVar[dict[str, Rule]] = ModelEstimator._rules | {
         "width": Whole(1, MAX_WIDTH),
+        "epochs": Either(Whole(1), OneOf(("auto",))),
+        "early_stopping": Either(Flag(), OneOf(("auto",))),
         "lattice_size": Whole(2, 1000),
         "lattices": OneOf(("auto", "full", "ensemble")),
         "validation_fraction": Number(0.0, 1.0),
@@ -127,10 +151,10 @@ class SetEstimator(ModelEstimator, ABC):
     constraints: str = "project"
     smoothness: float = 100.0
     learning_rate: float = 0.03
-    epochs: int = 200
+    epochs: int | Literal["auto"] = "auto"
     batch_size: int | Literal["auto"] = "auto"
     validation_fraction: float = 0.1
-    early_stopping: bool = True
+    early_stopping: bool | Literal["auto"] = "auto"
     patience: int = 30
     restarts: int = 1
     warm_start: bool = False
@@ -222,18 +246,20 @@ class SetEstimator(ModelEstimator, ABC):
         validation: LabelledSets | None = None
         if validation_data is not None:
             validation = self._validation(validation_data, features, link, factors)
-        elif self.early_stopping:
+        elif self.early_stopping and (self.early_stopping != "auto" or len(data) >= HOLDS_OUT):
             stratify, fraction = link.classes is not None, self.validation_fraction
             chosen, held = hold_out(data.labels, None, fraction, rng, stratify=stratify)
             if len(held):
                 data, validation = data[chosen], data[held]
         del y, sample_weight, labels, weights  # with many sets, copies that are not needed any more
+        batch_size = choose_batch_size(self.batch_size, len(data), share=64, largest=1024)
+        parameters["epochs"] = choose_epochs(self.epochs, len(data), batch_size)
         task = SetTask(
             features,
             trusts,
             link.n_outputs,
             self._loss(),
-            self.batch_size,
+            batch_size,
             Options.of(parameters, count_threads(self.n_jobs)),
             float("inf") if stream is None else memory_limit(self.max_memory),
         )
@@ -255,7 +281,7 @@ class SetEstimator(ModelEstimator, ABC):
             n_features_in=int(self.n_features_in_),
             set_columns=tuple(name for name in feature_columns(features) if sets.is_of_sets(name)),
         )
-        warn_of_training(record, self.epochs, stacklevel=4)
+        warn_of_training(record, parameters["epochs"], stacklevel=4)
         return self
 
     def _read_again(self, X: Any, start: SetModel) -> SetSource:

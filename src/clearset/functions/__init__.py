@@ -3,6 +3,7 @@
 from clearset.functions._certificate import Certificate, Check, Promise
 from clearset.functions._declared_constraints import lattice_direction, monotonic_name, shape_name, trust_name
 from clearset.functions._function import Rho, SetFunction
+from clearset.functions._interactions import Interactions
 from clearset.functions._layout import MAX_VERTICES, Layout
 from clearset.functions._link import Link
 from clearset.functions._losses import CLASSIFICATION_LOSSES, CROSSED_LOSSES, REGRESSION_LOSSES, Loss
@@ -17,6 +18,7 @@ __all__ = [
     "REGRESSION_LOSSES",
     "Certificate",
     "Check",
+    "Interactions",
     "Layout",
     "Link",
     "Loss",

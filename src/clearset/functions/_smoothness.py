@@ -1,26 +1,34 @@
 """Smoothness: a penalty on bends and interactions that few sets speak for."""
 
-from itertools import combinations
-from math import prod
+from math import comb, prod
 
 import numpy as np
 from scipy import sparse
 
+from clearset.functions._interactions import Interactions
 from clearset.functions._layout import Layout
 from clearset.functions._shape_constraints import Tables
-from clearset.functions.projections import edgeworth_rows
 from clearset.sets import Binning
+
+# Bends of all calibrators together, and interactions of all pairs and of all triples of features together, may say as
+# much as those of so many features, pairs and triples of which each has a penalty of 1.
+SHARED_BY = 10
 
 
 class Smoothness:
-    """The squared bends of calibrators and twists of lattices, weighed against the loss as a prior would be.
+    """The squared bends of calibrators and interactions in lattices, weighed against the loss as a prior would be.
 
     A bend is the second difference of neighbouring values of a calibrator, v[i - 1] - 2 v[i] + v[i + 1]. A twist is the
-    second difference across two inputs of a lattice, v[1, 1] - v[0, 1] - v[1, 0] + v[0, 0], on average over the other
-    inputs. Both are 0 for a linear function. If labels scatter around the function by a mean loss of s, and bends and
-    twists around 0, then the likeliest function minimises the mean loss over n sets plus ``strength * s / n`` times the
-    sum of their squares. So the penalty fades with more sets, and with labels that the function explains without a
-    remainder.
+    second difference across two inputs of a lattice, v[1, 1] - v[0, 1] - v[1, 0] + v[0, 0], a third difference that
+    across three of them. All are 0 for functions in which effects are straight and add up. If labels scatter around the
+    function by a mean loss of s, and what is penalised around 0, then the likeliest function minimises the mean loss
+    over n sets plus ``strength * s / n`` times the sum of squares. So the penalty fades with more sets, and with labels
+    that the function explains without a remainder. The more features there are, the less is expected of each one, of
+    each pair and of each triple, so that a function of many features is as smooth as one of few.
+
+    A strong penalty would keep training that starts from nothing from finding interactions that reduce the loss only
+    once they are large: the loss, and with it the penalty, would stay high. So the strength may rise from a share of it
+    to the whole in the first half of the steps.
 
     Parameters
     ----------
@@ -36,40 +44,94 @@ class Smoothness:
         Scores of each token, K.
     rho_keypoints : int
         Keypoints of rho's calibrators.
+    at_first : float, default=1.0
+        The share of the strength with which training begins.
 
     Attributes
     ----------
     strength : float
         The weight of the penalty for each set.
+    at_first : float
+        The share of the strength with which training begins.
     squares : dict of str to sparse array
-        For every table that has a penalty the matrix Q of its rows' penalty ``v @ Q @ v``.
+        For every table of calibrators the matrix Q of its rows' penalty ``v @ Q @ v``.
+    interactions : dict of str to tuple of Interactions
+        For every table of lattices that has a penalty that of each lattice.
     level : ndarray of shape (1,)
         The running average of the loss, NaN before the first step.
     """
 
     def __init__(
-        self, binning: Binning, layout: Layout, strength: float, n_sets: float, *, width: int, rho_keypoints: int
+        self,
+        binning: Binning,
+        layout: Layout,
+        strength: float,
+        n_sets: float,
+        *,
+        width: int,
+        rho_keypoints: int,
+        at_first: float = 1.0,
     ) -> None:
-        self.strength = strength / n_sets
+        self.strength, self.at_first = strength / n_sets, at_first
         self.level = np.full(1, np.nan)
-        lattices = [_twists([layout.sizes[d] for d in subset]) for subset in layout.subsets]
         line = _bends(rho_keypoints, [slice(0, rho_keypoints)])
+        shares = [comb(layout.n_features, count) / SHARED_BY for count in (1, 2, 3)]
         rows = {
-            "phi.calibration": _bends(binning.n_slots, _numeric_slots(binning)),
-            "phi.vertices": sparse.block_diag(lattices, format="csr"),
+            "phi.calibration": np.sqrt(shares[0]) * _bends(binning.n_slots, _numeric_slots(binning)),
             "rho.calibrators": line,
-            "rho.vertices": _twists([2] * width),
             "rho.output": line,
         }
         self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
+        # Phi is the mean of its lattices, each of which may say so much more.
+        scale = len(layout.subsets) ** 2
+        lattices = [
+            _interactions(first, tuple(layout.sizes[d] for d in subset), shares[1] / scale, shares[2] / scale)
+            for first, subset in zip(layout.vertex_offsets, layout.subsets, strict=False)
+        ]
+        of_tables = {"phi.vertices": lattices, "rho.vertices": [_interactions(0, (2,) * width, 1.0, 0.0)]}
+        self.interactions = {
+            name: tuple(lattices)
+            for name, lattices in of_tables.items()
+            if any(len(lattice.sizes) > 1 for lattice in lattices)
+        }
 
-    def gradients(self, tables: Tables, loss: float) -> tuple[float, dict[str, np.ndarray]]:
-        """Return the penalty's gradient by each table that has one, and a factor that all of them have in common."""
-        # The running average of `loss`, the mean loss of each step, is the scatter of labels.
+    def gradients(self, tables: Tables, loss: float, progress: float = 1.0) -> tuple[float, dict[str, np.ndarray]]:
+        """Return the penalty's gradient by each table that has one, and a factor that all of them have in common.
+
+        Parameters
+        ----------
+        tables : dict of str to ndarray
+            The tables of a set function.
+        loss : float
+            The mean loss of the step; its running average is the scatter of labels.
+        progress : float, default=1.0
+            The share of the steps that are done.
+        """
         level = float(self.level[0])
         self.level[0] = level = loss if np.isnan(level) else level + 0.05 * (loss - level)
         gradients = {name: (squares @ tables[name].T).T for name, squares in self.squares.items()}
-        return 2.0 * self.strength * level, gradients
+        for name, lattices in self.interactions.items():
+            gradients[name] = np.zeros_like(tables[name])
+            for lattice in lattices:
+                gradients[name][:, lattice.columns] = lattice.gradient(tables[name][:, lattice.columns])
+        share = self.at_first ** max(0.0, 1.0 - 2.0 * progress)
+        return 2.0 * self.strength * share * level, gradients
+
+    def matrix(self, name: str) -> sparse.csr_array | None:
+        """Return the matrix Q of the penalty ``v @ Q @ v`` of a table's rows; None where there is none."""
+        if name in self.squares:
+            return self.squares[name]
+        lattices = self.interactions.get(name)
+        if lattices is None:
+            return None
+        return sparse.csr_array(sparse.block_diag([lattice.matrix() for lattice in lattices], format="csr"))
+
+
+def _interactions(first: int, sizes: tuple[int, ...], twists: float, thirds: float) -> Interactions:
+    """Return the penalty of a lattice: weights of the mean squared twist and third difference of lattices of size 2."""
+    # Between -1 and 1, a product of two inputs has twists of 4, and one of three third differences of 8.
+    n_vertices = prod(sizes)
+    return Interactions(first, sizes, 16.0 * twists / n_vertices, 64.0 * thirds / n_vertices)
 
 
 def _numeric_slots(binning: Binning) -> list[slice]:
@@ -88,14 +150,3 @@ def _bends(size: int, lines: list[slice]) -> sparse.csr_array:
     columns = np.concatenate([middles - 1, middles, middles + 1])
     values = np.repeat([1.0, -2.0, 1.0], len(middles))
     return sparse.csr_array((values, (np.tile(rows, 3), columns)), shape=(len(middles), size))
-
-
-def _twists(sizes: list[int]) -> sparse.csr_array:
-    """Return a row for each twist of a lattice, scaled so that those of one pair of inputs count as one."""
-    parts = []
-    for one, other in combinations(range(len(sizes)), 2):
-        rows = edgeworth_rows(sizes, one, other)
-        places = (np.repeat(np.arange(len(rows)), rows.indices.shape[1]), rows.indices.ravel())
-        values = rows.coefficients.ravel() / np.sqrt(len(rows))
-        parts.append(sparse.csr_array((values, places), shape=(len(rows), prod(sizes))))
-    return sparse.vstack(parts, format="csr") if parts else sparse.csr_array((0, prod(sizes)))

@@ -71,7 +71,7 @@ class Explanation(ExplanationSequence):
     >>> import pyarrow as pa
     >>> import clearset as cs
     >>> products = pa.table({"stars": [[5, 4], [1], [5, 5, 5], [2, 3]]})
-    >>> model = cs.SetRegressor(random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
+    >>> model = cs.SetRegressor(["stars"], random_state=0).fit(products, [120.0, 20.0, 180.0, 60.0])
     >>> explanation = model.explain(products)
     >>> explanation
     Explanation(4 sets, 8 tokens)

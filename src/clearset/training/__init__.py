@@ -20,7 +20,8 @@ from clearset.training._joint import JointSets, Part, train_jointly
 from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
-from clearset.training._options import Options, choose_batch_size
+from clearset.training._options import Options, choose_batch_size, choose_epochs
+from clearset.training._pair_strengths import pair_strengths
 from clearset.training._prepared import DOUBLE_PRECISION_VALUES, SET_BYTES, LabelledSets
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
@@ -53,6 +54,7 @@ __all__ = [
     "checkpointed",
     "choose",
     "choose_batch_size",
+    "choose_epochs",
     "choose_layout",
     "continued",
     "count_sets",
@@ -68,6 +70,7 @@ __all__ = [
     "initial_set_function",
     "larger_tokens",
     "leanings",
+    "pair_strengths",
     "progress_bar",
     "read_groups",
     "run_epochs",

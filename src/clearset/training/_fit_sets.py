@@ -7,16 +7,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import MOST_LANES, TrainingSets, processes
-from clearset.functions import Layout, Loss, SetFunction, enough
+from clearset.engines import MOST_LANES, Schedule, TrainingSets, processes
+from clearset.functions import Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
-from clearset.training._lattices import choose_layout
+from clearset.training._lattices import choose_layout, is_full, most_vertices
 from clearset.training._missing import fill_missing
 from clearset.training._nothing import expected_of_nothing
-from clearset.training._options import Options, choose_batch_size
+from clearset.training._options import Options
+from clearset.training._pair_strengths import pair_strengths
 from clearset.training._prepared import LabelledSets, prepare
 from clearset.training._support import find_support, is_promised, smallest_supported
 
@@ -24,6 +25,12 @@ FloatArray = npt.NDArray[np.float64]
 
 # Of fewer sets gradients are added up at once.
 LEAST_SETS_OF_LANES, LEAST_LANES = 1000, 4
+# What begins without a function begins with so much of the smoothness.
+SMOOTHNESS_AT_FIRST = 0.1
+# So many trainings are begun, for such a share of the epochs each but not many more than so many steps, and the best
+# goes on: now and then one ends in a function from which small steps lead no further. Short trainings are one.
+STARTS, START_SHARE, START_STEPS = 3, 0.2, 1000
+SHORT_TRAINING = 25
 # So many sets say which way the label goes with a feature.
 LEANING_SETS = 10_000
 
@@ -36,7 +43,7 @@ class SetTask:
     trusts: Sequence[Trust]  # which feature says how far to trust which
     outputs: int  # set functions side by side: 1, or one for each class
     loss: Loss  # what to minimise
-    batch_size: int | str  # sets of one step, or ``"auto"``: a sixteenth of the training sets, from 32 to 1024
+    batch_size: int  # sets of one step
     options: Options  # the form of the set function and how to train it
     max_memory: float = float("inf")  # bytes that sets may take while they are read and trained on
 
@@ -63,27 +70,31 @@ def fit_set_function(
     if start is None:
         observed = Observed.of(data.sets, task.features, data.all_weights).gathered(processes().gather)
         binning = Binning.of_observed(observed, options.keypoints).for_shapes(task.trusts)
-        layout = choose_layout(
-            task.features, task.trusts, lattices=options.lattices, lattice_size=options.lattice_size, rng=rng
-        )
+        sizes = [feature.lattice_size or options.lattice_size for feature in task.features]
+        n_vertices = most_vertices(sizes, options.lattices)
     else:
-        binning, layout = start.binning, start.function.layout
+        binning, n_vertices = start.binning, start.function.layout.n_vertices
     unit = Unit.of(task.loss, data.labels, data.weights)
-    batch_size = choose_batch_size(task.batch_size, len(data), share=16, largest=1024)
-    n_lanes = _lanes(task, data, binning, layout, batch_size)
+    n_lanes = _lanes(task, data, binning, n_vertices)
     training, validating, sample = prepare(binning, unit, data, validation, rng, task.max_memory, n_lanes)
+    if start is None:
+        targets = _output_targets(sample, task.outputs)
+        full = is_full(sizes, options.lattices)
+        strengths = np.zeros(2 * [len(sizes)]) if full else pair_strengths(binning, sample, targets)
+        layout = choose_layout(sizes, task.features, task.trusts, options.lattices, strengths)
+    else:
+        layout = start.function.layout
     fitting = Fitting(
-        binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch
+        *(binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch)
     )
-    schedule = options.schedule(batch_size)
+    schedule = options.schedule(task.batch_size)
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
         leaning = _leanings(binning, sample, task.outputs)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
-            initial = initial_set_function(binning, layout, leaning, **fitting.sizes, rng=rng)
-            attempts.append(fitting.train(initial, schedule))
+            attempts.append(_attempt(fitting, schedule, leaning))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
@@ -95,14 +106,43 @@ def fit_set_function(
     return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
 
 
-def _lanes(task: SetTask, data: LabelledSets, binning: Binning, layout: Layout, batch_size: int) -> int:
+def _attempt(fitting: Fitting, schedule: Schedule, leaning: FloatArray) -> Progress[SetFunction]:
+    """Train from several initial values for a while, and go on with the best."""
+    n_starts = 1 if schedule.epochs < SHORT_TRAINING else STARTS
+    # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
+    drawn = [
+        initial_set_function(fitting.binning, fitting.layout, leaning, **fitting.sizes, rng=fitting.rng)
+        for _ in range(n_starts)
+    ]
+    if n_starts == 1:
+        return fitting.train(drawn[0], schedule, at_first=SMOOTHNESS_AT_FIRST)
+    steps = schedule.steps(fitting.data.total) // schedule.epochs
+    epochs = min(round(START_SHARE * schedule.epochs), -(-START_STEPS // steps))
+    begun: list[Progress[SetFunction]] = []
+    for initial in drawn:
+        begun.append(fitting.train(initial, replace(schedule, epochs=epochs), at_first=SMOOTHNESS_AT_FIRST))
+        if begun[-1].interrupted:
+            break
+    first = min(begun, key=lambda start: start.best_loss)
+    if begun[-1].interrupted:
+        first.interrupted = True
+        return first
+    rest = fitting.train(first.best, replace(schedule, epochs=schedule.epochs - epochs), epochs_before=epochs)
+    rest.history = first.history + rest.history
+    rest.best_epoch += epochs
+    if fitting.validation is not None and schedule.patience is not None and first.best_loss <= rest.best_loss:
+        rest.best, rest.best_loss, rest.best_epoch = first.best, first.best_loss, first.best_epoch
+    return rest
+
+
+def _lanes(task: SetTask, data: LabelledSets, binning: Binning, n_vertices: int) -> int:
     """Return by how many lanes gradients are added up: each has more work than adding its gradient; 0 for few sets."""
     if len(data) < LEAST_SETS_OF_LANES and processes().count == 1:
         return 0
     width, keypoints = task.options.width, task.options.rho_keypoints
     of_rho = width * keypoints + 2**width + keypoints
-    gradient = task.outputs * (width * (2 * binning.n_slots + layout.n_vertices) + of_rho)
-    tokens = batch_size * float(np.maximum(data.sizes, 1).mean())
+    gradient = task.outputs * (width * (2 * binning.n_slots + n_vertices) + of_rho)
+    tokens = task.batch_size * float(np.maximum(data.sizes, 1).mean())
     count = MOST_LANES
     while count > LEAST_LANES and tokens < count * max(256, gradient):
         count //= 2
@@ -126,7 +166,7 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
 
 def _leanings(binning: Binning, sample: TrainingSets, outputs: int) -> FloatArray:
     some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
-    return leanings(binning, some.placed, _output_targets(some, outputs))
+    return leanings(binning, some.placed, _output_targets(some, outputs), some.weights)
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:

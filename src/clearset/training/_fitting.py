@@ -86,23 +86,43 @@ class Fitting:
         return {"width": self.options.width, "rho_keypoints": self.options.rho_keypoints}
 
     def train(
-        self, initial: SetFunction, schedule: Schedule, baseline: float = float("inf"), rival: Sequence[float] = ()
+        self,
+        initial: SetFunction,
+        schedule: Schedule,
+        baseline: float = float("inf"),
+        rival: Sequence[float] = (),
+        *,
+        at_first: float = 1.0,
+        epochs_before: int = 0,
     ) -> Progress[SetFunction]:
-        """Train from initial values; the history, and that of a rival, are in the labels' own unit."""
+        """Train from initial values; the history, and that of a rival, are in the labels' own unit.
+
+        Training begins with a share of the smoothness, `at_first`. Epochs are counted on from those before.
+        """
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
-        smoothness = Smoothness(self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes)
+        smoothness = Smoothness(
+            self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes, at_first=at_first
+        )
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)
         rival = [self.unit.entered_loss(loss) for loss in rival]
-        kept_by = keeper(trainer, self.rng, lambda: self._parts(initial, schedule))
-        progress = run_epochs(trainer, schedule, self._report, baseline=baseline, rival=rival, keeper=kept_by)
-        progress.history = [self.unit.reported(entry) for entry in progress.history]
+        kept_by = keeper(trainer, self.rng, lambda: self._parts(initial, schedule, at_first))
+
+        def counted(entry: dict[str, float]) -> dict[str, float]:
+            return self.unit.reported({**entry, "epoch": entry["epoch"] + epochs_before})
+
+        def report(entry: dict[str, float]) -> None:
+            if self.on_epoch is not None:
+                self.on_epoch(counted(entry))
+
+        progress = run_epochs(trainer, schedule, report, baseline=baseline, rival=rival, keeper=kept_by)
+        progress.history = [counted(entry) for entry in progress.history]
         return progress
 
-    def _parts(self, initial: SetFunction, schedule: Schedule) -> dict[str, Iterable[Content]]:
+    def _parts(self, initial: SetFunction, schedule: Schedule, at_first: float) -> dict[str, Iterable[Content]]:
         """Return what the result of a training follows from, beside its generator."""
-        how = (replace(schedule, threads=1), self.unit.loss, self.options.smoothness, tuple(self.trusts))
+        how = (replace(schedule, threads=1), self.unit.loss, self.options.smoothness, at_first, tuple(self.trusts))
         return {
             "how to train": [repr(how)],
             "the initial values": of_functions([initial]),
@@ -110,10 +130,6 @@ class Fitting:
             **of_sets(self.data, "to train on", repr((self.unit, self.n_sets))),
             **of_sets(self.validation, "to validate on"),
         }
-
-    def _report(self, entry: dict[str, float]) -> None:
-        if self.on_epoch is not None:
-            self.on_epoch(self.unit.reported(entry))
 
     def finished(self, function: SetFunction) -> SetFunction:
         """Convert a function to the labels' own unit, with constraints that hold exactly."""

@@ -8,6 +8,10 @@ from clearset.sets import Binning, CrossedPositions, Feature, Positions
 # The sum of a lattice's slopes at the start: large enough for rho's keypoints to tell sets apart, far enough from the
 # bounds -1 and 1 to grow. Lattices at exactly 0 would leave every calibrator without a gradient.
 AMPLITUDE = 0.5
+# The flattest slope at the start, as a share of the steepest: effects that bend both ways have no slope to begin with.
+FLATTEST = 0.2
+# What least squares of the first slopes add to the squares of each feature, as a share of their mean.
+RIDGE = 1e-3
 
 
 def initial_set_function(
@@ -34,22 +38,41 @@ def initial_crossed_set_function(
     return SetFunction(layout, calibration, vertices, *_rho(width, 1, rho_keypoints))
 
 
-def leanings(binning: Binning, positions: Positions | CrossedPositions, targets: np.ndarray) -> np.ndarray:
-    """Return the direction in which each output goes with each feature.
+def leanings(
+    binning: Binning, positions: Positions | CrossedPositions, targets: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return how each output goes with each feature, where the others stay as they are.
 
     Rho can only rise. Where a lattice starts with the wrong slope rho learns to be flat, and no gradient is left
-    for the lattice to turn by; so lattices start with the slope that the labels support.
+    for the lattice to turn by; so lattices start with the slopes that the labels support.
+
+    Parameters
+    ----------
+    binning : Binning
+        Keypoints of the features.
+    positions : Positions or CrossedPositions
+        The tokens of n sets.
+    targets : ndarray of shape (n, C)
+        What each output is to go with, centred and weighted.
+    weights : ndarray of shape (n,)
+        The weights of the sets.
 
     Returns
     -------
     ndarray of shape (C, D)
-        The sign of the covariance with the mean over a set's tokens: 1, -1, or 0 where the labels do not say.
+        The slopes of least squares in the means over a set's tokens, divided by the steepest; 0 where the labels do
+        not say.
     """
     table = np.append(_straight_calibrators(binning), 0.0)
     slots = positions.slots
     calibrated = table[slots] + positions.fractions * (table[slots + 1] - table[slots])
     means = np.add.reduceat(calibrated, positions.offsets[:-1], axis=1) / np.diff(positions.offsets)
-    return np.asarray(np.sign(targets.T @ (means - means.mean(axis=1, keepdims=True)).T))
+    means -= np.average(means, axis=1, weights=weights)[:, None]
+    squares = (weights * means) @ means.T
+    squares[np.diag_indices_from(squares)] += RIDGE * max(np.trace(squares) / len(squares), np.finfo(float).tiny)
+    slopes = np.linalg.solve(squares, means @ targets).T
+    steepest = np.abs(slopes).max(axis=1, keepdims=True)
+    return np.asarray(np.divide(slopes, steepest, out=np.zeros_like(slopes), where=steepest > 0))
 
 
 def _rho(width: int, outputs: int, keypoints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -84,8 +107,9 @@ def _slopes(features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng
     # A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of
     # an output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
     n_outputs, n_features = leanings.shape
-    sizes = rng.uniform(0.2, 1.0, size=(n_outputs, width, n_features))
-    first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), leanings)
+    sizes = rng.uniform(FLATTEST, 1.0, size=(n_outputs, width, n_features))
+    sizes[:, 0] = np.maximum(np.abs(leanings), FLATTEST) * rng.uniform(0.5, 1.0, size=leanings.shape)
+    first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), np.sign(leanings))
     signs = first[:, None, :] * (-1.0) ** np.arange(width)[:, None]
     for d, feature in enumerate(features):
         if lattice_direction(feature):

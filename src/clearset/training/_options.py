@@ -43,8 +43,27 @@ class Options:
         return Schedule(**{**given, "batch_size": batch_size, **further})
 
 
+def choose_epochs(wanted: int | str, n_sets: int, batch_size: int) -> int:
+    """Return the epochs asked for, or as many as make 2,000 steps: at least 70, and at most 200.
+
+    Examples
+    --------
+    >>> [choose_epochs("auto", n_sets, 32) for n_sets in (160, 500, 5000)]
+    [200, 125, 70]
+    """
+    if wanted == "auto":
+        return min(max(2000 // -(-n_sets // batch_size), 70), 200)
+    return int(wanted)
+
+
 def choose_batch_size(wanted: int | str | None, n_sets: int, *, share: int, largest: int) -> int:
-    """Return the sets of one step: those asked for, or one in ``share`` of all, from 32 to ``largest``."""
+    """Return the sets of one step: those asked for, or one in ``share`` of all, from 32 to ``largest``.
+
+    Examples
+    --------
+    >>> choose_batch_size("auto", 6400, share=64, largest=1024), choose_batch_size("auto", 640, share=64, largest=1024)
+    (100, 32)
+    """
     if wanted is None or wanted == "auto":
         return min(max(n_sets // share, 32), largest)
     return int(wanted)

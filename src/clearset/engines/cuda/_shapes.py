@@ -32,8 +32,7 @@ class DeviceShapes:
         start = n_duals = n_chains = n_pins = 0
         for (name, values), table in zip(function.tables.items(), shape.tables, strict=True):
             squares, first_part, duals = -1, len(parts), 0
-            if name in smoothness.squares:
-                matrix = smoothness.squares[name]
+            if (matrix := smoothness.matrix(name)) is not None:
                 squares = starts.add(matrix.indptr + len(square_columns))
                 square_columns.add(matrix.indices)
                 square_values.add(matrix.data)

@@ -97,9 +97,19 @@ class Batch(NamedTuple):
 
 
 PACE = (
-    *("learning_rate", "n_steps", "warm_up", "smoothness", "steepest", "most_slope", "adagrad", "light_touch"),
+    *(
+        "learning_rate",
+        "n_steps",
+        "warm_up",
+        "smoothness",
+        "steepest",
+        "most_slope",
+        "adagrad",
+        "light_touch",
+        "at_first",
+    ),
     *("step", "level", "total", "loss", "diverged"),
-    *("rate", "rho_rate", "decay", "first_share", "second_root", "share"),
+    *("rate", "rho_rate", "decay", "smoothing", "first_share", "second_root", "share"),
     *("calibration", "vertices", "corrections", "rho_output", "rho_vertices", "rho_calibrators"),
 )
 """The fields of ``Pace``, all of them doubles; the last six are its scales."""

@@ -112,7 +112,8 @@ class TorchTrainer:
             objective = loss + self._penalty(model, draws)
         objective.backward()  # type: ignore[no-untyped-call]
         value = float(loss.item())
-        strength, gradients = self._problem.smoothness.gradients(model.arrays(), value)
+        progress = self._step / self._n_steps
+        strength, gradients = self._problem.smoothness.gradients(model.arrays(), value, progress)
         add_gradients(model, strength, gradients)
         optimizer.step()
         if isinstance(batch.positions, CrossedPositions):

@@ -29,6 +29,7 @@ extern "C" __global__ void __launch_bounds__(256) set_pace(Pace* pace, const Bat
   p.loss = totals[0] / double(batch->n_sets);
   p.total = totals[0] + (batch->done ? p.total : 0.0);
   p.level = p.step == 0 ? p.loss : p.level + 0.05 * (p.loss - p.level);
+  p.smoothing = 2.0 * p.smoothness * p.level * pow(p.at_first, fmax(0.0, 1.0 - 2.0 * p.step / p.n_steps));
   p.decay = 0.05 + 0.95 * (1.0 + cos(PI * p.step / p.n_steps)) / 2.0;
   p.rate = p.learning_rate * p.decay;
   p.rho_rate = p.rate * fmin(1.0, p.step / p.warm_up);
@@ -133,7 +134,7 @@ update(Pace* pace, Batch* batch, const int64* offsets, Parameters all, Shapes sh
   double* x = columns <= in_shared ? shared : all.scratch + 4 * row.start;
   double *one = x + columns, *two = one + columns, *three = two + columns;
   double* values = all.values + row.start;
-  const double factor = 2.0 * pace->smoothness * pace->level, rate = row.is_rho ? pace->rho_rate : pace->rate;
+  const double factor = pace->smoothing, rate = row.is_rho ? pace->rho_rate : pace->rate;
   for (int i = threadIdx.x; i < columns; i += blockDim.x) {
     const int64 at = row.start + i;
     double value = values[i];
