@@ -65,7 +65,7 @@ sanitize: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev,bench]'
-	for name in phi reading monotone aggregations seeds crossed table transform promises defaults unions places plain_tables readings explorer peers streams streams_growth token_streams row_groups semantic_streams processes spark runtime sql_exports onnx_exports api_fuzz server_load hostile_files kills; do $(BIN)/python -m benchmarks.$$name || exit 1; done
+	for name in phi reading monotone aggregations seeds crossed table transform promises defaults unions places numeric_sets plain_tables readings explorer peers streams streams_growth token_streams row_groups semantic_streams processes spark runtime sql_exports onnx_exports api_fuzz server_load hostile_files kills; do $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit("clearset needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
