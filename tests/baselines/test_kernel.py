@@ -47,8 +47,11 @@ def test_nystroem_with_all_tokens_is_exact() -> None:
     np.testing.assert_allclose(features, expected, atol=1e-9)
 
 
+NAMES = ["a", "b", "c"]
+
+
 def set_data(n: int, seed: int = 0) -> cs.SetData:
-    return cs.SetData(*tokens(n, seed), ["a", "b", "c"])
+    return cs.SetData(*tokens(n, seed), NAMES)
 
 
 def label(X: cs.SetData) -> np.ndarray:
@@ -59,7 +62,7 @@ def test_ridge_by_the_dual() -> None:
     """With the intercept b: (K + alpha I) a = y - b and sum(a) = 0."""
     X, fresh = set_data(40), set_data(15, seed=1)
     y = label(X)
-    model = SupportDistributionRegressor(gamma=0.3, alpha=0.2).fit(X, y)
+    model = SupportDistributionRegressor(NAMES, gamma=0.3, alpha=0.2).fit(X, y)
     assert model.exact_
 
     def encoded(sets: cs.SetData) -> TokenValues:
@@ -87,7 +90,7 @@ def test_the_machine_with_all_tokens_as_landmarks_is_the_exact_one(cls: Any) -> 
 @pytest.mark.parametrize("max_exact", [0, 2000])
 def test_what_no_mean_tells_is_learned(max_exact: int) -> None:
     X, fresh = set_data(600), set_data(300, seed=1)
-    options: dict[str, Any] = {"max_exact": max_exact, "n_landmarks": 100, "random_state": 0}
+    options: dict[str, Any] = {"features": NAMES, "max_exact": max_exact, "n_landmarks": 100, "random_state": 0}
     assert SupportDistributionRegressor(**options).fit(X, label(X)).score(fresh, label(fresh)) > 0.85
     model = SupportDistributionClassifier(**options).fit(X, label(X) > 0.8)
     assert model.score(fresh, label(fresh) > 0.8) > 0.9

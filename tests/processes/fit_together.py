@@ -22,6 +22,7 @@ warnings.simplefilter("ignore")
 def main(folder: str, path: str, parameters: str) -> None:
     given = json.loads(parameters)
     classifies, dying = given.pop("classifies", False), given.pop("die", None)
+    given = {"early_stopping": True, **given}
     estimator = (cs.SetClassifier if classifies else cs.SetRegressor)(["x0", "x1", "shop"], n_jobs=1, **given)
     estimator.features = [cs.Feature("x0", monotonic="increasing"), "x1", cs.Feature("shop", kind="categorical")]
     if classifies:

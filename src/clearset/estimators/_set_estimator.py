@@ -84,9 +84,9 @@ class SetEstimator(ModelEstimator, ABC):
         The labels say which features share one. ``"auto"`` is full for up to 10 features with a lattice size of 2.
     epochs : int or "auto"
         The number of passes over the training sets; ``"auto"`` is 70, and up to 200 where these are fewer than 2,000
-        steps. From 25 on, training is begun three times from different initial values, for a fifth of the epochs at
-        most, and the best goes on. Where all are used while the loss is still falling noticeably, `fit` gives a
-        ``sklearn.exceptions.ConvergenceWarning``.
+        steps. From 25 on training is begun three times from different initial values, for a fifth of the epochs at
+        most, and the best goes on; with ``constraints="light_touch"`` once. Where all are used while the loss is still
+        falling noticeably, `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
         The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.
     validation_fraction : float

@@ -108,7 +108,9 @@ def fit_set_function(
 
 def _attempt(fitting: Fitting, schedule: Schedule, leaning: FloatArray) -> Progress[SetFunction]:
     """Train from several initial values for a while, and go on with the best."""
-    n_starts = 1 if schedule.epochs < SHORT_TRAINING else STARTS
+    # Light Touch learns what is violated from beginning to end, and until then the least loss is that of most violation.
+    alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch"
+    n_starts = 1 if alone else STARTS
     # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
     drawn = [
         initial_set_function(fitting.binning, fitting.layout, leaning, **fitting.sizes, rng=fitting.rng)

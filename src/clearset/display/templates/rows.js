@@ -12,9 +12,9 @@ export const chip = (column, items) =>
   );
 
 const LEAD =
-  "The way from the base rate to the prediction of a row, down to tokens: what each adds to the estimate of its column, " +
-  "and so to the prediction. “estimate” is what a column adds because what its engine takes for usual is not what its " +
-  "estimates are on average.";
+  "The way from the base rate to the prediction of a row, down to tokens: what each adds to the estimate of its " +
+  "column, and so to the prediction. “estimate” is what a column adds because what its engine takes for usual is not " +
+  "what its estimates are on average.";
 
 export function build({ rows }) {
   if (!rows?.length) return null;
