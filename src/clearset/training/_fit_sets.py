@@ -31,6 +31,8 @@ SMOOTHNESS_AT_FIRST = 0.1
 # goes on: now and then one ends in a function from which small steps lead no further. Short trainings are one.
 STARTS, START_SHARE, START_STEPS = 3, 0.2, 1000
 SHORT_TRAINING = 25
+# Smoothness is in the unit of sets of so many tokens.
+TYPICAL_TOKENS = 6
 # So many sets say which way the label goes with a feature.
 LEANING_SETS = 10_000
 
@@ -84,6 +86,7 @@ def fit_set_function(
         layout = choose_layout(sizes, task.features, task.trusts, options.lattices, strengths)
     else:
         layout = start.function.layout
+    options = replace(options, smoothness=options.smoothness * _steepness(data))
     fitting = Fitting(
         *(binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch)
     )
@@ -108,7 +111,7 @@ def fit_set_function(
 
 def _attempt(fitting: Fitting, schedule: Schedule, leaning: FloatArray) -> Progress[SetFunction]:
     """Train from several initial values for a while, and go on with the best."""
-    # Light Touch learns what is violated from beginning to end, and until then the least loss is that of most violation.
+    # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
     alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch"
     n_starts = 1 if alone else STARTS
     # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
@@ -135,6 +138,16 @@ def _attempt(fitting: Fitting, schedule: Schedule, leaning: FloatArray) -> Progr
     if fitting.validation is not None and schedule.patience is not None and first.best_loss <= rest.best_loss:
         rest.best, rest.best_loss, rest.best_epoch = first.best, first.best_loss, first.best_epoch
     return rest
+
+
+def _steepness(data: LabelledSets) -> float:
+    """Return how much less steep scores have to be than those of sets of `TYPICAL_TOKENS` tokens; at least a half.
+
+    Means of many tokens differ less than scores of one, by the root of their number, so that scores that tell as much
+    have larger bends and interactions, whose squares grow with the number.
+    """
+    tokens = float(np.average(np.maximum(data.sizes, 1), weights=data.weights))
+    return max(TYPICAL_TOKENS / tokens, 0.5)
 
 
 def _lanes(task: SetTask, data: LabelledSets, binning: Binning, n_vertices: int) -> int:
