@@ -258,7 +258,7 @@ def test_sixty_features() -> None:
     X = rng.normal(size=(300, 60))
     y = X[:, :5].sum(axis=1)
     features = [cs.Feature(f"x{d}", monotonic="increasing" if d < 5 else None) for d in range(60)]
-    model = fit(X, y, features=features, epochs=30)
+    model = fit(X, y, features=features, epochs=100)
     assert {d for subset in model.set_function_.layout.subsets for d in subset} == set(range(60))
     assert model.score(X, y) > 0.5
     assert model.certificate_

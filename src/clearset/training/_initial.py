@@ -72,7 +72,9 @@ def leanings(
     squares[np.diag_indices_from(squares)] += RIDGE * max(np.trace(squares) / len(squares), np.finfo(float).tiny)
     slopes = np.linalg.solve(squares, means @ targets).T
     steepest = np.abs(slopes).max(axis=1, keepdims=True)
-    return np.asarray(np.divide(slopes, steepest, out=np.zeros_like(slopes), where=steepest > 0))
+    shares = np.divide(slopes, steepest, out=np.zeros_like(slopes), where=steepest > 0)
+    # Training makes much of the last bits, which are not the same for weights as for repetitions.
+    return np.asarray(np.round(shares, 6))
 
 
 def _rho(width: int, outputs: int, keypoints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
