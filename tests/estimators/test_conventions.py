@@ -19,7 +19,8 @@ FEATURES = [cs.Feature("star_rating", monotonic="increasing"), "num_helpful", "p
 
 
 # A few epochs tell as much of the conventions as many; those checks that look at accuracy pass with these.
-@parametrize_with_checks([cs.SetRegressor(epochs=40, n_jobs=1), cs.SetClassifier(epochs=40, n_jobs=1)])
+# Longer training makes differences of the last bit, which weights and repetitions have, larger than the checks allow.
+@parametrize_with_checks([cs.SetRegressor(epochs=24, n_jobs=1), cs.SetClassifier(epochs=24, n_jobs=1)])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
