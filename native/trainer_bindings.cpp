@@ -113,6 +113,7 @@ class PythonTrainer {
       vertices *= sizes.data()[d];
       check_range("The number of vertices", vertices, 1, where.columns - first);
     }
+    check_range("The number of vertices", vertices, 1, where.columns - first);
     const std::vector<double> empty(static_cast<size_t>(vertices));
     trainer_.smoothness().add(Interactions{where, first, copied<int32_t>(sizes), pairs, triples, empty, empty});
   }
