@@ -42,7 +42,7 @@ def test_leanings_are_slopes_of_least_squares():
     rising = np.add.reduceat(words, offsets[:-1]) / np.diff(offsets)
     targets = np.stack([rising, -rising, np.zeros(len(rising))], axis=1)
     weights = np.ones(len(rising))
-    slopes = leanings(example.binning, example.positions, targets - targets.mean(axis=0), weights)
+    slopes = leanings(example.binning, example.positions, targets - targets.mean(axis=0), weights, 1e9)
     assert slopes.shape == (3, 4)
     np.testing.assert_allclose(slopes[:, 1], [1.0, -1.0, 0.0], atol=1e-9)
     # Where one feature goes with another, only that one has a slope which the labels go with.
@@ -55,8 +55,10 @@ def test_leanings_count_weights_as_repetitions():
     weights, labels = rng.integers(1, 4, 80).astype(float), rng.normal(size=80)
     repeated = np.repeat(np.arange(80), weights.astype(int))
     centred = labels - np.average(labels, weights=weights)
-    one = leanings(example.binning, example.positions, (weights * centred)[:, None], weights)
-    other = leanings(example.binning, example.positions.take(repeated), centred[repeated, None], np.ones(len(repeated)))
+    n_sets = float(weights.sum())
+    one = leanings(example.binning, example.positions, (weights * centred)[:, None], weights, n_sets)
+    same = (example.positions.take(repeated), centred[repeated, None], np.ones(len(repeated)))
+    other = leanings(example.binning, *same, n_sets)
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 

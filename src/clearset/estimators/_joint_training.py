@@ -15,7 +15,17 @@ from clearset.estimators._joint_examples import JointExamples
 from clearset.functions import Loss, SetFunction
 from clearset.models import FittedJointModel, SemanticModel, SetModel, names_of
 from clearset.sets import CrossedPositions, Positions
-from clearset.training import JointSets, Part, Trial, Unit, base_means, choose_batch_size, progress_bar, train_jointly
+from clearset.training import (
+    USUAL_SMOOTHNESS,
+    JointSets,
+    Part,
+    Trial,
+    Unit,
+    base_means,
+    choose_batch_size,
+    progress_bar,
+    train_jointly,
+)
 
 FloatArray = npt.NDArray[np.float64]
 AnyModel = TypeVar("AnyModel", SetModel, SemanticModel)
@@ -41,8 +51,9 @@ def train_together(
 
     def part(model: SetModel | SemanticModel, loss: Loss) -> Part:
         unit = Unit.of(loss, examples.labels[training], weights[training])
-        smoothness = float(model.parameters["smoothness"])
-        return Part(model.function, model.binning, model.trusts, smoothness, unit)
+        smoothness = model.parameters["smoothness"]
+        strength = USUAL_SMOOTHNESS if smoothness == "auto" else float(smoothness)
+        return Part(model.function, model.binning, model.trusts, strength, unit)
 
     loss = Loss(follow_on.link.loss, follow_on.parameters.get("quantile", 0.5))
     parts, estimates = [part(follow_on, loss)], []

@@ -82,11 +82,14 @@ class SetEstimator(ModelEstimator, ABC):
     lattices : {"auto", "full", "ensemble"}
         ``"full"`` is one lattice over all features, ``"ensemble"`` many small lattices over a few features each.
         The labels say which features share one. ``"auto"`` is full for up to 10 features with a lattice size of 2.
+    smoothness : float or "auto"
+        The strength of the penalty on bends of calibrators and twists of lattices, 0 for none. Its effect becomes
+        weaker with more training data. ``"auto"`` is from 25 to 1000: the less the more of the labels bends and
+        products of features explain, beyond a linear model of the features' means and by more than chance.
     epochs : int or "auto"
-        The number of passes over the training sets; ``"auto"`` is 70, and up to 200 where these are fewer than 2,000
-        steps. From 25 on training is begun three times from different initial values, for a fifth of the epochs at
-        most, and the best goes on; with ``constraints="light_touch"`` once. Where all are used while the loss is still
-        falling noticeably, `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
+        The number of passes over the training sets; ``"auto"`` is 100, and up to 200 where these are fewer than 3,000
+        steps. Where all are used while the loss is still falling noticeably, `fit` gives a
+        ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
         The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.
     validation_fraction : float
@@ -98,7 +101,8 @@ class SetEstimator(ModelEstimator, ABC):
         stops early on validation data that `fit` is given, and holds some out from 10,000 sets on: of fewer, each is
         worth more in training, where `smoothness` keeps the function from following noise.
     restarts : int
-        The number of trainings from different initial values. The best on validation data is kept, or on the training
+        The number of trainings from different initial values, of which the first are near those of a linear model. The
+        best on validation data is kept, or on the training
         data where there are none.
     warm_start : bool
         Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same.
@@ -127,6 +131,7 @@ class SetEstimator(ModelEstimator, ABC):
 
     _rules: ClassVar[dict[str, Rule]] = ModelEstimator._rules | {
         "width": Whole(1, MAX_WIDTH),
+        "smoothness": Either(Number(or_low=True), OneOf(("auto",))),
         "epochs": Either(Whole(1), OneOf(("auto",))),
         "early_stopping": Either(Flag(), OneOf(("auto",))),
         "lattice_size": Whole(2, 1000),
@@ -149,7 +154,7 @@ class SetEstimator(ModelEstimator, ABC):
     loss: str
     optimizer: str = "adam"
     constraints: str = "project"
-    smoothness: float = 100.0
+    smoothness: float | Literal["auto"] = "auto"
     learning_rate: float = 0.03
     epochs: int | Literal["auto"] = "auto"
     batch_size: int | Literal["auto"] = "auto"

@@ -18,9 +18,12 @@ SHARED_BY = 10
 class Smoothness:
     """The squared bends of calibrators and interactions in lattices, weighed against the loss as a prior would be.
 
-    A bend is the second difference of neighbouring values of a calibrator, v[i - 1] - 2 v[i] + v[i + 1]. A twist is the
-    second difference across two inputs of a lattice, v[1, 1] - v[0, 1] - v[1, 0] + v[0, 0], a third difference that
-    across three of them. All are 0 for functions in which effects are straight and add up. If labels scatter around the
+    A bend is how far neighbouring values of a calibrator are from a line: with keypoints at equal distances the second
+    difference v[i - 1] - 2 v[i] + v[i + 1]. Distances between keypoints count by their roots. So a line is between one
+    in the values of a feature and one in their ranks, at whose quantiles keypoints stand: where values are skewed an
+    effect is as likely to follow either. A twist is the second difference across two inputs of a lattice, v[1, 1] -
+    v[0, 1] - v[1, 0] + v[0, 0], a third difference that across three of them. All are 0 for functions in which effects
+    are straight and add up. If labels scatter around the
     function by a mean loss of s, and what is penalised around 0, then the likeliest function minimises the mean loss
     over n sets plus ``strength * s / n`` times the sum of squares. So the penalty fades with more sets, and with labels
     that the function explains without a remainder. The more features there are, the less is expected of each one, of
@@ -74,10 +77,10 @@ class Smoothness:
     ) -> None:
         self.strength, self.at_first = strength / n_sets, at_first
         self.level = np.full(1, np.nan)
-        line = _bends(rho_keypoints, [slice(0, rho_keypoints)])
+        line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
         shares = [comb(layout.n_features, count) / SHARED_BY for count in (1, 2, 3)]
         rows = {
-            "phi.calibration": np.sqrt(shares[0]) * _bends(binning.n_slots, _numeric_slots(binning)),
+            "phi.calibration": np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots),
             "rho.calibrators": line,
             "rho.output": line,
         }
@@ -134,19 +137,26 @@ def _interactions(first: int, sizes: tuple[int, ...], twists: float, thirds: flo
     return Interactions(first, sizes, 16.0 * twists / n_vertices, 64.0 * thirds / n_vertices)
 
 
-def _numeric_slots(binning: Binning) -> list[slice]:
-    return [
-        binning.slots_of(feature.name)
+def _numeric(binning: Binning) -> tuple[list[np.ndarray], list[int]]:
+    """Return the keypoints of each numeric feature, and its first slot."""
+    features = [
+        (keypoints, binning.slots_of(feature.name).start)
         for feature, keypoints in zip(binning.features, binning.keypoints, strict=True)
         if keypoints is not None
     ]
+    return [keypoints for keypoints, _ in features], [first for _, first in features]
 
 
-def _bends(size: int, lines: list[slice]) -> sparse.csr_array:
-    """Return a row for each bend of the lines among ``size`` columns."""
-    parts = [np.arange(line.start + 1, line.stop - 1) for line in lines]
-    middles = np.concatenate([np.empty(0, dtype=np.int64), *parts])
+def _bends(lines: list[np.ndarray], firsts: list[int], size: int) -> sparse.csr_array:
+    """Return a row for each bend of the lines over some keypoints, whose values begin at some of ``size`` columns."""
+    before, after = np.empty(0), np.empty(0)
+    middles = np.empty(0, dtype=np.int64)
+    for keypoints, first in zip(lines, firsts, strict=True):
+        steps = np.sqrt(np.diff(keypoints / 2))  # the distance between the ends may exceed the largest float
+        before, after = np.append(before, steps[:-1]), np.append(after, steps[1:])
+        middles = np.append(middles, np.arange(first + 1, first + len(steps)))
     rows = np.arange(len(middles))
     columns = np.concatenate([middles - 1, middles, middles + 1])
-    values = np.repeat([1.0, -2.0, 1.0], len(middles))
+    share = after / (before + after)
+    values = np.concatenate([2.0 * share, np.full(len(middles), -2.0), 2.0 * (1.0 - share)])
     return sparse.csr_array((values, (np.tile(rows, 3), columns)), shape=(len(middles), size))

@@ -1,5 +1,6 @@
 """How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
 
+from clearset.training._asked_smoothness import USUAL_SMOOTHNESS, asked_smoothness
 from clearset.training._checkpoint import checkpointed, continued
 from clearset.training._choose_setting import (
     are_phrases,
@@ -32,6 +33,7 @@ __all__ = [
     "DOUBLE_PRECISION_VALUES",
     "PIECES",
     "SET_BYTES",
+    "USUAL_SMOOTHNESS",
     "FittedSets",
     "Fitting",
     "JointSets",
@@ -48,6 +50,7 @@ __all__ = [
     "Unit",
     "are_phrases",
     "are_phrases_in_files",
+    "asked_smoothness",
     "base_means",
     "beginnings",
     "build_table",

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import MOST_LANES, Schedule, TrainingSets, processes
+from clearset.engines import MOST_LANES, TrainingSets, engine, processes
 from clearset.functions import Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
+from clearset.training._asked_smoothness import asked_smoothness
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
@@ -27,13 +28,13 @@ FloatArray = npt.NDArray[np.float64]
 LEAST_SETS_OF_LANES, LEAST_LANES = 1000, 4
 # What begins without a function begins with so much of the smoothness.
 SMOOTHNESS_AT_FIRST = 0.1
-# So many trainings are begun, for such a share of the epochs each but not many more than so many steps, and the best
-# goes on: now and then one ends in a function from which small steps lead no further. Short trainings are one.
-STARTS, START_SHARE, START_STEPS = 3, 0.2, 1000
-SHORT_TRAINING = 25
+# The first slope of the output is this power of the one of least loss: the steeper it is, the less scores that bend
+# cost. Later restarts begin with slopes of scores that are drawn, from such a share of those of least squares on.
+OUTPUT_SLOPE = 0.7
+RESTART_SHARE = 0.5
 # Smoothness is in the unit of sets of so many tokens.
 TYPICAL_TOKENS = 6
-# So many sets say which way the label goes with a feature.
+# So many sets say which way the label goes with a feature, and how far.
 LEANING_SETS = 10_000
 
 
@@ -86,18 +87,31 @@ def fit_set_function(
         layout = choose_layout(sizes, task.features, task.trusts, options.lattices, strengths)
     else:
         layout = start.function.layout
-    options = replace(options, smoothness=options.smoothness * _steepness(data))
+    smoothness, n_sets = options.smoothness, count_sets(data.weights)
+    if isinstance(smoothness, str):
+        smoothness = asked_smoothness(binning, sample, unit.loss, task.outputs, n_sets / len(data))
     fitting = Fitting(
-        *(binning, layout, task.trusts, unit, training, validating, count_sets(data.weights), options, rng, on_epoch)
+        binning,
+        layout,
+        task.trusts,
+        unit,
+        training,
+        validating,
+        n_sets,
+        options,
+        smoothness * _steepness(data),
+        rng,
+        on_epoch,
     )
     schedule = options.schedule(task.batch_size)
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        leaning = _leanings(binning, sample, task.outputs)
+        leaning = _leanings(binning, sample, task.outputs, fitting.n_sets)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
-            attempts.append(_attempt(fitting, schedule, leaning))
+            initial = _begun(fitting, sample, leaning, RESTART_SHARE if attempts else 1.0)
+            attempts.append(fitting.train(initial, schedule, at_first=SMOOTHNESS_AT_FIRST))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
@@ -109,35 +123,20 @@ def fit_set_function(
     return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
 
 
-def _attempt(fitting: Fitting, schedule: Schedule, leaning: FloatArray) -> Progress[SetFunction]:
-    """Train from several initial values for a while, and go on with the best."""
-    # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
-    alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch"
-    n_starts = 1 if alone else STARTS
-    # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
-    drawn = [
-        initial_set_function(fitting.binning, fitting.layout, leaning, **fitting.sizes, rng=fitting.rng)
-        for _ in range(n_starts)
-    ]
-    if n_starts == 1:
-        return fitting.train(drawn[0], schedule, at_first=SMOOTHNESS_AT_FIRST)
-    steps = schedule.steps(fitting.data.total) // schedule.epochs
-    epochs = min(round(START_SHARE * schedule.epochs), -(-START_STEPS // steps))
-    begun: list[Progress[SetFunction]] = []
-    for initial in drawn:
-        begun.append(fitting.train(initial, replace(schedule, epochs=epochs), at_first=SMOOTHNESS_AT_FIRST))
-        if begun[-1].interrupted:
-            break
-    first = min(begun, key=lambda start: start.best_loss)
-    if begun[-1].interrupted:
-        first.interrupted = True
-        return first
-    rest = fitting.train(first.best, replace(schedule, epochs=schedule.epochs - epochs), epochs_before=epochs)
-    rest.history = first.history + rest.history
-    rest.best_epoch += epochs
-    if fitting.validation is not None and schedule.patience is not None and first.best_loss <= rest.best_loss:
-        rest.best, rest.best_loss, rest.best_epoch = first.best, first.best_loss, first.best_epoch
-    return rest
+def _begun(fitting: Fitting, sample: TrainingSets, leaning: FloatArray, least_share: float) -> SetFunction:
+    """Return initial values that predict about what a linear model of the features' means would."""
+    initial = initial_set_function(
+        fitting.binning, fitting.layout, leaning, **fitting.sizes, rng=fitting.rng, least_share=least_share
+    )
+    chosen, threads = _some(sample), fitting.options.threads
+    # Each output is 0 on average; a shift that is found later is the same for all classes.
+    some = sample.take(chosen)
+    outputs = engine().outputs(initial.astype(some.dtype), some.placed, threads).astype(np.float64)
+    centres = np.round(np.average(outputs, axis=0, weights=some.weights), 6)
+    initial = replace(initial, rho_output=initial.rho_output - centres[:, None])
+    slope, shift = engine().output_line(initial, sample, chosen, fitting.unit.loss, threads)
+    # Training makes much of the last bits, which are not the same for weights as for repetitions.
+    return initial.rescaled(round(shift, 6), round(slope**OUTPUT_SLOPE, 6))
 
 
 def _steepness(data: LabelledSets) -> float:
@@ -179,9 +178,13 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
 
 
-def _leanings(binning: Binning, sample: TrainingSets, outputs: int) -> FloatArray:
-    some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
-    return leanings(binning, some.placed, _output_targets(some, outputs), some.weights)
+def _leanings(binning: Binning, sample: TrainingSets, outputs: int, n_sets: float) -> FloatArray:
+    some = sample.take(_some(sample))
+    return leanings(binning, some.placed, _output_targets(some, outputs), some.weights, n_sets)
+
+
+def _some(sample: TrainingSets) -> npt.NDArray[np.int64]:
+    return np.arange(0, len(sample), -(-len(sample) // LEANING_SETS))
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:

@@ -219,6 +219,7 @@ def _fitting(
         placed.validation,
         count_sets(weights[chosen]),
         options,
+        float(options.smoothness),
         rng,
         on_epoch,
     )

@@ -77,6 +77,7 @@ class Fitting:
     validation: TrainingSets | None  # what to choose the epoch by, in that unit
     n_sets: float  # how many sets the weighted ones stand for
     options: Options  # the form of the set function and how to train it
+    smoothness: float  # the strength of the penalty on bends and interactions
     rng: np.random.Generator  # everything random comes from here
     on_epoch: Report | None = None  # called after every epoch
 
@@ -93,36 +94,32 @@ class Fitting:
         rival: Sequence[float] = (),
         *,
         at_first: float = 1.0,
-        epochs_before: int = 0,
     ) -> Progress[SetFunction]:
         """Train from initial values; the history, and that of a rival, are in the labels' own unit.
 
-        Training begins with a share of the smoothness, `at_first`. Epochs are counted on from those before.
+        Training begins with a share of the smoothness, `at_first`.
         """
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
         smoothness = Smoothness(
-            self.binning, self.layout, self.options.smoothness, self.n_sets, **self.sizes, at_first=at_first
+            self.binning, self.layout, self.smoothness, self.n_sets, **self.sizes, at_first=at_first
         )
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)
         rival = [self.unit.entered_loss(loss) for loss in rival]
         kept_by = keeper(trainer, self.rng, lambda: self._parts(initial, schedule, at_first))
 
-        def counted(entry: dict[str, float]) -> dict[str, float]:
-            return self.unit.reported({**entry, "epoch": entry["epoch"] + epochs_before})
-
         def report(entry: dict[str, float]) -> None:
             if self.on_epoch is not None:
-                self.on_epoch(counted(entry))
+                self.on_epoch(self.unit.reported(entry))
 
         progress = run_epochs(trainer, schedule, report, baseline=baseline, rival=rival, keeper=kept_by)
-        progress.history = [counted(entry) for entry in progress.history]
+        progress.history = [self.unit.reported(entry) for entry in progress.history]
         return progress
 
     def _parts(self, initial: SetFunction, schedule: Schedule, at_first: float) -> dict[str, Iterable[Content]]:
         """Return what the result of a training follows from, beside its generator."""
-        how = (replace(schedule, threads=1), self.unit.loss, self.options.smoothness, at_first, tuple(self.trusts))
+        how = (replace(schedule, threads=1), self.unit.loss, self.smoothness, at_first, tuple(self.trusts))
         return {
             "how to train": [repr(how)],
             "the initial values": of_functions([initial]),

@@ -9,17 +9,28 @@ from clearset.sets import Binning, CrossedPositions, Feature, Positions
 # bounds -1 and 1 to grow. Lattices at exactly 0 would leave every calibrator without a gradient.
 AMPLITUDE = 0.5
 # The flattest slope at the start, as a share of the steepest: effects that bend both ways have no slope to begin with.
-FLATTEST = 0.2
-# What least squares of the first slopes add to the squares of each feature, as a share of their mean.
-RIDGE = 1e-3
+FLATTEST = 0.1
+# What least squares of the first slopes add to the squares of each feature, in sets.
+RIDGE = 1.0
 
 
 def initial_set_function(
-    binning: Binning, layout: Layout, leanings: np.ndarray, *, width: int, rho_keypoints: int, rng: np.random.Generator
+    binning: Binning,
+    layout: Layout,
+    leanings: np.ndarray,
+    *,
+    width: int,
+    rho_keypoints: int,
+    rng: np.random.Generator,
+    least_share: float = 1.0,
 ) -> SetFunction:
-    """Make a set function of straight calibrators and slightly sloping, mutually different lattices."""
+    """Make a set function of straight calibrators and slightly sloping lattices.
+
+    The first score of each output has the slopes of its leanings, times shares from `least_share` to 1 that are drawn;
+    the slopes of further scores are drawn.
+    """
     calibration = np.tile(_straight_calibrators(binning), (len(leanings) * width, 1))
-    slopes = _slopes(binning.features, leanings, width, rng)
+    slopes = _slopes(binning.features, leanings, width, least_share, rng)
     vertices = np.concatenate([_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1)
     return SetFunction(layout, calibration, vertices, *_rho(width, len(leanings), rho_keypoints))
 
@@ -39,7 +50,7 @@ def initial_crossed_set_function(
 
 
 def leanings(
-    binning: Binning, positions: Positions | CrossedPositions, targets: np.ndarray, weights: np.ndarray
+    binning: Binning, positions: Positions | CrossedPositions, targets: np.ndarray, weights: np.ndarray, n_sets: float
 ) -> np.ndarray:
     """Return how each output goes with each feature, where the others stay as they are.
 
@@ -56,6 +67,8 @@ def leanings(
         What each output is to go with, centred and weighted.
     weights : ndarray of shape (n,)
         The weights of the sets.
+    n_sets : float
+        How many sets the weighted ones stand for.
 
     Returns
     -------
@@ -69,7 +82,8 @@ def leanings(
     means = np.add.reduceat(calibrated, positions.offsets[:-1], axis=1) / np.diff(positions.offsets)
     means -= np.average(means, axis=1, weights=weights)[:, None]
     squares = (weights * means) @ means.T
-    squares[np.diag_indices_from(squares)] += RIDGE * max(np.trace(squares) / len(squares), np.finfo(float).tiny)
+    mean_square = max(np.trace(squares) / len(squares), np.finfo(float).tiny)
+    squares[np.diag_indices_from(squares)] += RIDGE / n_sets * mean_square
     slopes = np.linalg.solve(squares, means @ targets).T
     steepest = np.abs(slopes).max(axis=1, keepdims=True)
     shares = np.divide(slopes, steepest, out=np.zeros_like(slopes), where=steepest > 0)
@@ -104,18 +118,20 @@ def _straight(keypoints: np.ndarray) -> np.ndarray:
     return np.asarray((halves - halves[0]) / (halves[-1] - halves[0]))
 
 
-def _slopes(features: tuple[Feature, ...], leanings: np.ndarray, width: int, rng: np.random.Generator) -> np.ndarray:
+def _slopes(
+    features: tuple[Feature, ...], leanings: np.ndarray, width: int, least_share: float, rng: np.random.Generator
+) -> np.ndarray:
     """Draw each lattice's slopes ``(C * K, D)``."""
     # A declared feature has the sign it asks for. An undeclared one has the sign of its leaning in the first lattice of
     # an output, and the signs of the others alternate: a weighted mean needs a lattice on each side.
     n_outputs, n_features = leanings.shape
+    declared = np.array([lattice_direction(feature) for feature in features])
+    leanings = np.where(leanings * declared < 0.0, 0.0, leanings)
     sizes = rng.uniform(FLATTEST, 1.0, size=(n_outputs, width, n_features))
-    sizes[:, 0] = np.maximum(np.abs(leanings), FLATTEST) * rng.uniform(0.5, 1.0, size=leanings.shape)
+    sizes[:, 0] = np.maximum(np.abs(leanings), FLATTEST) * rng.uniform(least_share, 1.0, size=leanings.shape)
     first = np.where(leanings == 0.0, rng.choice([-1.0, 1.0], size=leanings.shape), np.sign(leanings))
     signs = first[:, None, :] * (-1.0) ** np.arange(width)[:, None]
-    for d, feature in enumerate(features):
-        if lattice_direction(feature):
-            signs[:, :, d] = lattice_direction(feature)
+    signs = np.where(declared == 0, signs, declared)
     slopes = AMPLITUDE * signs * sizes / sizes.sum(axis=2, keepdims=True)
     return np.asarray(slopes.reshape(n_outputs * width, n_features))
 

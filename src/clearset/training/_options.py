@@ -14,7 +14,7 @@ class Options:
     width: int
     keypoints: int
     rho_keypoints: int
-    smoothness: float
+    smoothness: float | str  # or "auto"
     optimizer: str
     constraints: str
     learning_rate: float
@@ -44,15 +44,15 @@ class Options:
 
 
 def choose_epochs(wanted: int | str, n_sets: int, batch_size: int) -> int:
-    """Return the epochs asked for, or as many as make 2,000 steps: at least 70, and at most 200.
+    """Return the epochs asked for, or as many as make 3,000 steps: at least 100, and at most 200.
 
     Examples
     --------
-    >>> [choose_epochs("auto", n_sets, 32) for n_sets in (160, 500, 5000)]
-    [200, 125, 70]
+    >>> [choose_epochs("auto", n_sets, 32) for n_sets in (160, 640, 5000)]
+    [200, 150, 100]
     """
     if wanted == "auto":
-        return min(max(2000 // -(-n_sets // batch_size), 70), 200)
+        return min(max(3000 // -(-n_sets // batch_size), 100), 200)
     return int(wanted)
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.sets import Binning
+from clearset.training._looks import Looks
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,11 +49,11 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
         return strengths
     some = sample.take(chosen)
     roots = np.sqrt(some.weights)
-    places, distances = _looks(binning, some)
-    starts, sizes = some.placed.offsets[:-1], np.diff(some.placed.offsets)
+    looks = Looks.at(binning, some)
+    places, distances = looks.places, looks.distances
 
     def means(values: FloatArray) -> FloatArray:
-        return np.asarray(roots * np.add.reduceat(values, starts, axis=-1) / sizes)
+        return roots * looks.means(values)
 
     alone = np.vstack([roots, means(places), means(distances)])
     basis = np.linalg.qr(alone.T)[0]
@@ -70,16 +71,3 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
         found = len(chosen) * float((told**2).sum(axis=1).max())
         strengths[one, other] = strengths[other, one] = max(0.0, found - BY_CHANCE)
     return strengths
-
-
-def _looks(binning: Binning, sample: TrainingSets) -> tuple[FloatArray, FloatArray]:
-    """Return each token's place among the keypoints of each feature, from -1 to 1, and its distance from the middle."""
-    positions = sample.placed
-    places: FloatArray = positions.slots.astype(np.float64) + positions.fractions
-    for d, (feature, keypoints) in enumerate(zip(binning.features, binning.keypoints, strict=True)):
-        slots = binning.slots_of(feature.name)
-        last = slots.stop - slots.start - 1
-        places[d] = 2.0 * (places[d] - slots.start) / max(last, 1) - 1.0
-        if keypoints is not None:
-            places[d][positions.slots[d] >= slots.stop] = 0.0  # what is missing
-    return places, np.abs(places) - 0.5

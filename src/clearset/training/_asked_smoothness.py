@@ -1,0 +1,137 @@
+"""How smooth a function the labels ask for, found by least squares before any training."""
+
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+
+from clearset.engines import TrainingSets
+from clearset.functions import REGRESSION_LOSSES, Loss
+from clearset.sets import Binning
+from clearset.training._looks import Looks
+
+FloatArray = npt.NDArray[np.float64]
+
+# The strength of the penalty where bends and interactions explain `USUAL_RATIO` times as much as is left to chance. The
+# more they explain the less it is, from a multiple down to a share.
+USUAL_SMOOTHNESS, USUAL_RATIO = 100.0, 0.6
+LEAST, MOST = 0.25, 10.0
+# What is expected of that before the labels have said anything, and the standard deviation of its logarithm.
+EXPECTED, UNCERTAINTY = 0.2, 2.0
+RATIOS = np.geomspace(1e-3, 30.0, 40)
+# Sets and products of features that are looked at, at most.
+MOST_SETS, MOST_SETS_OF_MANY, MANY = 3000, 1000, 300
+MOST_FEATURES = 100
+# Linear models of classes: what is added to the squares of each slope, steps, and how far a label may be from them.
+RIDGE, STEPS, FURTHEST = 1.0, 100, 3.0
+
+
+def asked_smoothness(
+    binning: Binning, sample: TrainingSets, loss: Loss, outputs: int, repetitions: float = 1.0
+) -> float:
+    """Return how strong the penalty on bends and interactions should be.
+
+    A set is described by its tokens' means: of each feature's place among its keypoints, and then of how far that is
+    from the middle and of the products of pairs. What the first explain by a linear model is taken away. Of what is
+    left the others explain a part as random effects of one variance do. The ratio of that variance to the variance of
+    what stays unexplained is the one of greatest likelihood, times what was expected of it. The penalty is a prior for
+    the same effects: it counts less the more they explain.
+
+    Parameters
+    ----------
+    binning : Binning
+        Keypoints of the features.
+    sample : TrainingSets
+        Labelled sets.
+    loss : Loss
+        What will be minimised; of classes the linear model is that of logistic regression.
+    outputs : int
+        Set functions side by side: 1, or one for each class.
+    repetitions : float, default=1.0
+        How many sets a weight of 1 stands for.
+
+    Returns
+    -------
+    float
+        The strength.
+    """
+    many = comb(len(binning.features), 2) > MANY
+    some = sample.take(np.arange(0, len(sample), -(-len(sample) // (MOST_SETS_OF_MANY if many else MOST_SETS))))
+    looks, repeated = Looks.at(binning, some), some.weights * repetitions
+    places = _standard(looks.means(looks.places), repeated)
+    straight = np.vstack([np.ones(len(some)), places]).T
+    bends, products = looks.means(looks.distances), np.empty((0, len(some)))
+    if len(looks.places) <= MOST_FEATURES:
+        products = np.array(list(looks.products())).reshape(-1, len(some))
+    logarithms, known = [], loss.name not in REGRESSION_LOSSES
+    labels = _of_classes(straight, some.targets, repeated, outputs) if known else [(some.targets, repeated)]
+    for residuals, weights in labels:
+        roots = np.sqrt(weights)[:, None]
+        basis = np.linalg.qr(straight * roots)[0]
+        bent = [_effects(group.T * roots, basis, float(weights.sum())) for group in (bends, products)]
+        bent = [group / np.sqrt(group.shape[1]) for group in bent if group.shape[1]]
+        rest = residuals * roots[:, 0]
+        rest -= basis @ (basis.T @ rest)
+        freedom = repeated.sum() - basis.shape[1]
+        if bent and freedom > 2:
+            effects = np.concatenate(bent, axis=1) / np.sqrt(len(bent))
+            logarithms.append(np.log(_ratio(effects, rest, freedom, known=known)))
+    ratio = np.exp(np.mean(logarithms)) if logarithms else EXPECTED
+    return float(USUAL_SMOOTHNESS * np.clip(USUAL_RATIO / ratio, LEAST, MOST))
+
+
+def _standard(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return rows of mean 0 and variance 1; constant ones are 0."""
+    centred = values - np.average(values, axis=1, weights=weights)[:, None]
+    spread = np.sqrt(np.average(centred**2, axis=1, weights=weights))[:, None]
+    return np.asarray(np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-9))
+
+
+def _of_classes(
+    straight: FloatArray, classes: FloatArray, weights: FloatArray, outputs: int
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return for each output what a linear model leaves of its class, and weights with which its variance is near 1."""
+    is_class = classes[:, None] == np.arange(outputs) if outputs > 1 else np.stack([classes <= 0, classes > 0], axis=1)
+    shape = (straight.shape[1], is_class.shape[1])
+    pulled = np.full(shape, RIDGE)
+    pulled[0] = 1e-6
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        slopes = flat.reshape(shape)
+        lines = straight @ slopes
+        rest = softmax(lines, axis=1) - is_class
+        loss = weights @ (logsumexp(lines, axis=1) - (lines * is_class).sum(axis=1))
+        return loss + (pulled * slopes**2).sum() / 2, (straight.T @ (weights[:, None] * rest) + pulled * slopes).ravel()
+
+    found = minimize(objective, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    shares = softmax(straight @ found.x.reshape(shape), axis=1)
+    of_outputs = []
+    for share, labels in list(zip(shares.T, is_class.T, strict=True))[-outputs:]:
+        information = np.maximum(share * (1.0 - share), 1e-6)
+        roots = np.sqrt(information)
+        # An unlikely label says much by itself, and nothing of bends.
+        residuals = np.clip((labels - share) / roots, -FURTHEST, FURTHEST) / roots
+        of_outputs.append((residuals, information * weights))
+    return of_outputs
+
+
+def _effects(columns: FloatArray, basis: FloatArray, total: float) -> FloatArray:
+    """Return columns without what the basis explains, of weighted variance 1; those that are explained fall out."""
+    left = columns - basis @ (basis.T @ columns)
+    before, after = np.linalg.norm(columns, axis=0), np.linalg.norm(left, axis=0)
+    told = after > 1e-3 * before
+    return np.asarray(left[:, told] / after[told] * np.sqrt(total))
+
+
+def _ratio(effects: FloatArray, rest: FloatArray, freedom: float, *, known: bool) -> float:
+    """Return the likeliest ratio of variances, of the effects and of the noise, whose own may be known to be 1."""
+    left, scales, _ = np.linalg.svd(effects, full_matrices=False)
+    explained = (left.T @ rest) ** 2
+    unexplained = max(float(rest @ rest - explained.sum()), 0.0)
+    variances = 1.0 + RATIOS[:, None] * scales**2
+    squares = unexplained + (explained / variances).sum(axis=1)
+    fit = squares if known else freedom * np.log(np.maximum(squares / freedom, np.finfo(float).tiny))
+    prior = (np.log(RATIOS / EXPECTED) / UNCERTAINTY) ** 2
+    return float(RATIOS[np.argmin(np.log(variances).sum(axis=1) + fit + prior)])

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+
+from clearset.engines import TrainingSets
+from clearset.functions import Loss
+from clearset.sets import Binning, Feature, SetData
+from clearset.training import USUAL_SMOOTHNESS, asked_smoothness
+
+NAMES = ["a", "b", "c"]
+FEATURES = [Feature(name) for name in NAMES]
+
+
+def sets(n=400, seed=0, most=6):
+    """Sets of one to six tokens with three features, as data and as positions."""
+    rng = np.random.default_rng(seed)
+    offsets = np.append(0, rng.integers(1, most + 1, n).cumsum())
+    data = SetData(rng.normal(size=(offsets[-1], len(NAMES))), offsets, NAMES)
+    binning = Binning.fit(data, FEATURES, keypoints=10)
+    return data, binning, binning.positions(data, np.float64)
+
+
+def means(data, values):
+    return np.add.reduceat(values, data.offsets[:-1]) / np.diff(data.offsets)
+
+
+def asked(binning, positions, labels, loss="squared_error", outputs=1, weights=None, repetitions=1.0):
+    weights = np.ones(len(labels)) if weights is None else weights
+    training = TrainingSets(positions, np.asarray(labels, dtype=np.float64), weights)
+    return asked_smoothness(binning, training, Loss(loss), outputs, repetitions)
+
+
+def laws(data):
+    """What is explained by a line in the places, by bends, and by a product."""
+    a, b, _ = data.values.T
+    return {
+        "line": means(data, data.values @ [1.0, -0.5, 0.0]),
+        "bends": 2 * means(data, np.abs(a)),
+        "product": 2 * means(data, a * b),
+    }
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.5])
+def test_bends_and_products_ask_for_less_than_lines(noise):
+    data, binning, positions = sets()
+    noises = noise * np.random.default_rng(1).normal(size=len(data))
+    found = {name: asked(binning, positions, clean + noises) for name, clean in laws(data).items()}
+    assert found["bends"] < found["line"] / 4
+    assert found["product"] < found["line"] / 4
+
+
+def test_noise_asks_for_more():
+    data, binning, positions = sets(600)
+    noise, clean = np.random.default_rng(1).normal(size=len(data)), laws(data)["bends"]
+    found = [asked(binning, positions, clean + share * noise) for share in (0.2, 1.0, 5.0)]
+    assert found == sorted(found)
+    assert found[0] < found[-1]
+
+
+def test_labels_without_anything_to_explain_ask_for_much():
+    _, binning, positions = sets(2000)
+    assert asked(binning, positions, np.random.default_rng(1).normal(size=2000)) > 3 * USUAL_SMOOTHNESS
+
+
+def test_classes_are_asked_by_logistic_models():
+    data, binning, positions = sets(1500)
+    rng = np.random.default_rng(2)
+    found = {}
+    for name, clean in laws(data).items():
+        shares = 1 / (1 + np.exp(-3 * (clean - clean.mean())))
+        found[name] = asked(binning, positions, rng.random(len(data)) < shares, "log_loss")
+    # A line in log-odds bends the shares, but is none the less a line.
+    assert found["bends"] < found["line"] / 2
+    assert found["product"] < found["line"] / 2
+    separable = laws(data)["line"] > 0
+    assert asked(binning, positions, separable, "log_loss") > USUAL_SMOOTHNESS
+
+
+def test_several_classes():
+    data, binning, positions = sets(900)
+    bends = laws(data)["bends"]
+    cuts = np.quantile(bends, [1 / 3, 2 / 3])
+    straight = laws(data)["line"]
+    three = [np.digitize(values, np.quantile(values, [1 / 3, 2 / 3])) for values in (bends, straight)]
+    assert len(cuts) == 2
+    found = [asked(binning, positions, classes, "log_loss", outputs=3) for classes in three]
+    assert found[0] < found[1]
+
+
+def test_whole_weights_are_repetitions():
+    data, binning, positions = sets(300)
+    rng = np.random.default_rng(3)
+    weights = rng.integers(1, 4, len(data)).astype(float)
+    labels = laws(data)["product"] + 0.5 * rng.normal(size=len(data))
+    repeated = np.repeat(np.arange(len(data)), weights.astype(int))
+    for loss, of in (("squared_error", labels), ("log_loss", labels > 0)):
+        weighed = asked(binning, positions, of, loss, weights=weights / weights.mean(), repetitions=weights.mean())
+        copied = asked(binning, positions.take(repeated), np.asarray(of)[repeated], loss)
+        assert weighed == pytest.approx(copied, rel=1e-9), loss
+
+
+def test_the_unit_of_labels_does_not_matter():
+    data, binning, positions = sets()
+    labels = laws(data)["bends"] + np.random.default_rng(1).normal(size=len(data))
+    assert asked(binning, positions, 1e-3 * labels + 7) == pytest.approx(asked(binning, positions, labels))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_few_sets_are_as_usual(n):
+    _, binning, positions = sets(n)
+    assert USUAL_SMOOTHNESS <= asked(binning, positions, np.arange(n)) <= 10 * USUAL_SMOOTHNESS
+
+
+def test_constant_labels_and_features():
+    data, _, _ = sets(50)
+    constant = SetData(np.ones_like(data.values), data.offsets, NAMES)
+    binning = Binning.fit(constant, FEATURES, keypoints=10)
+    positions = binning.positions(constant, np.float64)
+    for loss in ("squared_error", "log_loss"):
+        assert np.isfinite(asked(binning, positions, np.zeros(50), loss))
+        assert np.isfinite(asked(binning, positions, np.arange(50) % 2, loss))
