@@ -134,7 +134,7 @@ def test_parts_are_edited_and_put_back(tmp_path: Path) -> None:
     engine = model.engines["items"].edit().drop_token("a").model
     follow_on = model.follow_on.edit().flatten("shift", 0.0).model
     edited = model.with_part("items", engine).with_part("follow-on", follow_on)
-    with_a = pa.table({"items": [["a", "b"], ["b"]], "shift": [0.5, 0.5]})
+    with_a = pa.table({"items": [["a", "b"], ["unheard", "b"]], "shift": [0.5, 0.5]})
     assert np.diff(edited.predict(with_a)) == pytest.approx(0.0, abs=1e-12)
     assert abs(np.diff(model.predict(with_a))[0]) > 0.01
     assert str(edited.edits[0]) == "Token 'a' dropped"

@@ -193,3 +193,18 @@ def test_intervals_of_other_labels_say_nothing_of_single_tokens():
     assert model.as_model().support.alone is None
     single = model.predict([["item 1"], ["item 2"], ["item 3"], ["item 4"]])
     assert np.ptp(single) > 0
+
+
+@pytest.mark.parametrize("telling", [True, False])
+def test_small_sets_are_shrunk_unless_their_labels_say_more(telling):
+    """Where it says something that items are absent, sets of few items are not like the others."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 40, 6000)
+    X = [[f"item {k}" for k in rng.choice(60, size, replace=False)] for size in sizes]
+    outputs = np.where(sizes < 6, -3.0, 0.5) if telling else np.zeros(len(sizes))
+    y = rng.random(len(sizes)) < 1 / (1 + np.exp(-outputs))
+    model = cs.SemanticClassifier(cs.Items(), refine=0, random_state=0).fit(X, y).as_model()
+    tenth = int(np.quantile(sizes, 0.1))
+    assert (model.support.tokens < tenth) == telling
+    of_three = model.predict_proba([row for row in X if len(row) == 3])[:, 1].mean()
+    assert abs(of_three - y[sizes == 3].mean()) < (0.05 if telling else 0.15)

@@ -132,7 +132,7 @@ class SemanticFeatureEngine(TransformerMixin, Estimates, SemanticEstimator):  # 
             part = learning.without_validation(rest)
             fitted = learning.attempt(trial.setting, part, learning.rng, shown=trial.fitted)
             self._raise_if(fitted.fitted.progress.interrupted)
-            mine = fitted.outputs(take_examples(learning.rows.X, inside), model.link, threads)
+            mine = fitted.outputs(take_examples(learning.rows.X, inside), threads, model.link)
             # A model without a fold of high labels is low throughout, which would tell of that fold. All models are
             # given the same mean output over all examples. That of examples trained on is without their own labels.
             level = np.vstack([mine, fitted.outputs_out_of_fold(threads)]).mean(axis=0)

@@ -200,6 +200,12 @@ def choose(
     return best, losses
 
 
+def with_pairs(setting: Setting) -> Setting:
+    """Return a setting of single items with their pairs, all of them, corrected where they are not rare."""
+    tokens = larger_tokens(setting.tokens, 2)
+    return replace(setting, tokens=tokens, filters=_LARGER, cover=False, refine=2, pull=PULLS[-1])
+
+
 def for_more_examples(setting: Setting, share: float) -> Setting:
     """Return the setting for `share` times the examples that chose it: larger tokens stay as rare as they were."""
     if setting.filters != _LARGER or share < 2.0:

@@ -29,8 +29,10 @@ from clearset.training._choose_setting import (
     largest_size,
     smallest_tokens,
     smallest_tokens_in_files,
+    with_pairs,
 )
 from clearset.training._examples import LabelledExamples, Sources
+from clearset.training._pairs_of_items import gain_of_pairs
 from clearset.training._progress import progress_bar
 from clearset.training._split import deal, hold_out
 from clearset.training._try_setting import PIECES, Plan, Trial, try_setting
@@ -41,6 +43,10 @@ LARGEST_TRIED = 3
 MOST_TRIED = 2_000_000
 # Training examples by which settings are chosen, at most; the one chosen is then trained on all.
 MOST_TO_CHOOSE_BY = 12_000
+# Many weak effects of pairs show only among more: where there are so many times as many examples, which have no more
+# pairs than these, pairs are taken if they lower the loss by this share of it.
+MORE, MOST_IN_PAIRS = 4.0, 20_000_000
+MOST_TO_ASK, GAIN_OF_PAIRS = 20_000, 0.005
 
 
 def tokens_of(parameters: Mapping[str, Any], X: Any) -> Tokenizer:
@@ -150,9 +156,29 @@ class Learning:
         """Return the setting of a trial for all examples, where it was chosen by some."""
         open_filters = self.plan.parameters["filters"] is None and self.plan.parameters["tokens"] is None
         share = len(sources.training) / max(trial.n_training, 1)
-        return for_more_examples(trial.setting, share) if open_filters else trial.setting
+        if not open_filters:
+            return trial.setting
+        setting = with_pairs(trial.setting) if share >= MORE and self._gains_by_pairs(trial, sources) else trial.setting
+        return for_more_examples(setting, share)
 
-    def _largest(self, tokens: Tokenizer, examples: LabelledExamples) -> int:
+    def _gains_by_pairs(self, trial: Trial, sources: Sources) -> bool:
+        """Return whether more examples than have chosen single items say that pairs are better."""
+        plan, setting, examples = self.plan, trial.setting, sources.training
+        asked = [plan.parameters[name] for name in ("cover", "refine")]
+        one_output = plan.classes is None or len(plan.classes) == 2
+        if not isinstance(setting.tokens, Items) or not setting.refine or not one_output:
+            return False
+        if any(value is not None for value in asked) or plan.loss.name not in ("log_loss", "squared_error"):
+            return False
+        if self._largest(setting.tokens, examples, MOST_IN_PAIRS) < 2:
+            return False
+        chosen = np.sort(self.rng.permutation(len(examples))[:MOST_TO_ASK])
+        some = examples.take(chosen).in_memory()
+        if isinstance(some.X, FileRows):
+            return False
+        return gain_of_pairs(trial, some, plan.loss.name, len(examples), plan.threads) > GAIN_OF_PAIRS
+
+    def _largest(self, tokens: Tokenizer, examples: LabelledExamples, most: int = MOST_TRIED) -> int:
         """Return the size of the largest tokens that are tried: of long lists there would be too many."""
         if not isinstance(tokens, Items):
             return LARGEST_TRIED
@@ -162,7 +188,7 @@ class Learning:
             for part in (X.tables(PIECES) if isinstance(X, FileRows) else [X])
         ]
         sizes = [np.diff(column.offsets) for column in columns if column.offsets is not None]
-        return largest_size(np.concatenate(sizes), MOST_TRIED, LARGEST_TRIED) if sizes else LARGEST_TRIED
+        return largest_size(np.concatenate(sizes), most, LARGEST_TRIED) if sizes else LARGEST_TRIED
 
     def _may_take_words(self, X: Any) -> bool:
         """Return whether items are phrases, and nothing asked for needs them to be the only tokens."""

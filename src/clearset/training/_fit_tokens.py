@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from clearset.engines import Refinement, Schedule, TrainingSets, engine
-from clearset.functions import Layout, Loss, SetFunction
+from clearset.functions import Layout, Loss, SetFunction, enough
 from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Feature, Trust
 from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
@@ -19,7 +19,7 @@ from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
 from clearset.training._placed_tokens import PlacedTokens, TokenExamples, place_tokens
-from clearset.training._support import find_support, is_promised, smallest_supported
+from clearset.training._support import find_support, is_promised, smallest_supported, supported_size
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -28,9 +28,12 @@ MOST_SHIFT = 2.0
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
 # Of corrections.
-REFINE_RATE = 0.1
-# So many epochs are enough for them, or half as many as the set function has, if that is more.
-REFINE_EPOCHS = 30
+REFINE_RATE = 0.2
+# Where the calibrator of values is flat, a correction changes nothing and would not learn: before corrections are
+# learned it becomes a straight line by this share.
+STRAIGHTENED = 0.3
+# So many epochs are enough for them, or a quarter as many as the set function has, if that is more.
+REFINE_EPOCHS = 15
 # The share of its learning rate that the set function keeps once few corrections are learned beside it. Fitted to the
 # same labels they make values look more telling than they are, and a set function that learned from them would become
 # steeper and steeper: where half as many tokens as examples are corrected (of several classes each example says one
@@ -44,8 +47,9 @@ TOLERANCE = 5e-4
 # Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
 REFINING_SLACK = 0.01
 # The share of the examples, those with the fewest tokens, that are shrunk to the base rate: what is known of a token is
-# uncertain, and the mean of a few is more extreme than that of many.
-SMALL = 0.1
+# uncertain, and the mean of a few is more extreme than that of many. Where there is more to say of examples with few
+# tokens, as where it says something that others are absent, it is a smaller share.
+SMALL = (0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +136,12 @@ def fit_tokens(
     if n_corrections and worth_refining:
         # Of epochs that earlier training has shown, as many are best with what it has learned in them.
         few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes)) if shown is None else shown.few
-        refined = replace(best, corrections=np.zeros((n_corrections, n_classes)))
+        refined = replace(_sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
             schedule,
             learning_rate=SETTLED * pace * few * options.learning_rate,
             refinement=Refinement(REFINE_RATE, task.pull),
-            epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 2),
+            epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
             stop_after=stops[1] if stops else None,
         )
         if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
@@ -156,7 +160,12 @@ def fit_tokens(
     weights[examples.training] = examples.weights[examples.training]
     known = counts[(weights > 0) & (counts > 0)]
     promised = is_promised(task.features, task.trusts, PER_SET)
-    tokens = 1 if promised else smallest_supported(known, SMALL * len(known))
+    tokens = 1
+    if not promised:
+        needed = [*(max(share * len(known), enough(len(known))) for share in SMALL), enough(len(known))]
+        candidates = [smallest_supported(known, least) for least in needed]
+        sizes = counts[placed.training]
+        tokens = supported_size(plain, unit.loss, data, sizes, placed.sample, candidates, options.threads)
     with_tokens = data
     if len(known):
         with_tokens = replace(data, weights=np.where(counts[placed.training] > 0, data.weights, 0.0))
@@ -224,6 +233,18 @@ def _fitting(
         on_epoch,
     )
     return fitting, placed
+
+
+def _sloping(function: SetFunction, binning: Binning) -> SetFunction:
+    """Return a function whose calibrators of the value have a slope wherever they rise at all."""
+    keypoints, slots = binning.keypoints[0], binning.slots_of(binning.features[0].name)
+    assert keypoints is not None  # noqa: S101
+    line = (keypoints - keypoints[0]) / (keypoints[-1] - keypoints[0])
+    calibration = function.calibration.copy()
+    values = calibration[:, slots]
+    straight = values[:, :1] + (values[:, -1:] - values[:, :1]) * line
+    calibration[:, slots] = (1.0 - STRAIGHTENED) * values + STRAIGHTENED * straight
+    return replace(function, calibration=calibration)
 
 
 def _as_many_steps(schedule: Schedule, batch_size: int | str | None, n_shown: int, n_sets: int) -> Schedule:

@@ -16,6 +16,8 @@ IntArray = npt.NDArray[np.int64]
 
 # Tokens, drawn at even distances, by which values are counted.
 SAMPLE = 200_000
+# Of small sets so many are enough to say whether they should be shrunk.
+MOST_SMALL = 10_000
 # The base is found to within 2 ** -this.
 HALVINGS = 60
 
@@ -61,12 +63,15 @@ def find_support(
             counted = piece.weights > 0
             yield means[piece.which[counted]].astype(np.float64), piece.weights[counted]
 
+    base = base_means(function, _link(function, loss, data), means_and_weights())
+    return Support(base, tokens, _counts(function, binning, sample) * (data.total / len(sample)))
+
+
+def _link(function: SetFunction, loss: Loss, data: TrainingSets) -> Link:
     n_classes = function.outputs
     if isinstance(data.positions, CrossedPositions | CrossedBlocks):
         n_classes = data.positions.n_classes
-    classes = None if loss.name in REGRESSION_LOSSES else np.arange(max(n_classes, 2))
-    base = base_means(function, Link(loss.name, classes), means_and_weights())
-    return Support(base, tokens, _counts(function, binning, sample) * (data.total / len(sample)))
+    return Link(loss.name, None if loss.name in REGRESSION_LOSSES else np.arange(max(n_classes, 2)))
 
 
 def _phi_as(function: SetFunction, dtype: npt.DTypeLike) -> SetFunction:
@@ -104,6 +109,80 @@ def smallest_supported(sizes: npt.NDArray[np.integer], needed: float) -> int:
         return 1
     place = max(int(np.ceil(needed)) - 1, 0)
     return max(int(np.partition(sizes, place)[place]), 1)
+
+
+def supported_size(
+    function: SetFunction,
+    loss: Loss,
+    data: TrainingSets,
+    sizes: IntArray,
+    sample: TrainingSets,
+    candidates: Sequence[int],
+    threads: int,
+) -> int:
+    """Return the number of tokens from which on mean scores should count in full, by what labels of smaller sets say.
+
+    Parameters
+    ----------
+    function : SetFunction
+        A function of tokens crossed with classes, in the unit of training. It should have learned nothing of single
+        tokens, so that what it says of the training sets is as far from their labels as of others.
+    loss : Loss
+        What it was trained for.
+    data : TrainingSets
+        The training sets.
+    sizes : ndarray of shape (n,)
+        The number of tokens of each; those without any say nothing.
+    sample : TrainingSets
+        All of these, or some at random, by which the base is found.
+    candidates : sequence of int
+        Numbers to choose from, falling. The first is taken unless a later one lowers the loss of the sets that are
+        smaller than the first, by more than the standard error of what it gains.
+    threads : int
+        Threads of the engine.
+
+    Returns
+    -------
+    int
+        One of the candidates.
+    """
+    best = candidates[0]
+    small = np.flatnonzero((sizes > 0) & (sizes < best) & (data.weights > 0))[:MOST_SMALL]
+    if len(small) < 2 or candidates[-1] == best:
+        return best
+    phi = _phi_as(function, data.dtype)
+
+    def means_of(sets: TrainingSets) -> FloatArray:
+        taken = sets.take(np.arange(len(sets))) if sets.chosen is not None else sets
+        return engine().means(phi, taken.placed, threads).astype(np.float64)
+
+    base = base_means(function, _link(function, loss, data), [(means_of(sample), sample.weights)])
+    means = np.concatenate([means_of(piece) for piece in _pieces_of(data, small)])
+    counts, weights = np.zeros(0), data.weights[small] / data.weights[small].mean()
+
+    def losses(tokens: int) -> FloatArray:
+        shrunk = Support(base, tokens, counts).shrunk(means, sizes[small])
+        return engine().losses(loss, engine().rho(function.rho, shrunk), data.targets[small])
+
+    least = losses(best)
+    for tokens in candidates[1:]:
+        reached = losses(tokens)
+        gains = weights * (least - reached)
+        if gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)):
+            best, least = tokens, reached
+    return best
+
+
+def _pieces_of(data: TrainingSets, sets: IntArray) -> Iterator[TrainingSets]:
+    """Yield some of the labelled sets, which rise, piece by piece."""
+    first = 0
+    for piece in data.pieces():
+        chosen = sets[(sets >= first) & (sets < first + len(piece))] - first
+        if len(chosen):
+            yield piece.take(chosen)
+        first += len(piece)
+        if first > sets[-1]:
+            return
 
 
 def base_means(function: SetFunction, link: Link, sets: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:

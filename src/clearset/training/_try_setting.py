@@ -125,14 +125,19 @@ class Trial:
             [engine().outputs(self.fitted.function, placer.place(piece), threads) for piece in pieces]
         )
 
-    def outputs(self, X: Any, link: Link, threads: int) -> FloatArray:
-        """Return the outputs for examples that this trial has not seen."""
+    def found(self, X: Any, threads: int) -> Occurrences:
+        """Find the tokens of examples in memory that this trial has not seen."""
+        return replace(self.reader, out_of_fold=()).find(X, threads=threads)
+
+    def outputs(self, X: Any, threads: int, link: Link | None = None) -> FloatArray:
+        """Return the outputs for examples that this trial has not seen; a link says what is expected of nothing."""
         if isinstance(X, FileRows):
-            return np.concatenate([self.outputs(table, link, threads) for table in X.tables(PIECES)])
-        reader = replace(self.reader, out_of_fold=())
-        found = reader.find(X, threads=threads)
-        positions = reader.placer(self.fitted.binning).place(found)
+            return np.concatenate([self.outputs(table, threads, link) for table in X.tables(PIECES)])
+        found = self.found(X, threads)
+        positions = replace(self.reader, out_of_fold=()).placer(self.fitted.binning).place(found)
         outputs = engine().outputs(self.fitted.function, positions, threads)
+        if link is None:
+            return outputs
         nothing = link.outputs_of(self.fitted.nothing)
         return replace(link, nothing=nothing).with_nothing(outputs, found.counts == 0)
 
