@@ -6,7 +6,7 @@ from typing import Any
 from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_celeba
 from clearset.estimators import SemanticClassifier
-from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
+from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, model, network
 from clearset.experiments._scores import accuracy_and_auc
 from clearset.experiments._sklearn_models import (
     BOOSTING_SPACE,
@@ -54,6 +54,7 @@ absent attribute too.
             {1: {"accuracy": 0.785}, 4: {"accuracy": 0.786}},
             _SPACE,
         ),
+        Method("SemanticClassifier, no options", partial(model, SemanticClassifier), "attributes"),
         deep_sets(DeepSetsClassifier, "the paper's tokens", {"accuracy": 0.785}),
         deep_sets(DeepSetsClassifier, "pairs", {"accuracy": 0.785}, large=True),
         deep_sets(DeepSetsClassifier, "attribute=value", {}, large=True),

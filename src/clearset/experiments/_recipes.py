@@ -6,16 +6,17 @@ from typing import Any
 from clearset.baselines import DeepSetsClassifier, MultiHotDNNClassifier
 from clearset.datasets import load_recipes
 from clearset.estimators import SemanticClassifier
-from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, network
+from clearset.experiments._own_models import AS_PAPER, EMBEDDING_SPACE, deep_sets, engines, model, network
 from clearset.experiments._scores import precision_at
 from clearset.experiments._sklearn_models import LINEAR_SPACE, linear_on_categories
 from clearset.experiments._task import Measure, Method, Parts, Task, as_sets, split
 from clearset.experiments._token_sets import TokenSets
-from clearset.tokens import Items, MaxSize, MinCount, Subsets
+from clearset.tokens import Items, MaxSize, MinCount, Subsets, Union, Words
 
 PAPER: dict[str, Any] = {"tokens": Subsets(3), "filters": [MinCount(5)], "cover": True}
 SINGLE: dict[str, Any] = {"tokens": Items(), "filters": [MinCount(2)], "cover": False}
 PAIRS: dict[str, Any] = {"tokens": Subsets(2), "filters": [MinCount(5) | (MinCount(2) & MaxSize(1))], "cover": False}
+UNION: dict[str, Any] = PAIRS | {"tokens": Union(Subsets(2), Words())}
 _SPACE = {
     "filters": [
         [MinCount(count) | (MinCount(least) & MaxSize(1))] for count, least in ((5, 2), (10, 2), (5, 3), (20, 2))
@@ -65,6 +66,8 @@ and they give 20 outputs (the paper's see one cuisine at a time).
             {1: {}},
             _WORDS_SPACE,
         ),
+        *_engines("ingredients, pairs and their words, refined", "ingredients", UNION | {"refine": 2}, {1: {}, 4: {}}),
+        Method("SemanticClassifier, no options", partial(model, SemanticClassifier), "ingredients"),
         deep_sets(DeepSetsClassifier, "the paper's tokens", _PAPER_DEEP_SETS, large=True),
         deep_sets(DeepSetsClassifier, "ingredients and pairs", _PAPER_DEEP_SETS, large=True),
         Method("DNN on ingredients", _dnn, "ingredients", EMBEDDING_SPACE, _figures(0.728, 0.883, 0.974)),
@@ -82,8 +85,8 @@ and they give 20 outputs (the paper's see one cuisine at a time).
     score=precision_at,
     loaders=(load_recipes,),
     highlights={
-        "width 1": "SFE, ingredients and pairs, refined, width 1",
-        "wider": "SFE, ingredients and pairs, refined, width 4",
+        "width 1": "SFE, ingredients, pairs and their words, refined, width 1",
+        "wider": "SFE, ingredients, pairs and their words, refined, width 4",
         "Deep Sets": "Deep Sets, ingredients and pairs",
         "averaged or DNN": "DNN on ingredients",
         "today's alternative": "logistic regression on ingredients",
