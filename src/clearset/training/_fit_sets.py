@@ -28,8 +28,9 @@ FloatArray = npt.NDArray[np.float64]
 LEAST_SETS_OF_LANES, LEAST_LANES = 1000, 4
 # What begins without a function begins with so much of the smoothness.
 SMOOTHNESS_AT_FIRST = 0.1
-# The first slope of the output is this power of the one of least loss: the steeper it is, the less scores that bend
-# cost. Later restarts begin with slopes of scores that are drawn, from such a share of those of least squares on.
+# The first slope of the output is this power of the one of least loss, divided by the width: the steeper it is, the
+# less scores that bend cost, and the less well several scores come to differ. Later restarts begin with slopes of
+# scores that are drawn, from such a share of those of least squares on.
 OUTPUT_SLOPE = 0.7
 RESTART_SHARE = 0.5
 # Smoothness is in the unit of sets of so many tokens.
@@ -136,7 +137,7 @@ def _begun(fitting: Fitting, sample: TrainingSets, leaning: FloatArray, least_sh
     initial = replace(initial, rho_output=initial.rho_output - centres[:, None])
     slope, shift = engine().output_line(initial, sample, chosen, fitting.unit.loss, threads)
     # Training makes much of the last bits, which are not the same for weights as for repetitions.
-    return initial.rescaled(round(shift, 6), round(slope**OUTPUT_SLOPE, 6))
+    return initial.rescaled(round(shift, 6), round(slope ** (OUTPUT_SLOPE / fitting.options.width), 6))
 
 
 def _steepness(data: LabelledSets) -> float:
