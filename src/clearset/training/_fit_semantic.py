@@ -158,7 +158,9 @@ class Learning:
         share = len(sources.training) / max(trial.n_training, 1)
         if not open_filters:
             return trial.setting
-        setting = with_pairs(trial.setting) if share >= MORE and self._gains_by_pairs(trial, sources) else trial.setting
+        setting = trial.setting
+        if share >= MORE and self._gains_by_pairs(trial, sources):
+            setting = with_pairs(replace(setting, width=self.plan.parameters["width"] or 1))
         return for_more_examples(setting, share)
 
     def _gains_by_pairs(self, trial: Trial, sources: Sources) -> bool:
