@@ -17,9 +17,9 @@ FloatArray = npt.NDArray[np.float64]
 # The strength of the penalty where bends and interactions explain `USUAL_RATIO` times as much as is left to chance. The
 # more they explain the less it is, from a multiple down to a share.
 USUAL_SMOOTHNESS, USUAL_RATIO = 100.0, 0.6
-LEAST, MOST = 0.25, 10.0
+LEAST, MOST = 0.25, 30.0
 # What is expected of that before the labels have said anything, and the standard deviation of its logarithm.
-EXPECTED, UNCERTAINTY = 0.2, 2.0
+EXPECTED, UNCERTAINTY = 0.1, 2.0
 RATIOS = np.geomspace(1e-3, 30.0, 40)
 # Sets and products of features that are looked at, at most.
 MOST_SETS, MOST_SETS_OF_MANY, MANY = 3000, 1000, 300

@@ -141,13 +141,13 @@ def _begun(fitting: Fitting, sample: TrainingSets, leaning: FloatArray, least_sh
 
 
 def _steepness(data: LabelledSets) -> float:
-    """Return how much less steep scores have to be than those of sets of `TYPICAL_TOKENS` tokens; at least a half.
+    """Return how much less steep scores have to be than those of sets of `TYPICAL_TOKENS` tokens; of larger sets 1.
 
     Means of many tokens differ less than scores of one, by the root of their number, so that scores that tell as much
     have larger bends and interactions, whose squares grow with the number.
     """
     tokens = float(np.average(np.maximum(data.sizes, 1), weights=data.weights))
-    return max(TYPICAL_TOKENS / tokens, 0.5)
+    return max(TYPICAL_TOKENS / tokens, 1.0)
 
 
 def _lanes(task: SetTask, data: LabelledSets, binning: Binning, n_vertices: int) -> int:
