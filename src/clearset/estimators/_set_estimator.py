@@ -84,7 +84,7 @@ class SetEstimator(ModelEstimator, ABC):
         The labels say which features share one. ``"auto"`` is full for up to 10 features with a lattice size of 2.
     smoothness : float or "auto"
         The strength of the penalty on bends of calibrators and twists of lattices, 0 for none. Its effect becomes
-        weaker with more training data. ``"auto"`` is from 25 to 1000: the less the more of the labels bends and
+        weaker with more training data. ``"auto"`` is from 25 to 3000: the less the more of the labels bends and
         products of features explain, beyond a linear model of the features' means and by more than chance.
     epochs : int or "auto"
         The number of passes over the training sets; ``"auto"`` is 100, and up to 200 where these are fewer than 3,000
