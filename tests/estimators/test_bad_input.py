@@ -389,12 +389,29 @@ def test_hinge_has_no_probabilities() -> None:
 
 def test_a_warm_start_in_another_form_is_refused() -> None:
     """What the first fit has settled cannot change in the second."""
-    for changed in ({"width": 2}, {"rho_keypoints": 5}, {"features": ["price"]}):
+    form = ({"keypoints": 5}, {"keypoints": 20}, {"lattice_size": 3}, {"lattices": "ensemble"})
+    for changed in ({"width": 2}, {"rho_keypoints": 5}, {"features": ["price"]}, *form):
         with training_allowed():
             model = cs.SetRegressor(["stars"], epochs=1, n_jobs=1, warm_start=True).fit(frame(), NUMBERS)
         model.set_params(**changed)
-        with refused(ValueError, "warm_start", next(iter(changed))):
-            model.fit(frame(), NUMBERS)
+        model.predict(frame())  # the model takes note of changed parameters, but not for those of its fit
+        for _ in range(2):
+            with refused(ValueError, "warm_start", next(iter(changed))):
+                model.fit(frame(), NUMBERS)
+
+
+def test_a_warm_start_takes_changes_that_every_feature_overrules() -> None:
+    features = [
+        cs.Feature("stars", keypoints=4, lattice_size=3),
+        cs.Feature("shop", kind="categorical", lattice_size=2),
+    ]
+    with training_allowed():
+        model = cs.SetRegressor(features, epochs=1, n_jobs=1, warm_start=True).fit(frame(), NUMBERS)
+        model.set_params(keypoints=7, lattice_size=4).fit(frame(), NUMBERS)
+    assert model.model_.function.layout.sizes == (3, 2)
+    model.set_params(lattices="full")
+    with refused(ValueError, "lattices has changed from auto to full"):
+        model.fit(frame(), NUMBERS)
 
 
 def test_almost_everything_for_validation_leaves_something_to_train_on() -> None:

@@ -143,6 +143,7 @@ class ModelEstimator(FittedModel, ShownEstimator):
         known = self.model_.parameters
         if any(getattr(self, name) is not known.get(name) for name in _parameter_names(type(self))):
             # They may have been changed since the fit: the number of threads, or what the next fit is to do.
+            self.__dict__.setdefault("_parameters_of_fit", known)
             self.model_ = replace(self.model_, parameters=self.get_params(deep=False))
         return self.model_
 
@@ -177,6 +178,7 @@ class ModelEstimator(FittedModel, ShownEstimator):
         certificate = certify(function, binning, tuple(trusts))
         if not certificate:
             raise RuntimeError(f"The fitted model breaks a declared constraint, which is a bug.\n{certificate}")
+        self.__dict__.pop("_parameters_of_fit", None)
         self.model_ = kind(
             estimator=type(self).__name__,
             parameters=self.get_params(deep=False),

@@ -105,7 +105,8 @@ class SetEstimator(ModelEstimator, ABC):
         best on validation data is kept, or on the training
         data where there are none.
     warm_start : bool
-        Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same.
+        Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same;
+        a fit that is told others is refused.
     device : {"auto", "cpu", "cuda"}
         Where to train and predict: ``"cuda"`` is an NVIDIA GPU, which needs torch; the others mean the CPU.
     max_memory : int, str or None
@@ -302,6 +303,7 @@ class SetEstimator(ModelEstimator, ABC):
             "loss": (start.link.loss, self._loss().name),
             "width": (function.width, self.width),
             "rho_keypoints": (function.rho_keypoints, self.rho_keypoints),
+            **self._form_again(start),
         }
         for name, (settled, wanted) in changes.items():
             if settled != wanted:
@@ -323,6 +325,17 @@ class SetEstimator(ModelEstimator, ABC):
         # The size is there without a column, and models of earlier versions do not read it.
         size = tuple(feature for feature in settled if feature.name == SIZE)
         return settled, (*(feature for feature in wanted if feature.name != SIZE), *size)
+
+    def _form_again(self, start: SetModel) -> dict[str, tuple[Any, Any]]:
+        """Return what the first fit was told of keypoints and lattices, and what this one is, where it counts."""
+        told, features = vars(self).get("_parameters_of_fit", start.parameters), start.binning.features
+        own = {
+            "keypoints": all(feature.keypoints is not None or feature.kind != "numeric" for feature in features),
+            "lattice_size": all(feature.lattice_size is not None for feature in features),
+            "lattices": False,
+        }
+        names = (name for name, every in own.items() if name in told and not every)
+        return {name: (told[name], getattr(self, name)) for name in names}
 
     def _validation(self, validation_data: Any, features: Sequence[Feature], link: Link, factors: Any) -> LabelledSets:
         X, y = check_pair(validation_data)
