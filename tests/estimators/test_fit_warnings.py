@@ -1,4 +1,4 @@
-"""A fit says when it needs more epochs, and says nothing otherwise."""
+"""A fit says when it needs more epochs or cannot stop early, and says nothing otherwise."""
 
 import warnings
 from typing import Any
@@ -40,7 +40,7 @@ def test_too_few_epochs(n: int, epochs: int) -> None:
     said = rf"used all {epochs} epoch.*Increase epochs, or learning_rate"
     for model, labels in ((cs.SetRegressor, y), (cs.SetClassifier, y > 1)):
         with pytest.warns(ConvergenceWarning, match=said) as caught:
-            model(epochs=epochs, early_stopping=True, random_state=0, n_jobs=1).fit(X, labels)
+            model(epochs=epochs, early_stopping=n >= 500, random_state=0, n_jobs=1).fit(X, labels)
         assert caught[0].filename == __file__
 
 
@@ -90,3 +90,19 @@ def test_training_that_stopped_early_does_not_warn() -> None:
     X, y = rows(1000)
     model = cs.SetRegressor(epochs=300, early_stopping=True, patience=3, random_state=0, n_jobs=1).fit(X, y)
     assert model.n_iter_ < 300
+
+
+def test_early_stopping_without_sets_to_stop_by() -> None:
+    X, y = rows(200)
+    said = "none of the 200 sets are held out.*validation_fraction=0.1.*fewer than 50.*validation_data or a larger"
+    for model, labels in ((cs.SetRegressor, y), (cs.SetClassifier, y > 1)):
+        with pytest.warns(UserWarning, match=said) as caught:
+            model(early_stopping=True, random_state=0, n_jobs=1).fit(X, labels)
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_early_stopping_with_sets_to_stop_by_does_not_warn() -> None:
+    X, y = rows(200)
+    cs.SetRegressor(early_stopping=True, validation_fraction=0.5, random_state=0, n_jobs=1).fit(X, y)
+    cs.SetRegressor(early_stopping=True, random_state=0, n_jobs=1).fit(X, y, validation_data=(X[:20], y[:20]))
+    cs.SetRegressor(early_stopping="auto", random_state=0, n_jobs=1).fit(X, y)

@@ -190,7 +190,8 @@ def test_a_share_is_kept_for_validation_where_there_is_enough(curve: Any) -> Non
     X, y = curve
     assert "validation_loss" in fit(X, y, early_stopping=True, validation_fraction=0.5, epochs=1).history_[0]
     assert "validation_loss" not in fit(X, y, early_stopping=False, epochs=1).history_[0]
-    assert "validation_loss" not in fit(X[:20], y[:20], early_stopping=True, epochs=1).history_[0]
+    with pytest.warns(UserWarning, match="none of the 20 sets are held out"):
+        assert "validation_loss" not in fit(X[:20], y[:20], early_stopping=True, epochs=1).history_[0]
 
 
 def test_of_many_sets_some_are_held_out_and_of_few_none() -> None:

@@ -1,10 +1,11 @@
-"""Warnings of a fit: training that ended too early, and models that know nothing."""
+"""Warnings of a fit: training that ended too early or could not stop early, and models that know nothing."""
 
 import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
 from clearset.models import Record
+from clearset.training import SMALLEST_VALIDATION
 
 # The learning rate falls along a cosine, the last third of which has 6% of the sum of all rates. If that third brings
 # more than this share of the whole fall of the loss, it falls no less than it did at the start, but for the rate. (What
@@ -30,6 +31,16 @@ def warn_of_training(record: Record, epochs: int, stacklevel: int) -> None:
             "if it is below its default."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+
+
+def warn_of_none_held_out(n_sets: int, fraction: float, stacklevel: int) -> None:
+    """Warn of early stopping that was asked for, with too few sets to hold some out."""
+    message = (
+        f"early_stopping=True, but none of the {n_sets:,} sets are held out to stop by: validation_fraction="
+        f"{fraction:g} of them are fewer than {SMALLEST_VALIDATION}. All are trained on, for all epochs. Give "
+        "validation_data or a larger validation_fraction, or use early_stopping=False."
+    )
+    warnings.warn(message, stacklevel=stacklevel + 1)
 
 
 def warn_of_no_tokens(stacklevel: int) -> None:

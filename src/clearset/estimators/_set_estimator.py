@@ -11,7 +11,7 @@ import numpy as np
 from clearset.engines import processes
 from clearset.estimators._checkpoints import kept_in
 from clearset.estimators._class_weight import class_factors, weigh
-from clearset.estimators._fit_warnings import warn_of_training
+from clearset.estimators._fit_warnings import warn_of_none_held_out, warn_of_training
 from clearset.estimators._input import checked_sets, read_training_sets
 from clearset.estimators._model_estimator import DEVICES, ModelEstimator, check_device, check_pair
 from clearset.estimators._parameter_rules import (
@@ -94,7 +94,8 @@ class SetEstimator(ModelEstimator, ABC):
         The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.
     validation_fraction : float
         The share of the training sets that are held out for early stopping, unless `fit` is given validation data.
-        Where this would be fewer than 50 sets, none are held out and all epochs are run.
+        Where this would be fewer than 50 sets, none are held out and all epochs are run; with ``early_stopping=True``
+        `fit` warns of that.
     early_stopping : bool or "auto"
         Whether to keep the best epoch on validation data, and to stop after `patience` epochs without a better one.
         Otherwise all epochs are run on all sets, and the loss on given validation data is only recorded. ``"auto"``
@@ -257,6 +258,8 @@ class SetEstimator(ModelEstimator, ABC):
             chosen, held = hold_out(data.labels, None, fraction, rng, stratify=stratify)
             if len(held):
                 data, validation = data[chosen], data[held]
+            elif self.early_stopping != "auto":
+                warn_of_none_held_out(len(data), fraction, stacklevel=4)
         del y, sample_weight, labels, weights  # with many sets, copies that are not needed any more
         batch_size = choose_batch_size(self.batch_size, len(data), share=64, largest=1024)
         parameters["epochs"] = choose_epochs(self.epochs, len(data), batch_size)

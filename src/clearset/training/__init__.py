@@ -25,7 +25,7 @@ from clearset.training._options import Options, choose_batch_size, choose_epochs
 from clearset.training._pair_strengths import pair_strengths
 from clearset.training._prepared import DOUBLE_PRECISION_VALUES, SET_BYTES, LabelledSets
 from clearset.training._progress import progress_bar
-from clearset.training._split import deal, hold_out
+from clearset.training._split import SMALLEST_VALIDATION, deal, hold_out
 from clearset.training._support import base_means
 from clearset.training._try_setting import PIECES, Plan, Trial, build_table
 
@@ -33,6 +33,7 @@ __all__ = [
     "DOUBLE_PRECISION_VALUES",
     "PIECES",
     "SET_BYTES",
+    "SMALLEST_VALIDATION",
     "USUAL_SMOOTHNESS",
     "FittedSets",
     "Fitting",
