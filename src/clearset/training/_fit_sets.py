@@ -11,6 +11,7 @@ from clearset.engines import MOST_LANES, TrainingSets, engine, processes
 from clearset.functions import Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
 from clearset.training._asked_smoothness import asked_smoothness
+from clearset.training._constants import constant_places, flat_features, flatten_constants
 from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
@@ -72,12 +73,15 @@ def fit_set_function(
     """Place keypoints, lay out the lattices, train (several times with restarts), and make the constraints exact."""
     options = task.options
     if start is None:
-        observed = Observed.of(data.sets, task.features, data.all_weights).gathered(processes().gather)
+        observed = _observed(data, task.features)
         binning = Binning.of_observed(observed, options.keypoints).for_shapes(task.trusts)
         sizes = [feature.lattice_size or options.lattice_size for feature in task.features]
         n_vertices = most_vertices(sizes, options.lattices)
     else:
         binning, n_vertices = start.binning, start.function.layout.n_vertices
+        # What an earlier fit has learned of a feature stays, even if the feature is constant by now.
+        flat = flat_features(start.function, binning)
+        observed = _observed(data, flat) if flat else Observed(())
     unit = Unit.of(task.loss, data.labels, data.weights)
     n_lanes = _lanes(task, data, binning, n_vertices)
     training, validating, sample = prepare(binning, unit, data, validation, rng, task.max_memory, n_lanes)
@@ -117,11 +121,16 @@ def fit_set_function(
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
         raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
+    flatten_constants(best.best, binning, task.trusts, constant_places(binning, observed))
     fill_missing(best.best, binning, sample)
     function = fitting.finished(best.best)
     tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
     support = find_support(function, binning, task.loss, training, sample, tokens, options.threads)
     return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
+
+
+def _observed(data: LabelledSets, features: Sequence[Feature]) -> Observed:
+    return Observed.of(data.sets, features, data.all_weights).gathered(processes().gather)
 
 
 def _begun(fitting: Fitting, sample: TrainingSets, leaning: FloatArray, least_share: float) -> SetFunction:
