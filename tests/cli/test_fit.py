@@ -71,6 +71,18 @@ def test_all_options_reach_the_estimator(folder: Path, tmp_path: Path) -> None:
     assert {name: params[name] for name in expected} == expected
 
 
+def test_epochs_and_batch_size_may_be_auto(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--label", "sales", "--epochs", "auto", "--batch-size", "auto", "--quiet"]
+    assert fit(folder, "sets.parquet", *options) == 0
+    model = cs.load(folder / "new")
+    assert [model.get_params()[name] for name in ("epochs", "batch_size")] == ["auto", "auto"]
+    assert len(model.record.history) > 2
+    assert fit(folder, "sets.parquet", "--label", "sales", "--epochs", "many") == 2
+    assert "'--epochs': 'many' is neither a whole number nor auto" in capsys.readouterr().err
+    assert fit(folder, "sets.parquet", "--label", "sales", "--epochs", "0") == 1
+    assert "epochs must be a whole number at least 1, or 'auto'; received 0" in capsys.readouterr().err
+
+
 def test_without_a_file_all_numeric_columns_but_label_key_and_weight(folder: Path) -> None:
     by = ["--by", "product", "--set-columns", "price", "--weight", "weight", "--quiet"]
     long = pa.csv.read_csv(folder / "long.csv")

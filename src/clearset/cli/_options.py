@@ -65,6 +65,15 @@ def _known_encoding(given: str | None) -> str | None:
     return given
 
 
+def _whole_or_auto(given: str) -> int | str:
+    try:
+        return given if given == "auto" else int(given)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is neither a whole number nor auto.") from None
+
+
+# Typer takes no unions: the parser says what there may be.
+_count = partial(typer.Option, parser=_whole_or_auto, metavar="<int>|auto")
 _of_csv = partial(typer.Option, rich_help_panel="CSV files", show_default=False)
 
 
@@ -129,9 +138,9 @@ class TrainingOptions(CsvFormat):
     weight: Annotated[str | None, typer.Option(help="Column with the weight of each set.")] = None
     width: Annotated[int | None, typer.Option(help="Number of scores of a token.")] = None
     loss: Annotated[str | None, typer.Option(help="What training minimises.")] = None
-    epochs: Annotated[int | None, typer.Option(help="Largest number of passes over the data.")] = None
+    epochs: Annotated[Any, _count(help="Largest number of passes over the data.")] = None
     learning_rate: Annotated[float | None, typer.Option(help="Step size of the optimizer.")] = None
-    batch_size: Annotated[int | None, typer.Option(help="Sets in a step.")] = None
+    batch_size: Annotated[Any, _count(help="Sets in a step.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.")] = None
     jobs: Annotated[int | None, typer.Option(help="Number of threads.")] = None
     device: Annotated[str | None, typer.Option(help="Where to train: cpu, or cuda for an NVIDIA GPU.")] = None
