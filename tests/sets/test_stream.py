@@ -143,6 +143,24 @@ def test_what_is_no_data(tmp_path):
         as_stream(tmp_path / "empty.csv")
 
 
+def test_another_format_is_named_and_what_to_do(tmp_path):
+    text, whole = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    text.write_text("x,label\n1,2\n")
+    for given in (text, str(text), tmp_path):
+        with pytest.raises(ValueError, match=r"rows\.csv' as Parquet, the only format.* is a \.csv file") as caught:
+            as_stream(given)
+        assert "pandas.read_csv" in str(caught.value)
+        assert "clearset fit" in str(caught.value)
+        assert "magic bytes" not in str(caught.value)
+    (tmp_path / "rows.feather").write_bytes(b"ARROW1")
+    with pytest.raises(ValueError, match=r"does not begin as such files do\. Read it with pyarrow, pandas or polars"):
+        as_stream(tmp_path / "rows.feather")
+    pq.write_table(TABLE, whole)
+    whole.write_bytes(whole.read_bytes()[:-10])
+    with pytest.raises(ValueError, match=r"Cannot read .*rows\.parquet' as Parquet: .*corrupted"):
+        as_stream(whole)
+
+
 def test_one_wrong_file_of_a_folder_is_named(folder):
     (folder / "d.parquet").write_text("x,label\n1,2\n")
     with pytest.raises(ValueError, match=r"Cannot read .*d\.parquet"):

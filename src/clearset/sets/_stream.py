@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from ._parquet_files import open_parquet
 from ._record_batches import decoded_bytes, record_batches
 from ._unknown_names import unknown_name
 
@@ -147,7 +148,7 @@ def as_stream(X: object, *, by_path: bool = True) -> Stream | None:
     if isinstance(X, Stream):
         return X
     if isinstance(X, str | os.PathLike):
-        X = _open(Path(os.fspath(X)))
+        X = open_parquet(Path(os.fspath(X)))
     if not isinstance(X, ds.Dataset):
         return None
     if getattr(X, "_scan_options", None):
@@ -296,27 +297,3 @@ def _parts(fragment: ds.Fragment) -> list[tuple[ds.Fragment, int]]:
 
 def _path(fragment: ds.Fragment) -> str:
     return getattr(fragment, "path", "")
-
-
-def _open(path: Path) -> ds.Dataset:
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no file or folder '{path}'. Give a frame, or the path of a Parquet file or a folder of them."
-        )
-    source: Any = path
-    if path.is_dir():
-        # Other files may lie beside them; files whose names do not tell are taken for Parquet.
-        files = sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path)))
-        source = [str(file) for file in files if file.suffix.lower() in (".parquet", ".pq")] or list(map(str, files))
-        if not source:
-            raise FileNotFoundError(f"The folder '{path}' holds no Parquet files.")
-    try:
-        if path.is_dir():
-            return ds.dataset(source, format="parquet", partitioning="hive", partition_base_dir=str(path))
-        return ds.dataset(source, format="parquet")
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"Cannot read '{path}' as Parquet: {error}") from error
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
