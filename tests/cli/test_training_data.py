@@ -140,6 +140,26 @@ def test_errors(reviews: Path, options: list[str], message: str, capsys: pytest.
     assert err.count("\n") == 1
 
 
+def test_what_differs_within_a_set_is_said_in_words_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [("a", 1, 2, 1), ("a", 3, 4, 1), ("b", 5, 6, 2)]
+    path = write(tmp_path / "t.csv", "id,x,y,z", rows)
+    cases = {
+        ("--label", "y", "--by", "id"): "A label, weight or --id has one value a set. Correct",
+        ("--label", "z", "--weight", "y", "--by", "id"): "or name another key with --by.",
+        ("--label", "z", "--set-columns", "x", "--by", "id"): "Leave it out of --set-columns to make it a token",
+        ("--label", "id", "--by", "id"): "'id' is the key (--by), and cannot be named by the label or the weight",
+        ("--label", "z", "--by", "id", "--set-columns", "id"): "(--by), and cannot be named by --set-columns as well",
+    }
+    for options, message in cases.items():
+        assert fit(path, *options) == 1
+        err = capsys.readouterr().err
+        assert message in err
+        assert "set_columns" not in err
+        assert err.count("\n") == 1
+
+
 def test_the_label_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fit(write(tmp_path / "t.csv", "y", [(1,), (2,)]), "--label", "y") == 1
     assert "has no column to learn from beside the label. Features are numbers" in capsys.readouterr().err

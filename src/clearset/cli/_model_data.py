@@ -29,10 +29,8 @@ def read_for(model: Model, path: Path, options: TableOptions, copied: Sequence[s
         texts = [name for each in _engine_columns(model, options.separator) for name in each.names]
     elif not texts and model.semantic:
         texts = list(model.feature_names_in or ())
-    of_sets = names_in(options.set_columns)
-    if options.by is not None:
-        of_sets = list(dict.fromkeys([*of_sets, *(name for name in copied if name != options.by)]))
-    table = read_sets(path, options, options.by, of_sets, texts)
+    others = [] if options.by is None else [name for name in copied if name != options.by]
+    table = read_sets(path, options, options.by, names_in(options.set_columns), texts, others)
     for name in copied:
         check_column(table, name, path)
         if name in list_columns(table):

@@ -21,6 +21,7 @@ from clearset.artifact import replaced_file
 from clearset.cli._csv_files import read_csv
 from clearset.cli._options import CsvFormat
 from clearset.models import Model
+from clearset.sets import NotConstantError
 
 _PARQUET = (".parquet", ".pq")
 
@@ -31,18 +32,37 @@ def names_in(text: str) -> list[str]:
 
 
 def read_sets(
-    path: Path, form: CsvFormat, by: str | None, set_columns: Sequence[str], texts: Sequence[str] = ()
+    path: Path,
+    form: CsvFormat,
+    by: str | None,
+    set_columns: Sequence[str],
+    texts: Sequence[str] = (),
+    others: Sequence[str] = (),
 ) -> pa.Table:
-    """Return a table with one row for each set, `texts` as in `read_table`; with `by`, a long table is grouped."""
+    """Return a table with one row for each set, `texts` as in `read_table`; with `by`, a long table is grouped.
+
+    As the columns `set_columns`, `others` (labels, weights, ids) must have one value a set there.
+    """
     table = read_table(path, form, texts)
     if by is None:
         if set_columns:
             raise ValueError("Set columns are named only for a long table. Give its key with --by as well.")
         return table
-    for name in (by, *set_columns):
+    whole = tuple(dict.fromkeys([*set_columns, *others]))
+    for name in (by, *whole):
         check_column(table, name, path)
-    # A table with list columns already has one row for each set; its key is kept as a column.
-    return table if list_columns(table) else cs.from_long(table, by=by, set_columns=tuple(set_columns))
+    if list_columns(table):
+        return table  # it has one row for each set already; its key is kept as a column
+    if by in whole:
+        option = "--set-columns" if by in set_columns else "the label or the weight"
+        raise ValueError(f"Column {by!r} is the key (--by), and cannot be named by {option} as well. Name another.")
+    try:
+        return cs.from_long(table, by=by, set_columns=whole)
+    except NotConstantError as error:
+        todo = "Leave it out of --set-columns to make it a token feature."
+        if error.name in others:
+            todo = f"A label, weight or --id has one value a set. Correct '{path}', or name another key with --by."
+        raise ValueError(f"{error.found} {todo}") from error
 
 
 def columns_of_fit(table: pa.Table, model: Model) -> pa.Table:

@@ -134,11 +134,7 @@ def _first_rows(stream: Stream, path: Path) -> pa.Table:
 def read_training_table(path: Path, options: TrainingOptions, texts: Sequence[str]) -> pa.Table:
     """Return a table with one row for each set, whose labels and weights are constant within each; see `read_table`."""
     taken = [options.label] if options.weight is None else [options.label, options.weight]
-    of_sets = names_in(options.set_columns)
-    if options.by:
-        # As columns of whole sets, label and weight are checked to be constant within each set.
-        of_sets = list(dict.fromkeys([*of_sets, *taken]))
-    return read_sets(path, options, options.by, of_sets, texts)
+    return read_sets(path, options, options.by, names_in(options.set_columns), texts, taken if options.by else ())
 
 
 def _decimal(options: TrainingOptions) -> str | None:

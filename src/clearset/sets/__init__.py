@@ -11,7 +11,7 @@ from ._examples import column_names, count_examples, take_examples
 from ._features import Feature, feature_columns
 from ._file_rows import FileRows
 from ._fingerprint import DataColumn, Fingerprint, digest, fingerprint_of, in_one_form
-from ._from_long import from_long
+from ._from_long import NotConstantError, from_long
 from ._json_numbers import entries, number, numbers
 from ._keypoints import choose_keypoints
 from ._labels import (
@@ -66,6 +66,7 @@ __all__ = [
     "Fingerprint",
     "IntArray",
     "Labels",
+    "NotConstantError",
     "Observed",
     "PackedSets",
     "Positions",

@@ -18,6 +18,22 @@ from ._unknown_names import unknown_name
 FrameT = TypeVar("FrameT")
 
 
+class NotConstantError(ValueError):
+    """A column that should describe whole sets differs within one.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    found : str
+        What it holds, as a sentence that does not say what to do.
+    """
+
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(f"{found} Leave it out of set_columns to make it a token feature.")
+        self.name, self.found = name, found
+
+
 def from_long(frame: FrameT, by: str | Sequence[str], set_columns: str | Sequence[str] = ()) -> FrameT:
     """Turn a frame with one row per token into one with one row per set.
 
@@ -121,10 +137,11 @@ def _require_constant(columns: Columns, name: str, keys: list[str], codes: IntAr
         row = int(np.argmax(differ))
         column = columns.read(name)
         key = ", ".join(f"{key}={columns.read(key)[row].as_py()!r}" for key in keys)
-        raise ValueError(
+        raise NotConstantError(
+            name,
             f"Column {name!r} is not constant within the set {key}: it holds "
             f"{column[int(first_rows[codes[row]])].as_py()!r} and, in row {row} (counted from 0), "
-            f"{column[row].as_py()!r}. Leave it out of set_columns to make it a token feature."
+            f"{column[row].as_py()!r}.",
         )
 
 
