@@ -366,6 +366,35 @@ def test_an_interrupt_keeps_the_best_so_far_and_the_checkpoint(writes, monkeypat
     assert not path.exists()
 
 
+def interrupting(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore:Training used all")
+def test_an_interrupt_before_the_first_state_keeps_which_data_they_are(monkeypatch, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with monkeypatch.context() as patch:
+        patch.setattr(_checkpoint.Keeper, "reached", interrupting)
+        with pytest.raises(KeyboardInterrupt):
+            set_regressor(random_state=None).fit(SETS, MEANS, checkpoint=path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="data have changed"):
+        set_regressor(random_state=None).fit(SETS, -MEANS, checkpoint=path)
+    assert path.read_bytes() == before
+    set_regressor(random_state=None).fit(SETS, MEANS, checkpoint=path)
+    assert not path.exists()
+
+
+def test_nothing_is_left_of_a_fit_that_ends_before_any_training(monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match="labels but X has"):
+        set_regressor().fit(SETS, MEANS[1:], checkpoint=tmp_path / "fit.checkpoint")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr("clearset.estimators._set_estimator.fit_set_function", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        set_regressor().fit(SETS, MEANS, checkpoint=tmp_path / "fit.checkpoint")
+    assert list(tmp_path.iterdir()) == []
+
+
 SCRIPT = """
 import sys
 from clearset.training import _checkpoint

@@ -48,7 +48,8 @@ class Checkpoint:
         self._n_generators = self._n_trainings = 0  # how many have been asked for by this run of the fit
         self._written = self._took = 0.0
         self.is_open = True
-        if path.exists():
+        self._is_new = not path.exists()
+        if not self._is_new:
             self._read()
 
     def _read(self) -> None:
@@ -105,6 +106,8 @@ class Checkpoint:
         number, self._n_trainings = self._n_trainings, self._n_trainings + 1
         if number == len(self._trainings):
             self._trainings.append(KeptTraining(dict(identity)))
+            if number == 0:
+                self.write()  # from the beginning it is known which data the fit is of
         kept = self._trainings[number]
         changed = [name for name in {**kept.identity, **identity} if kept.identity.get(name) != identity.get(name)]
         if changed:
@@ -113,6 +116,11 @@ class Checkpoint:
                 f"{brief(', '.join(changed))}. Fit on the data that it was begun with. {self._what_to_do}"
             )
         return kept
+
+    def forget_beginning(self) -> None:
+        """Remove a file of this run that says nothing of the data yet: any other data would go with it."""
+        if self._is_new and not self._trainings:
+            remove_file(self.path)
 
     @property
     def is_due(self) -> bool:
@@ -206,6 +214,9 @@ def checkpointed(path: str | os.PathLike[str] | None, fit: Mapping[str, str]) ->
         token = _current.set(checkpoint)
         try:
             yield
+        except (Exception, KeyboardInterrupt):
+            checkpoint.forget_beginning()
+            raise
         finally:
             _current.reset(token)
         if checkpoint.is_open:
