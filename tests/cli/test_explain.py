@@ -127,6 +127,9 @@ def test_importance_is_printed_and_drawn(folder: Path, tmp_path: Path, capsys: p
     [
         (["--reasons", "3", "--output", "out.json"], "rows of a table"),
         (["--raised"], "Give their number"),
+        (["--reasons", "3", "--top", "2"], "--top is 2, but of reasons --reasons says how many are named, 3. Leave"),
+        (["--sets", "3", "--output", "out.csv"], "--sets says what is printed, but everything is written to 'out.csv'"),
+        (["--top", "10", "--output", "out.csv"], "--top says what is printed, but everything is written to 'out.csv'"),
         (["--output", "out.xlsx"], "neither .csv, .parquet nor .json"),
         (["--effects"], "JSON only"),
         (["--label", "1"], "the model has no classes"),

@@ -10,6 +10,8 @@ from clearset.cli._options import DataOrFolder, Ids, KeyFile, MaxMemory, Model, 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_SETS, _TOP = 3, 10
+
 
 def explain(
     model: Model,
@@ -25,10 +27,17 @@ def explain(
     effects: Annotated[
         bool, typer.Option("--effects", help="Find the best and worst value of every feature; JSON only.")
     ] = False,
-    sets: Annotated[int, typer.Option(help="Sets that are printed, from the first on.", min=1)] = 3,
+    sets: Annotated[
+        int | None, typer.Option(help="Sets that are printed, from the first on.", min=1, show_default=str(_SETS))
+    ] = None,
     top: Annotated[
-        int, typer.Option(help="Tokens and features that are printed for each set, those that add most.", min=1)
-    ] = 10,
+        int | None,
+        typer.Option(
+            help="Tokens and features that are printed for each set, those that add most.",
+            min=1,
+            show_default=str(_TOP),
+        ),
+    ] = None,
     reasons: Annotated[
         int | None, typer.Option(help="Name so many tokens and features that lowered each prediction most.", min=1)
     ] = None,
@@ -43,6 +52,7 @@ def explain(
     from clearset.cli._batches import batches_for, first_rows, in_batches, reported
     from clearset.cli._explanations import (
         check_output,
+        check_printed,
         class_named,
         explained_lines,
         reason_lines,
@@ -59,6 +69,8 @@ def explain(
     if raised and reasons is None:
         raise ValueError("--raised says which reasons are meant. Give their number: --reasons 3.")
     check_output(output, effects, reasons)
+    check_printed(output, sets, top, reasons)
+    sets, top = sets or _SETS, top or _TOP
     direction = "raised" if raised else "lowered"
     if output is not None:
         check_target(output, model, data)

@@ -87,6 +87,19 @@ def check_output(output: Path | None, effects: bool, reasons: int | None) -> Non
         raise ValueError("--reasons are rows of a table. Give a .csv or .parquet file.")
 
 
+def check_printed(output: Path | None, sets: int | None, top: int | None, reasons: int | None) -> None:
+    """Raise an error if options that say what is printed would do nothing."""
+    for name, given in (("sets", sets), ("top", top)):
+        if given is not None and output is not None:
+            raise ValueError(
+                f"--{name} says what is printed, but everything is written to '{output}'. Leave out one of the two."
+            )
+    if top is not None and reasons is not None:
+        raise ValueError(
+            f"--top is {top}, but of reasons --reasons says how many are named, {reasons}. Leave out one of the two."
+        )
+
+
 def class_named(model: Model, label: str) -> Any:
     """Return the class with this name; raise an error where it cannot be explained."""
     if model.link.classes is None:
