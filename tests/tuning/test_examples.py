@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import clearset as cs
-from clearset.tuning._examples import read_examples
+from clearset.tuning._examples import read_examples, read_labels_of
 
 
 def split(X, y, **options):
@@ -77,3 +77,17 @@ def test_all_forms_of_data(X, form):
             "DataFrame": lambda X: [row[0] for row in X["x"]],
         }.get(type(X).__name__, lambda X: [row[0] for row in (X.to_pylist() if hasattr(X, "to_pylist") else X)])
         np.testing.assert_array_equal(first(part.X), labels)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.float32, np.bool_])
+@pytest.mark.parametrize("column", [np.asarray, pd.Series])
+def test_numbers_among_objects_are_classes(kind, column):
+    y = np.array([kind(row % 2) for row in range(60)], dtype=object)
+    X = np.arange(60.0)[:, None]
+    tuning = cs.tune(cs.SetClassifier(epochs=1), X, column(y), budget=1, random_state=0, verbose=0)
+    assert tuning.best_estimator_.classes_.tolist() == [0, 1]
+
+
+def test_labels_that_are_no_numbers_stay_as_they_are():
+    for y in (["a", 1], np.array(["a", "b"], dtype=object), pd.Series(["a", None]), pl.Series([1, 0])):
+        assert read_labels_of(y, "y", classes=True) is y

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from clearset.estimators import check_pair
-from clearset.sets import take_examples
+from clearset.sets import numbers_of_objects, take_examples
 from clearset.tuning._checksum import checksum
 
 # A fifth of the examples validates; from this many on a tenth is enough.
@@ -86,10 +86,16 @@ def read_examples(
 
 
 def read_labels_of(y: Any, name: str, *, classes: bool) -> Any:
-    """Return labels; those of classes as one column."""
+    """Return labels; those of classes as one column, numbers among objects as numbers, as scorers need them."""
     if y is None:
         raise ValueError(f"{name} is None, but settings are compared by it. Pass one label for each example.")
-    return column_or_1d(y, warn=True) if classes and np.ndim(y) == 2 else y
+    if not classes:
+        return y
+    column = column_or_1d(y, warn=True) if np.ndim(y) == 2 else y
+    if getattr(getattr(column, "dtype", None), "kind", None) != "O":
+        return column
+    plain = numbers_of_objects(np.asarray(column))
+    return column if plain.dtype == object else plain
 
 
 def _check_lengths(X: Any, y: Any, of: str = "") -> int:
