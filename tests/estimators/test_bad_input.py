@@ -142,6 +142,8 @@ def test_labels_of_poisson(labels: Any) -> None:
         cs.SetRegressor(["stars"], loss="poisson").fit(frame(), labels)
 
 
+NESTED = np.empty(N, dtype=object)
+NESTED[:] = [np.array([row % 2, 1]) for row in range(N)]
 BAD_CLASSES = {
     "NaN": (np.where(NUMBERS > 0.5, np.nan, 1.0), "y contains NaN.*Remove"),
     "infinity": (np.where(NUMBERS > 0.5, np.inf, 1.0), "y contains infinity.*Remove"),
@@ -154,6 +156,7 @@ BAD_CLASSES = {
     "too few": (CLASSES[:-1], "11 labels.*12 sets"),
     "two columns": (np.ones((N, 2)), "1d array.*\\(12, 2\\)"),
     "no labels": (None, "requires y"),
+    "arrays": (NESTED, "labels of type ndarray.*one label for each set"),
     "strings and numbers": (np.array([1, "a"] * 6, dtype=object), "label"),
 }
 

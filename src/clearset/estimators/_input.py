@@ -159,6 +159,13 @@ def check_classes(labels: npt.NDArray[Any]) -> None:
     labels : ndarray of shape (n,)
         The labels.
     """
+    objects = labels.tolist() if labels.dtype == object else []
+    nested = next((each for each in objects if isinstance(each, list | tuple | np.ndarray)), None)
+    if nested is not None:
+        raise ValueError(
+            f"y holds labels of type {type(nested).__name__}. Give one label for each set: a string, a number, or True "
+            "or False."
+        )
     if has_missing(labels):
         raise ValueError("Input y contains NaN or None. Remove those sets or fill in their labels.")
     if labels.dtype.kind == "f" and np.isinf(labels).any():
