@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clearset as cs
-from clearset.functions import Support, enough
-from clearset.training._support import smallest_supported
+from clearset.engines import TrainingSets, engine
+from clearset.functions import Layout, Link, Loss, Support, enough
+from clearset.sets import Binning
+from clearset.training import base_means, initial_set_function
+from clearset.training._support import smallest_supported, supported_size
 
 RNG = np.random.default_rng(0)
 
@@ -195,16 +198,31 @@ def test_intervals_of_other_labels_say_nothing_of_single_tokens():
     assert np.ptp(single) > 0
 
 
-@pytest.mark.parametrize("telling", [True, False])
-def test_small_sets_are_shrunk_unless_their_labels_say_more(telling):
-    """Where it says something that items are absent, sets of few items are not like the others."""
+def labelled(noise, tokens, candidates):
+    """The number found for sets labelled by a function that shrinks those with fewer tokens than some number."""
     rng = np.random.default_rng(0)
-    sizes = rng.integers(1, 40, 6000)
-    X = [[f"item {k}" for k in rng.choice(60, size, replace=False)] for size in sizes]
-    outputs = np.where(sizes < 6, -3.0, 0.5) if telling else np.zeros(len(sizes))
-    y = rng.random(len(sizes)) < 1 / (1 + np.exp(-outputs))
-    model = cs.SemanticClassifier(cs.Items(), refine=0, random_state=0).fit(X, y).as_model()
-    tenth = int(np.quantile(sizes, 0.1))
-    assert (model.support.tokens < tenth) == telling
-    of_three = model.predict_proba([row for row in X if len(row) == 3])[:, 1].mean()
-    assert abs(of_three - y[sizes == 3].mean()) < (0.05 if telling else 0.15)
+    sizes = rng.integers(1, 10, 4000)
+    offsets = np.append(0, sizes.cumsum())
+    data = cs.SetData(rng.normal(size=(offsets[-1], 2)), offsets, ["a", "b"])
+    features = [cs.Feature("a"), cs.Feature("b")]
+    binning = Binning.fit(data, features)
+    form = {"width": 1, "rho_keypoints": 20, "rng": rng}
+    function = initial_set_function(binning, Layout.full((2, 2)), np.array([[1.0, -0.5]]), **form)
+    positions = binning.positions(data, np.float64)
+    means = engine().means(function, positions)
+    base = base_means(function, Link("squared_error", None), [(means, np.ones(len(sizes)))])
+    shrunk = Support(base, tokens, np.zeros(0)).shrunk(means, sizes)
+    labels = engine().rho(function.rho, shrunk)[:, 0] + noise * rng.normal(size=len(sizes))
+    sets = TrainingSets(positions, labels, np.ones(len(sizes)))
+    return supported_size(function, Loss("squared_error"), sets, sizes, sets, candidates, 1)
+
+
+@pytest.mark.parametrize("tokens", [8, 4, 1])
+def test_small_sets_are_shrunk_as_far_as_their_labels_say(tokens):
+    assert labelled(0.01, tokens, [8, 4, 1]) == tokens
+
+
+def test_small_sets_are_shrunk_where_labels_do_not_say():
+    assert labelled(100.0, 1, [8, 4, 1]) == 8
+    assert labelled(0.01, 1, [8, 8]) == 8
+    assert labelled(0.01, 1, [1]) == 1
