@@ -88,7 +88,8 @@ class SetEstimator(ModelEstimator, ABC):
         products of features explain, beyond a linear model of the features' means and by more than chance.
     epochs : int or "auto"
         The number of passes over the training sets; ``"auto"`` is 100, and up to 200 where these are fewer than 3,000
-        steps. Where all are used while the loss is still falling noticeably, `fit` gives a
+        steps. With several scores, from 25 on, training is begun three times from different initial values, for a fifth
+        of the epochs at most, and the best goes on. Where all are used while the loss is still falling noticeably, `fit` gives a
         ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
         The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.

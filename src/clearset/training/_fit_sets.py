@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import MOST_LANES, TrainingSets, engine, processes
+from clearset.engines import MOST_LANES, Schedule, TrainingSets, engine, processes
 from clearset.functions import Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
 from clearset.training._asked_smoothness import asked_smoothness
@@ -34,6 +34,10 @@ SMOOTHNESS_AT_FIRST = 0.1
 # scores that are drawn, from such a share of those of least squares on.
 OUTPUT_SLOPE = 0.7
 RESTART_SHARE = 0.5
+# Of several scores so many trainings are begun, for such a share of the epochs each but not many more than so many
+# steps, and the best goes on: now and then the scores do not come to differ. Short trainings are one.
+STARTS, START_SHARE, START_STEPS = 3, 0.2, 1000
+SHORT_TRAINING = 25
 # Smoothness is in the unit of sets of so many tokens.
 TYPICAL_TOKENS = 6
 # So many sets say which way the label goes with a feature, and how far.
@@ -115,8 +119,7 @@ def fit_set_function(
         leaning = _leanings(binning, sample, task.outputs, fitting.n_sets)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
-            initial = _begun(fitting, sample, leaning, RESTART_SHARE if attempts else 1.0)
-            attempts.append(fitting.train(initial, schedule, at_first=SMOOTHNESS_AT_FIRST))
+            attempts.append(_attempt(fitting, schedule, sample, leaning, RESTART_SHARE if attempts else 1.0))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
@@ -131,6 +134,35 @@ def fit_set_function(
 
 def _observed(data: LabelledSets, features: Sequence[Feature]) -> Observed:
     return Observed.of(data.sets, features, data.all_weights).gathered(processes().gather)
+
+
+def _attempt(
+    fitting: Fitting, schedule: Schedule, sample: TrainingSets, leaning: FloatArray, least_share: float
+) -> Progress[SetFunction]:
+    """Train from initial values; of several scores for a while from several of them, and go on with the best."""
+    # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
+    alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch" or fitting.options.width == 1
+    # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
+    drawn = [_begun(fitting, sample, leaning, least_share) for _ in range(1 if alone else STARTS)]
+    if alone:
+        return fitting.train(drawn[0], schedule, at_first=SMOOTHNESS_AT_FIRST)
+    steps = schedule.steps(fitting.data.total) // schedule.epochs
+    epochs = min(round(START_SHARE * schedule.epochs), -(-START_STEPS // steps))
+    begun: list[Progress[SetFunction]] = []
+    for initial in drawn:
+        begun.append(fitting.train(initial, replace(schedule, epochs=epochs), at_first=SMOOTHNESS_AT_FIRST))
+        if begun[-1].interrupted:
+            break
+    first = min(begun, key=lambda start: start.best_loss)
+    if begun[-1].interrupted:
+        first.interrupted = True
+        return first
+    rest = fitting.train(first.best, replace(schedule, epochs=schedule.epochs - epochs), epochs_before=epochs)
+    rest.history = first.history + rest.history
+    rest.best_epoch += epochs
+    if fitting.validation is not None and schedule.patience is not None and first.best_loss <= rest.best_loss:
+        rest.best, rest.best_loss, rest.best_epoch = first.best, first.best_loss, first.best_epoch
+    return rest
 
 
 def _begun(fitting: Fitting, sample: TrainingSets, leaning: FloatArray, least_share: float) -> SetFunction:

@@ -94,10 +94,11 @@ class Fitting:
         rival: Sequence[float] = (),
         *,
         at_first: float = 1.0,
+        epochs_before: int = 0,
     ) -> Progress[SetFunction]:
         """Train from initial values; the history, and that of a rival, are in the labels' own unit.
 
-        Training begins with a share of the smoothness, `at_first`.
+        Training begins with a share of the smoothness, `at_first`. Epochs are counted on from those before.
         """
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
@@ -109,12 +110,15 @@ class Fitting:
         rival = [self.unit.entered_loss(loss) for loss in rival]
         kept_by = keeper(trainer, self.rng, lambda: self._parts(initial, schedule, at_first))
 
+        def counted(entry: dict[str, float]) -> dict[str, float]:
+            return self.unit.reported({**entry, "epoch": entry["epoch"] + epochs_before})
+
         def report(entry: dict[str, float]) -> None:
             if self.on_epoch is not None:
-                self.on_epoch(self.unit.reported(entry))
+                self.on_epoch(counted(entry))
 
         progress = run_epochs(trainer, schedule, report, baseline=baseline, rival=rival, keeper=kept_by)
-        progress.history = [self.unit.reported(entry) for entry in progress.history]
+        progress.history = [counted(entry) for entry in progress.history]
         return progress
 
     def _parts(self, initial: SetFunction, schedule: Schedule, at_first: float) -> dict[str, Iterable[Content]]:
