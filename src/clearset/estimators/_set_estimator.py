@@ -89,8 +89,8 @@ class SetEstimator(ModelEstimator, ABC):
     epochs : int or "auto"
         The number of passes over the training sets; ``"auto"`` is 100, and up to 200 where these are fewer than 3,000
         steps. With several scores, from 25 on, training is begun three times from different initial values, for a fifth
-        of the epochs at most, and the best goes on. Where all are used while the loss is still falling noticeably, `fit` gives a
-        ``sklearn.exceptions.ConvergenceWarning``.
+        of the epochs at most, and the best goes on. Where all are used while the loss is still falling noticeably,
+        `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
         The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.
     validation_fraction : float
