@@ -23,7 +23,7 @@ EXPECTED, UNCERTAINTY = 0.1, 2.0
 RATIOS = np.geomspace(1e-3, 30.0, 40)
 # Sets and products of features that are looked at, at most.
 MOST_SETS, MOST_SETS_OF_MANY, MANY = 3000, 1000, 300
-MOST_FEATURES = 100
+MOST_FEATURES = 50
 # Linear models of classes: what is added to the squares of each slope, steps, and how far a label may be from them.
 RIDGE, STEPS, FURTHEST = 1.0, 100, 3.0
 
@@ -127,10 +127,14 @@ def _effects(columns: FloatArray, basis: FloatArray, total: float) -> FloatArray
 
 def _ratio(effects: FloatArray, rest: FloatArray, freedom: float, *, known: bool) -> float:
     """Return the likeliest ratio of variances, of the effects and of the noise, whose own may be known to be 1."""
-    left, scales, _ = np.linalg.svd(effects, full_matrices=False)
-    explained = (left.T @ rest) ** 2
+    # Of the squares of singular values, by the smaller of the two products: many times as fast as those themselves.
+    of_columns = effects.shape[1] <= len(effects)
+    squared, vectors = np.linalg.eigh(effects.T @ effects if of_columns else effects @ effects.T)
+    told = squared > 1e-10 * max(squared[-1], np.finfo(float).tiny)
+    squared, vectors = squared[told], vectors[:, told]
+    explained = (vectors.T @ (effects.T @ rest)) ** 2 / squared if of_columns else (vectors.T @ rest) ** 2
     unexplained = max(float(rest @ rest - explained.sum()), 0.0)
-    variances = 1.0 + RATIOS[:, None] * scales**2
+    variances = 1.0 + RATIOS[:, None] * squared
     squares = unexplained + (explained / variances).sum(axis=1)
     fit = squares if known else freedom * np.log(np.maximum(squares / freedom, np.finfo(float).tiny))
     prior = (np.log(RATIOS / EXPECTED) / UNCERTAINTY) ** 2
