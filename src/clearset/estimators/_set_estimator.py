@@ -103,9 +103,8 @@ class SetEstimator(ModelEstimator, ABC):
         stops early on validation data that `fit` is given, and holds some out from 10,000 sets on: of fewer, each is
         worth more in training, where `smoothness` keeps the function from following noise.
     restarts : int
-        The number of trainings from different initial values, of which the first are near those of a linear model. The
-        best on validation data is kept, or on the training
-        data where there are none.
+        The number of trainings from different initial values, the first of which are near a linear model. The best on
+        validation data is kept, or on the training data where there are none.
     warm_start : bool
         Whether `fit` continues from the parameters of the last fit. Keypoints, categories and lattices stay the same;
         a fit that is told others is refused.

@@ -116,10 +116,12 @@ def fit_set_function(
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        leaning = _leanings(binning, sample, task.outputs, fitting.n_sets)
+        some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
+        targets = _output_targets(some, task.outputs)
+        leaning = leanings(binning, some.placed, targets, some.weights, fitting.n_sets)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
-            attempts.append(_attempt(fitting, schedule, sample, leaning, RESTART_SHARE if attempts else 1.0))
+            attempts.append(_attempt(fitting, schedule, some, leaning, RESTART_SHARE if attempts else 1.0))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
@@ -137,13 +139,13 @@ def _observed(data: LabelledSets, features: Sequence[Feature]) -> Observed:
 
 
 def _attempt(
-    fitting: Fitting, schedule: Schedule, sample: TrainingSets, leaning: FloatArray, least_share: float
+    fitting: Fitting, schedule: Schedule, some: TrainingSets, leaning: FloatArray, least_share: float
 ) -> Progress[SetFunction]:
     """Train from initial values; of several scores for a while from several of them, and go on with the best."""
     # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
     alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch" or fitting.options.width == 1
     # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
-    drawn = [_begun(fitting, sample, leaning, least_share) for _ in range(1 if alone else STARTS)]
+    drawn = [_begun(fitting, some, leaning, least_share) for _ in range(1 if alone else STARTS)]
     if alone:
         return fitting.train(drawn[0], schedule, at_first=SMOOTHNESS_AT_FIRST)
     steps = schedule.steps(fitting.data.total) // schedule.epochs
@@ -165,18 +167,17 @@ def _attempt(
     return rest
 
 
-def _begun(fitting: Fitting, sample: TrainingSets, leaning: FloatArray, least_share: float) -> SetFunction:
+def _begun(fitting: Fitting, some: TrainingSets, leaning: FloatArray, least_share: float) -> SetFunction:
     """Return initial values that predict about what a linear model of the features' means would."""
     initial = initial_set_function(
         fitting.binning, fitting.layout, leaning, **fitting.sizes, rng=fitting.rng, least_share=least_share
     )
-    chosen, threads = _some(sample), fitting.options.threads
+    threads = fitting.options.threads
     # Each output is 0 on average; a shift that is found later is the same for all classes.
-    some = sample.take(chosen)
     outputs = engine().outputs(initial.astype(some.dtype), some.placed, threads).astype(np.float64)
     centres = np.round(np.average(outputs, axis=0, weights=some.weights), 6)
     initial = replace(initial, rho_output=initial.rho_output - centres[:, None])
-    slope, shift = engine().output_line(initial, sample, chosen, fitting.unit.loss, threads)
+    slope, shift = engine().output_line(initial, some, np.arange(len(some)), fitting.unit.loss, threads)
     # Training makes much of the last bits, which are not the same for weights as for repetitions.
     return initial.rescaled(round(shift, 6), round(slope ** (OUTPUT_SLOPE / fitting.options.width), 6))
 
@@ -218,15 +219,6 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
     if _says_more(task, data) or np.count_nonzero(empty) >= enough(len(data)):
         return None
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
-
-
-def _leanings(binning: Binning, sample: TrainingSets, outputs: int, n_sets: float) -> FloatArray:
-    some = sample.take(_some(sample))
-    return leanings(binning, some.placed, _output_targets(some, outputs), some.weights, n_sets)
-
-
-def _some(sample: TrainingSets) -> npt.NDArray[np.int64]:
-    return np.arange(0, len(sample), -(-len(sample) // LEANING_SETS))
 
 
 def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:

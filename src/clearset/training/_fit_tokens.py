@@ -13,7 +13,7 @@ from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Feature, Tru
 from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
-from clearset.training._initial import initial_crossed_set_function
+from clearset.training._initial import initial_crossed_set_function, straight_line
 from clearset.training._initial_tokens import beginnings
 from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
@@ -29,11 +29,11 @@ MOST_SHIFT = 2.0
 SCALE_SETS = 4000
 # Of corrections.
 REFINE_RATE = 0.2
+# So many epochs are enough for them, or a quarter as many as the set function has, if that is more.
+REFINE_EPOCHS = 15
 # Where the calibrator of values is flat, a correction changes nothing and would not learn: before corrections are
 # learned it becomes a straight line by this share.
 STRAIGHTENED = 0.3
-# So many epochs are enough for them, or a quarter as many as the set function has, if that is more.
-REFINE_EPOCHS = 15
 # The share of its learning rate that the set function keeps once few corrections are learned beside it. Fitted to the
 # same labels they make values look more telling than they are, and a set function that learned from them would become
 # steeper and steeper: where half as many tokens as examples are corrected (of several classes each example says one
@@ -48,8 +48,8 @@ TOLERANCE = 5e-4
 REFINING_SLACK = 0.01
 # The share of the examples, those with the fewest tokens, that are shrunk to the base rate: what is known of a token is
 # uncertain, and the mean of a few is more extreme than that of many. Where there is more to say of examples with few
-# tokens, as where it says something that others are absent, it is a smaller share.
-SMALL = (0.1, 0.03, 0.01)
+# tokens, as where it says something that others are absent, it is a smaller share, down to as few as are enough.
+SMALL = (0.1, 0.03, 0.01, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +162,8 @@ def fit_tokens(
     promised = is_promised(task.features, task.trusts, PER_SET)
     tokens = 1
     if not promised:
-        needed = [*(max(share * len(known), enough(len(known))) for share in SMALL), enough(len(known))]
-        candidates = [smallest_supported(known, least) for least in needed]
+        least = enough(len(known))
+        candidates = [smallest_supported(known, max(share * len(known), least)) for share in SMALL]
         sizes = counts[placed.training]
         tokens = supported_size(plain, unit.loss, data, sizes, placed.sample, candidates, options.threads)
     with_tokens = data
@@ -239,10 +239,9 @@ def _sloping(function: SetFunction, binning: Binning) -> SetFunction:
     """Return a function whose calibrators of the value have a slope wherever they rise at all."""
     keypoints, slots = binning.keypoints[0], binning.slots_of(binning.features[0].name)
     assert keypoints is not None  # noqa: S101
-    line = (keypoints - keypoints[0]) / (keypoints[-1] - keypoints[0])
     calibration = function.calibration.copy()
     values = calibration[:, slots]
-    straight = values[:, :1] + (values[:, -1:] - values[:, :1]) * line
+    straight = values[:, :1] + (values[:, -1:] - values[:, :1]) * straight_line(keypoints)
     calibration[:, slots] = (1.0 - STRAIGHTENED) * values + STRAIGHTENED * straight
     return replace(function, calibration=calibration)
 

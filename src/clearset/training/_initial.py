@@ -109,11 +109,12 @@ def _straight_calibrators(binning: Binning) -> np.ndarray:
     calibration = np.full(binning.n_slots, 0.5)
     for feature, keypoints in zip(binning.features, binning.keypoints, strict=True):
         if keypoints is not None:
-            calibration[binning.slots_of(feature.name)] = _straight(keypoints)
+            calibration[binning.slots_of(feature.name)] = straight_line(keypoints)
     return calibration
 
 
-def _straight(keypoints: np.ndarray) -> np.ndarray:
+def straight_line(keypoints: np.ndarray) -> np.ndarray:
+    """Return values of a line from 0 to 1 over some keypoints."""
     halves = keypoints / 2  # the distance between the ends may exceed the largest float
     return np.asarray((halves - halves[0]) / (halves[-1] - halves[0]))
 
