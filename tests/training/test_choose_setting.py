@@ -21,7 +21,7 @@ from clearset.training import (
 )
 
 FIRST = Setting(Items())
-EVERYTHING = frozenset({"tokens", "filters", "cover", "width", "refine", "pull"})
+EVERYTHING = frozenset({"tokens", "filters", "width", "refine", "pull"})
 LARGER: tuple[Filter, ...] = (MinCount(10) | MaxSize(1),)
 
 
@@ -207,23 +207,19 @@ def test_larger_tokens_stay_as_rare_as_they_were_where_there_are_more_examples()
     assert for_more_examples(replace(pairs, filters=(MinCount(5),)), 6.2).filters == (MinCount(5),)
 
 
-def test_a_cover_is_tried_of_larger_tokens_only():
-    _, _, attempts = run(constant, free={"tokens", "cover"})
-    assert not any(setting.cover for setting in attempts.settings)
-    best, _, attempts = run(lambda s: 1.0 - 0.1 * size_of(s) - 0.3 * s.cover, free={"tokens", "cover"})
-    assert [setting.cover for setting in attempts.settings] == [False, False, False, True]
-    assert best.setting.cover
+def test_larger_tokens_keep_the_cover_that_was_asked_for():
+    for cover in (False, True):
+        _, _, attempts = run(lambda s: 1.0 - 0.1 * size_of(s), first=replace(FIRST, cover=cover))
+        assert {setting.cover for setting in attempts.settings} == {cover}
 
 
-def test_all_tokens_are_tried_where_a_cover_was_first():
-    _, _, attempts = run(lambda s: 1.0 - 0.1 * size_of(s), first=replace(FIRST, cover=True), free={"tokens", "cover"})
-    assert [setting.cover for setting in attempts.settings] == [True, True, True, False]
-
-
-def test_a_larger_width_comes_last():
-    best, _, attempts = run(lambda s: 2.0 - 0.1 * size_of(s) - 0.2 * s.width)
+def test_a_larger_width_comes_last_and_only_for_single_items():
+    best, _, attempts = run(lambda s: 2.0 + 0.1 * size_of(s) - 0.2 * s.width)
     assert [setting.width for setting in attempts.settings] == [1] * (len(attempts.settings) - 1) + [2]
-    assert (best.setting.width, size_of(best.setting)) == (2, 3)
+    assert (best.setting.width, size_of(best.setting)) == (2, 1)
+    best, _, attempts = run(lambda s: 2.0 - 0.1 * size_of(s) - 0.2 * s.width)
+    assert {setting.width for setting in attempts.settings} == {1}
+    assert size_of(best.setting) == 3
 
 
 def test_too_many_tokens_are_as_bad_as_can_be():
@@ -311,12 +307,6 @@ def test_no_words_where_tokens_are_given_or_items_are_none():
     for free, phrases in (({"refine"}, True), (EVERYTHING, False)):
         _, _, attempts = run(constant, free=free, phrases=phrases)
         assert not any(setting.tokens.kinds for setting in attempts.settings)
-
-
-def test_words_have_no_cover_of_their_own():
-    losses = {Items(): 1.0, WITH_WORDS: 0.8}
-    _, _, attempts = run(lambda s: losses.get(s.tokens, 2.0), free={"tokens", "cover"}, phrases=True)
-    assert not any(setting.cover for setting in attempts.settings)
 
 
 @pytest.mark.parametrize(

@@ -34,22 +34,24 @@ class Recorded(Learning):
     tried: list[Setting] = field(default_factory=list)
     draws: list[float] = field(default_factory=list)
     sources: list[Sources] = field(default_factory=list)
+    worth_of_size: float = 1.0
 
     def attempt(self, setting: Setting, sources: Sources, rng: np.random.Generator, **how: Any) -> Any:
         self.tried.append(setting)
         self.draws.append(rng.random())
         self.sources.append(sources)
-        loss = 5.0 - setting.width - setting.refine - getattr(setting.tokens, "max_size", 1)
+        size = getattr(setting.tokens, "max_size", 1)
+        loss = 5.0 - setting.width - min(setting.refine, 1) - self.worth_of_size * size
         progress = SimpleNamespace(interrupted=False)
         return SimpleNamespace(
             setting=setting, loss=loss, fitted=SimpleNamespace(progress=progress, validation_losses=None)
         )
 
 
-def learning(n=400, groups=None, table=None, **parameters) -> Recorded:
+def learning(n=400, groups=None, table=None, worth_of_size=1.0, **parameters) -> Recorded:
     rows = LabelledExamples(WORDS.tolist()[:n] * (n // 400 or 1), np.arange(n) % 2.0, np.ones(n))
     plan = Plan(np.array(["no", "yes"]), table, None, (), (), Loss("log_loss"), {**OPEN, **parameters}, 1.0, 1)
-    return Recorded(rows, groups, plan, np.random.default_rng(0))
+    return Recorded(rows, groups, plan, np.random.default_rng(0), worth_of_size=worth_of_size)
 
 
 def tried(**options) -> list[Setting]:
@@ -67,18 +69,22 @@ def changed(settings: list[Setting]) -> set[str]:
 def test_where_all_is_open_everything_is_tried():
     settings = tried()
     assert settings[0] == Setting(Items(), (), cover=False, width=1, refine=0)
-    assert changed(settings) == {"tokens", "filters", "cover", "width", "refine", "pull"}
+    assert changed(settings) == {"tokens", "filters", "refine", "pull"}
     assert max(getattr(setting.tokens, "max_size", 1) for setting in settings) == 3
+
+
+def test_where_single_items_are_best_a_width_is_tried_beside_them():
+    assert changed(tried(worth_of_size=-1.0)) == {"tokens", "filters", "width", "refine", "pull"}
 
 
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        ({"refine": 0}, {"tokens", "filters", "cover", "width"}),
-        ({"refine": 1}, {"tokens", "filters", "cover", "width", "refine", "pull"}),
-        ({"width": 3}, {"tokens", "filters", "cover", "refine", "pull"}),
+        ({"refine": 0}, {"tokens", "filters", "width"}),
+        ({"refine": 1}, {"tokens", "filters", "width", "refine", "pull"}),
+        ({"width": 3}, {"tokens", "filters", "refine", "pull"}),
         ({"cover": True}, {"tokens", "filters", "width", "refine", "pull"}),
-        ({"filters": [MinCount(7)]}, {"tokens", "cover", "width", "refine", "pull"}),
+        ({"filters": [MinCount(7)]}, {"tokens", "width", "refine", "pull"}),
         ({"tokens": Items()}, {"refine", "pull"}),
         ({"tokens": Items(), "refine": 0}, set()),
         ({"early_stopping": False}, set()),
@@ -86,7 +92,7 @@ def test_where_all_is_open_everything_is_tried():
     ],
 )
 def test_what_is_named_is_not_tried(parameters, expected):
-    settings = tried(**parameters)
+    settings = [*tried(**parameters), *tried(**parameters, worth_of_size=-1.0)]
     assert changed(settings) == expected
     if parameters.get("width"):
         assert {setting.width for setting in settings} == {3}

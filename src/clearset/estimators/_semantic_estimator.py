@@ -58,7 +58,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
     tokens : tokenizer or "auto"
         How examples are taken apart: `Items`, `Words`, `Subsets`, `NGrams`, `Cross`, `Difference`, a `Union` of
         several, or an object with a method ``tokens(example)``. ``"auto"`` chooses on validation data, together with
-        those of `filters`, `cover`, `width` and `refine` that are ``"auto"``.
+        those of `filters`, `width` and `refine` that are ``"auto"``.
     filters : filter, sequence of filters or "auto"
         Conditions on the tokens of the table, such as ``[MinCount(5)]``. ``"auto"`` with given tokens means that they
         only have to occur.
@@ -69,7 +69,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         The number of scores that phi has for each token, K in the paper, at most 12. ``"auto"`` with given tokens is 1.
     cover : bool or "auto"
         Whether larger tokens replace the smaller ones whose items they hold; otherwise all tokens of the table count.
-        ``"auto"`` with given tokens is True.
+        ``"auto"`` is True with given tokens, and False where these are chosen.
     refine : bool, int or "auto"
         Whether to learn a correction to the value of each single item; a whole number is the largest size of tokens
         that have corrections. ``"auto"`` chooses on validation data.
@@ -130,7 +130,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         "loss": Auto(OneOf((*CROSSED_LOSSES, *REGRESSION_LOSSES)), "chosen by the labels"),
         "cross_fit": OrNone(Whole(2, MAX_FOLDS), "no folds"),
         "width": Auto(Whole(1, MAX_WIDTH), _CHOSEN),
-        "cover": Auto(Flag(), _CHOSEN),
+        "cover": Auto(Flag(), "True with given tokens"),
         "refine": Auto(Either(Flag(), Whole(0, 100)), _CHOSEN),
         "shrinkage": Auto(Number(or_low=True), "chosen by the labels"),
         "validation_fraction": Auto(Number(0.0, 1.0), "chosen by the number of examples"),

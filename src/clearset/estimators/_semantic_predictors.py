@@ -15,7 +15,7 @@ from clearset.estimators._semantic_estimator import SemanticEstimator
 class SemanticClassifier(EstimatorOfClasses, SemanticEstimator):
     """Predict the class of sets of strings, of texts, or of pairs of sets.
 
-    With no parameters the tokens, their filters, cover, width and refinement are chosen on a share of the examples;
+    With no parameters the tokens, their filters, width and refinement are chosen on a share of the examples;
     `setting_` holds what was chosen. See `SemanticFeatureEngine` for the same model as a transformer.
 
     Parameters

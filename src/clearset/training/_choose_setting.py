@@ -130,14 +130,15 @@ def choose(
     """Go from setting to setting while the validation loss falls; return the best trial, and the loss of each.
 
     Refinement is tried first, because it gains most; then the words of items that are phrases; then larger tokens,
-    beside words if these gained, all of them and their cover; then a larger width.
+    beside words if these gained; and where these do not, a larger width. Both say how items act together, and a larger
+    width of many larger tokens takes the longest of all.
 
     Parameters
     ----------
     first : Setting
         Where to start.
     free : frozenset of str
-        Which parts of the setting may change: ``tokens``, ``filters``, ``cover``, ``width``, ``refine``, ``pull``.
+        Which parts of the setting may change: ``tokens``, ``filters``, ``width``, ``refine``, ``pull``.
     largest : int
         The largest tokens to try.
     attempt : callable
@@ -191,9 +192,7 @@ def choose(
             refine = size if "refine" in free and best.setting.refine else best.setting.refine
             if not better(replace(best.setting, tokens=tokens, filters=filters, refine=refine)):
                 break
-    if "cover" in free and best.setting.tokens != single:
-        better(replace(best.setting, cover=not best.setting.cover))
-    if "width" in free:
+    if "width" in free and best.setting.tokens == single:
         better(replace(best.setting, width=2))
     # Whichever trial an interrupt ended, it was the fit that was interrupted.
     best.fitted.progress.interrupted = stopped

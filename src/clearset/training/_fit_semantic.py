@@ -204,7 +204,7 @@ class Learning:
         parameters = self.plan.parameters
         free = {"pull"} if parameters["refine"] is not None else {"pull", "refine"}
         if not given:
-            free |= {"tokens"} | {name for name in ("filters", "cover", "width") if parameters[name] is None}
+            free |= {"tokens"} | {name for name in ("filters", "width") if parameters[name] is None}
         return frozenset(free)
 
     def attempt(self, setting: Setting, sources: Sources, rng: np.random.Generator, **how: Any) -> Trial:

@@ -27,19 +27,20 @@ FloatArray = npt.NDArray[np.float64]
 MOST_SHIFT = 2.0
 # Up to this many sets say how steep the output calibrator starts.
 SCALE_SETS = 4000
-# Of corrections.
-REFINE_RATE = 0.2
+# The learning rate of corrections where there are many examples for each, beside which the set function keeps its own.
+# The labels of few are soon learned by heart: with more corrections to an example both fall to a fifth, at this pace.
+REFINE_RATE = 1.0
+GENTLE = 0.2
+HASTE = 20.0
+# Corrections that are fitted to the same labels make values look more telling than they are, and a set function that
+# learned from them would become steeper and steeper: where half as many tokens as examples are corrected (of several
+# classes each example says one number for each), it stays as it is.
+TOO_MANY = 0.5
 # So many epochs are enough for them, or a quarter as many as the set function has, if that is more.
 REFINE_EPOCHS = 15
 # Where the calibrator of values is flat, a correction changes nothing and would not learn: before corrections are
 # learned it becomes a straight line by this share.
 STRAIGHTENED = 0.3
-# The share of its learning rate that the set function keeps once few corrections are learned beside it. Fitted to the
-# same labels they make values look more telling than they are, and a set function that learned from them would become
-# steeper and steeper: where half as many tokens as examples are corrected (of several classes each example says one
-# number for each), it stays as it is.
-SETTLED = 0.2
-TOO_MANY = 0.5
 # More examples have more corrections if these are more by this factor.
 MORE_CORRECTIONS = 1.1
 # What a validation loss must fall by, as a share of itself, for training to go on.
@@ -82,7 +83,6 @@ class FittedTokens:
     nothing: FloatArray  # the expected label of an example without tokens: one, or a share of each of several classes
     n_training: int
     pace: float  # the share of the learning rate that steps of the set function have
-    few: float  # the share of what it keeps of that beside corrections, which is less the more there are
     loss: float  # the best, on validation data where there are some, in the labels' own unit
 
     @property
@@ -130,17 +130,16 @@ def fit_tokens(
         progress, best_epochs, first_losses = start.progress, start.stops[:1], start.first_losses
         pace = start.pace
         worth_refining = True
-    plain, plain_loss, few = best, reached, 0.0
+    plain, plain_loss = best, reached
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
-        # Of epochs that earlier training has shown, as many are best with what it has learned in them.
-        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes)) if shown is None else shown.few
+        rate, share = _rates_beside(n_corrections, len(data), n_classes)
         refined = replace(_sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
             schedule,
-            learning_rate=SETTLED * pace * few * options.learning_rate,
-            refinement=Refinement(REFINE_RATE, task.pull),
+            learning_rate=pace * share * options.learning_rate,
+            refinement=Refinement(rate, task.pull),
             epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
             stop_after=stops[1] if stops else None,
         )
@@ -190,7 +189,6 @@ def fit_tokens(
         nothing,
         len(data),
         pace,
-        few,
         unit.own(progress.best_loss),
     )
 
@@ -233,6 +231,12 @@ def _fitting(
         on_epoch,
     )
     return fitting, placed
+
+
+def _rates_beside(n_corrections: int, n_sets: int, n_classes: int) -> tuple[float, float]:
+    """Return the learning rate of corrections, and the share of its own that the set function has beside them."""
+    gentle = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / n_sets)))
+    return REFINE_RATE * gentle, gentle * max(0.0, 1.0 - n_corrections / (TOO_MANY * n_sets * n_classes))
 
 
 def _sloping(function: SetFunction, binning: Binning) -> SetFunction:
