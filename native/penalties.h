@@ -91,7 +91,8 @@ struct Interactions {
 // clearset.functions.Smoothness: weighed against the running average of the loss.
 class Smoothness {
  public:
-  Smoothness(double strength, double at_first) : strength_(strength), at_first_(at_first) {}
+  Smoothness(double strength, double at_first, double least_scatter)
+      : strength_(strength), at_first_(at_first), least_scatter_(least_scatter) {}
   void add(Squares squares) { squares_.push_back(std::move(squares)); }
   void add(Interactions interactions) { interactions_.push_back(std::move(interactions)); }
 
@@ -99,7 +100,7 @@ class Smoothness {
   void add_gradient(double loss, double progress, const double* parameters, double* gradient) {
     level_ = std::isnan(level_) ? loss : level_ + 0.05 * (loss - level_);
     const double share = std::pow(at_first_, std::max(0.0, 1.0 - 2.0 * progress));
-    const double factor = 2.0 * strength_ * share * level_;
+    const double factor = 2.0 * strength_ * share * std::max(level_, least_scatter_);
     for (const Squares& squares : squares_) squares.add(factor, parameters, gradient);
     for (Interactions& interactions : interactions_) interactions.add(factor, parameters, gradient);
   }
@@ -110,7 +111,7 @@ class Smoothness {
   }
 
  private:
-  double strength_, at_first_;
+  double strength_, at_first_, least_scatter_;
   double level_ = std::nan("");
   std::vector<Squares> squares_;
   std::vector<Interactions> interactions_;

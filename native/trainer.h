@@ -83,7 +83,9 @@ class Trainer {
     corrections_ = std::make_unique<Corrections<T>>(initial, count, classes, rate, pull);
     return corrections_.get();
   }
-  Smoothness& smoothness(double strength, double at_first) { return smoothness_.emplace(strength, at_first); }
+  Smoothness& smoothness(double strength, double at_first, double least_scatter) {
+    return smoothness_.emplace(strength, at_first, least_scatter);
+  }
   Smoothness& smoothness() { return smoothness_.value(); }
   TableShape& add_shape(TableShape shape) { return shapes_.emplace_back(std::move(shape)); }
   TableShape& shape(size_t number) { return shapes_.at(number); }

@@ -78,10 +78,11 @@ class PythonTrainer {
     corrections_ = trainer_.learn_corrections(initial.data(), count, classes, rate, pull);
   }
 
-  void smooth(double strength, double at_first) {
+  void smooth(double strength, double at_first, double least_scatter) {
     check_number("strength", strength, 0);
     check_number("at_first", at_first, 0);
-    idle().smoothness(strength, at_first);
+    check_number("least_scatter", least_scatter, 0);
+    idle().smoothness(strength, at_first, least_scatter);
   }
 
   void add_squares(int table, Vector<int32_t> starts, Vector<int32_t> columns, Vector<double> values) {
@@ -303,7 +304,7 @@ void bind_trainer(nb::module_& module, const char* name) {
            nb::arg("values").noconvert(), nb::arg("keypoints").noconvert(), nb::arg("chosen").noconvert().none(),
            nb::arg("targets").noconvert(), nb::arg("weights").noconvert())
       .def("correct", &Class::correct, nb::arg("initial").noconvert(), nb::arg("rate"), nb::arg("pull"))
-      .def("smooth", &Class::smooth, nb::arg("strength"), nb::arg("at_first"))
+      .def("smooth", &Class::smooth, nb::arg("strength"), nb::arg("at_first"), nb::arg("least_scatter"))
       .def("add_interactions", &Class::add_interactions, nb::arg("table"), nb::arg("first"), nb::arg("sizes").noconvert(),
            nb::arg("pairs"), nb::arg("triples"))
       .def("add_squares", &Class::add_squares, nb::arg("table"), nb::arg("starts").noconvert(),

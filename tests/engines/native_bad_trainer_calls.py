@@ -201,7 +201,9 @@ def bad_methods(trainer):
             *[("pull", number, f"pull {message}") for number, message in numbers],
         ],
         "smooth": [
-            (part, number, f"{part} {message}") for part in ("strength", "at_first") for number, message in numbers
+            (part, number, f"{part} {message}")
+            for part in ("strength", "at_first", "least_scatter")
+            for number, message in numbers
         ],
         "add_interactions": [
             *[("table", number, f"table is {number}") for number in (-1, 5, INT32_MAX)],

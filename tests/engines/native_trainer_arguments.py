@@ -42,7 +42,7 @@ def trainer_methods(name, dtype):
             **labels(3),
         },
         "correct": {"initial": np.zeros((2, 3)), "rate": 0.1, "pull": 0.01},
-        "smooth": {"strength": 0.1, "at_first": 0.5},
+        "smooth": {"strength": 0.1, "at_first": 0.5, "least_scatter": 0.07},
         # Of the table of calibrations: five columns.
         "add_squares": {
             "table": 0,

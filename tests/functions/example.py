@@ -46,9 +46,9 @@ class Example:
         """Its constraints, anew: they remember where a training has got to."""
         return ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
 
-    def smoothness(self, strength: float = 0.0, n_sets: float = 1.0) -> Smoothness:
+    def smoothness(self, strength: float = 0.0, n_sets: float = 1.0, least_scatter: float = 0.0) -> Smoothness:
         """The penalty on bends and twists."""
-        return Smoothness(self.binning, self.layout, strength, n_sets, **self.sizes)
+        return Smoothness(self.binning, self.layout, strength, n_sets, **self.sizes, least_scatter=least_scatter)
 
     def initial(self, seed: int = 0, leanings: np.ndarray | None = None) -> SetFunction:
         """The function that training starts from."""

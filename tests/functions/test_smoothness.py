@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from clearset.functions import Interactions, Layout, Smoothness
+from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Interactions, Layout, Loss, Smoothness
 
 from .example import Example
 
@@ -121,3 +121,18 @@ def test_follows_the_loss_slowly():
     factors = [smoothness.gradients(tables, loss)[0] for loss in (1.0, 0.0, 0.0)]
     assert factors[1] / factors[0] == pytest.approx(0.95)
     assert factors[2] / factors[0] == pytest.approx(0.95**2)
+
+
+def test_fades_with_the_loss_as_far_as_labels_scatter():
+    example = Example()
+    tables = example.initial().tables
+    smoothness = Smoothness(example.binning, example.layout, 1.0, 1.0, **example.sizes, least_scatter=0.07)
+    factors = [smoothness.gradients(tables, loss)[0] / 2.0 for loss in [0.08, *[0.0] * 10]]
+    assert factors == pytest.approx([0.08, 0.08 * 0.95, 0.08 * 0.95**2, *[0.07] * 8])
+
+
+def test_classes_scatter_where_numbers_need_not():
+    assert {name: Loss(name).least_scatter > 0 for name in (*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES)} == {
+        **dict.fromkeys(REGRESSION_LOSSES, False),
+        **dict.fromkeys(CLASSIFICATION_LOSSES, True),
+    }

@@ -185,11 +185,12 @@ class NativeTrainer:
 
     def _add_smoothness(self, problem: Problem) -> None:
         numbers = {name: number for number, name in enumerate(problem.function.tables)}
-        self._trainer.smooth(problem.smoothness.strength, problem.smoothness.at_first)
-        for name, squares in problem.smoothness.squares.items():
+        smoothness = problem.smoothness
+        self._trainer.smooth(smoothness.strength, smoothness.at_first, smoothness.least_scatter)
+        for name, squares in smoothness.squares.items():
             parts = (squares.indptr.astype(np.int32), squares.indices.astype(np.int32), squares.data)
             self._trainer.add_squares(numbers[name], *parts)
-        for name, lattices in problem.smoothness.interactions.items():
+        for name, lattices in smoothness.interactions.items():
             for lattice in lattices:
                 sizes = np.array(lattice.sizes, np.int32)
                 self._trainer.add_interactions(numbers[name], lattice.first, sizes, lattice.pairs, lattice.triples)

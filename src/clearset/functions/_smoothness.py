@@ -23,11 +23,12 @@ class Smoothness:
     in the values of a feature and one in their ranks, at whose quantiles keypoints stand: where values are skewed an
     effect is as likely to follow either. A twist is the second difference across two inputs of a lattice, v[1, 1] -
     v[0, 1] - v[1, 0] + v[0, 0], a third difference that across three of them. All are 0 for functions in which effects
-    are straight and add up. If labels scatter around the
-    function by a mean loss of s, and what is penalised around 0, then the likeliest function minimises the mean loss
-    over n sets plus ``strength * s / n`` times the sum of squares. So the penalty fades with more sets, and with labels
-    that the function explains without a remainder. The more features there are, the less is expected of each one, of
-    each pair and of each triple, so that a function of many features is as smooth as one of few.
+    are straight and add up. If labels scatter around the function by a mean loss of s, and what is penalised around 0,
+    then the likeliest function minimises the mean loss over n sets plus ``strength * s / n`` times the sum of squares.
+    So the penalty fades with more sets, and with numbers that the function explains without a remainder; with classes
+    only down to a least s, since any steep function tells a few sets apart. The more features there are, the less is
+    expected of each one, of each pair and of each triple, so that a function of many features is as smooth as one of
+    few.
 
     A strong penalty would keep training that starts from nothing from finding interactions that reduce the loss only
     once they are large: the loss, and with it the penalty, would stay high. So the strength may rise from a share of it
@@ -49,6 +50,8 @@ class Smoothness:
         Keypoints of rho's calibrators.
     at_first : float, default=1.0
         The share of the strength with which training begins.
+    least_scatter : float, default=0.0
+        What labels scatter by at least.
 
     Attributes
     ----------
@@ -56,6 +59,8 @@ class Smoothness:
         The weight of the penalty for each set.
     at_first : float
         The share of the strength with which training begins.
+    least_scatter : float
+        What labels scatter by at least.
     squares : dict of str to sparse array
         For every table of calibrators the matrix Q of its rows' penalty ``v @ Q @ v``.
     interactions : dict of str to tuple of Interactions
@@ -74,8 +79,9 @@ class Smoothness:
         width: int,
         rho_keypoints: int,
         at_first: float = 1.0,
+        least_scatter: float = 0.0,
     ) -> None:
-        self.strength, self.at_first = strength / n_sets, at_first
+        self.strength, self.at_first, self.least_scatter = strength / n_sets, at_first, least_scatter
         self.level = np.full(1, np.nan)
         line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
         shares = [comb(layout.n_features, count) / SHARED_BY for count in (1, 2, 3)]
@@ -118,7 +124,7 @@ class Smoothness:
             for lattice in lattices:
                 gradients[name][:, lattice.columns] = lattice.gradient(tables[name][:, lattice.columns])
         share = self.at_first ** max(0.0, 1.0 - 2.0 * progress)
-        return 2.0 * self.strength * share * level, gradients
+        return 2.0 * self.strength * share * max(level, self.least_scatter), gradients
 
     def matrix(self, name: str) -> sparse.csr_array | None:
         """Return the matrix Q of the penalty ``v @ Q @ v`` of a table's rows; None where there is none."""

@@ -103,7 +103,13 @@ class Fitting:
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
         smoothness = Smoothness(
-            self.binning, self.layout, self.smoothness, self.n_sets, **self.sizes, at_first=at_first
+            self.binning,
+            self.layout,
+            self.smoothness,
+            self.n_sets,
+            **self.sizes,
+            at_first=at_first,
+            least_scatter=self.unit.loss.least_scatter,
         )
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)

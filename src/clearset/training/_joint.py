@@ -30,8 +30,15 @@ class Part:
     def prepared(self, n_sets: float) -> JointPart:
         """Return the part as an engine trains it, for so many sets."""
         function, shape = self.function, self._shape()
-        sizes = {"width": function.width, "rho_keypoints": function.rho_keypoints}
-        smoothness = Smoothness(self.binning, function.layout, self.smoothness, n_sets, **sizes)
+        smoothness = Smoothness(
+            self.binning,
+            function.layout,
+            self.smoothness,
+            n_sets,
+            width=function.width,
+            rho_keypoints=function.rho_keypoints,
+            least_scatter=self.unit.loss.least_scatter,
+        )
         scaled = self.unit.entered(function)
         return JointPart(scaled, shape, smoothness, self.unit.centre, self.unit.scale)
 

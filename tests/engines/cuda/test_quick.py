@@ -44,7 +44,7 @@ def problem(n_features, *, width=1, outputs=1, n_sets=3000, loss="squared_error"
     targets = (means - means.mean()) / means.std()
     if outputs > 1:
         targets = np.digitize(targets, np.linspace(-1, 1, outputs - 1)).astype(float)
-    smoothness = Smoothness(places, layout, 10.0, n_sets, **sizes)
+    smoothness = Smoothness(places, layout, 10.0, n_sets, **sizes, least_scatter=0.5)
     weights = rng.uniform(0.5, 1.5, n_sets)
     packer = SetPacker(places, set_sizes, np.arange(n_sets), 10**9)
     packer.add(0, positions)

@@ -107,6 +107,7 @@ PACE = (
         "adagrad",
         "light_touch",
         "at_first",
+        "least_scatter",
     ),
     *("step", "level", "total", "loss", "diverged"),
     *("rate", "rho_rate", "decay", "smoothing", "first_share", "second_root", "share"),

@@ -126,6 +126,7 @@ class CudaTrainer:
             "warm_up": max(1, min(WARM_UP, n_steps // 4)),
             "smoothness": problem.smoothness.strength,
             "at_first": problem.smoothness.at_first,
+            "least_scatter": problem.smoothness.least_scatter,
             # Vertices lie in [-1, 1], so no score is steeper than this.
             "steepest": 2.0 * (max(problem.function.layout.sizes) - 1),
             "most_slope": 0.0 if self._corrections is None else self._steepest_value(),

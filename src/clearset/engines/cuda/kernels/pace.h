@@ -5,10 +5,10 @@
 #define REAL double
 #endif
 
-// How a training goes on; the first nine fields are the host's.
+// How a training goes on; the first ten fields are the host's.
 struct Pace {
   double learning_rate, n_steps, warm_up, smoothness, steepest, most_slope;
-  double adagrad, light_touch, at_first;
+  double adagrad, light_touch, at_first, least_scatter;
   double step, level, total, loss, diverged;
   double rate, rho_rate, decay, smoothing, first_share, second_root, share;
   double scales[6];  // of calibration, vertices, corrections; rho's output, vertices, calibrators

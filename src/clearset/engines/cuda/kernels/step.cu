@@ -29,7 +29,8 @@ extern "C" __global__ void __launch_bounds__(256) set_pace(Pace* pace, const Bat
   p.loss = totals[0] / double(batch->n_sets);
   p.total = totals[0] + (batch->done ? p.total : 0.0);
   p.level = p.step == 0 ? p.loss : p.level + 0.05 * (p.loss - p.level);
-  p.smoothing = 2.0 * p.smoothness * p.level * pow(p.at_first, fmax(0.0, 1.0 - 2.0 * p.step / p.n_steps));
+  const double rising = pow(p.at_first, fmax(0.0, 1.0 - 2.0 * p.step / p.n_steps));
+  p.smoothing = 2.0 * p.smoothness * rising * fmax(p.level, p.least_scatter);
   p.decay = 0.05 + 0.95 * (1.0 + cos(PI * p.step / p.n_steps)) / 2.0;
   p.rate = p.learning_rate * p.decay;
   p.rho_rate = p.rate * fmin(1.0, p.step / p.warm_up);
