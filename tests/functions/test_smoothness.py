@@ -28,14 +28,14 @@ def off_the_line(values, keypoints):
 def penalty(tables, binning):
     """Squared bends, feature by feature, and squared differences of two and of three inputs of a lattice.
 
-    Four features share what ten of them, ten pairs and ten triples may say.
+    Four features share what ten of them, twenty pairs and thirty triples may say.
     """
     total = sum((np.diff(tables[name], n=2, axis=1) ** 2).sum() for name in ("rho.calibrators", "rho.output"))
     for feature, keypoints in zip(binning.features, binning.keypoints, strict=True):
         if keypoints is not None:
             values = tables["phi.calibration"][:, binning.slots_of(feature.name)]
             total += 4 / 10 * (off_the_line(values, keypoints) ** 2).sum()
-    for name, shares in (("phi.vertices", {2: 6 / 10, 3: 4 / 10}), ("rho.vertices", {2: 1.0})):
+    for name, shares in (("phi.vertices", {2: 6 / 20, 3: 4 / 30}), ("rho.vertices", {2: 1.0})):
         n_inputs = tables[name].shape[1].bit_length() - 1
         cube = tables[name].reshape(-1, *[2] * n_inputs)
         for count, share in shares.items():

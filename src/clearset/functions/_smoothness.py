@@ -12,7 +12,7 @@ from clearset.sets import Binning
 
 # Bends of all calibrators together, and interactions of all pairs and of all triples of features together, may say as
 # much as those of so many features, pairs and triples of which each has a penalty of 1.
-SHARED_BY = 10
+SHARED_BY = (10, 20, 30)
 
 
 class Smoothness:
@@ -84,7 +84,7 @@ class Smoothness:
         self.strength, self.at_first, self.least_scatter = strength / n_sets, at_first, least_scatter
         self.level = np.full(1, np.nan)
         line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
-        shares = [comb(layout.n_features, count) / SHARED_BY for count in (1, 2, 3)]
+        shares = [comb(layout.n_features, count) / most for count, most in enumerate(SHARED_BY, 1)]
         rows = {
             "phi.calibration": np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots),
             "rho.calibrators": line,
