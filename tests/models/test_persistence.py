@@ -67,7 +67,7 @@ def assert_same(first: Any, second: Any, X: Any) -> None:
     assert second.certificate_ == first.certificate_
     assert second.verify(X) == first.verify(X)
     assert second.history_ == first.history_
-    for name in ("features_", "trusts_", "n_iter_", "best_epoch_", "interrupted_", "n_features_in_"):
+    for name in ("features_", "trusts_", "n_iter_", "best_epoch_", "interrupted_", "smoothness_", "n_features_in_"):
         assert getattr(second, name) == getattr(first, name), name
     assert hasattr(first, "feature_names_in_") == hasattr(second, "feature_names_in_")
     mine, other = first.get_params(), second.get_params()
@@ -230,6 +230,8 @@ FORGERIES: dict[str, Change] = {
     "history a string": setting("history", to="losses"),
     "history a number": setting("history", to=3),
     "best epoch a string": setting("best_epoch", to="first"),
+    "smoothness a string": setting("smoothness", to="auto"),
+    "smoothness below 0": setting("smoothness", to=-1.0),
     "interrupted a string": setting("interrupted", to="no"),
     "number of features a string": setting("n_features_in", to="two"),
     "names of features a number": setting("feature_names_in", to=5),

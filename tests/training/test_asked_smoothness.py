@@ -4,8 +4,9 @@ import pytest
 from clearset.engines import TrainingSets
 from clearset.functions import Loss
 from clearset.sets import Binning, Feature, SetData
-from clearset.training import USUAL_SMOOTHNESS, asked_smoothness
+from clearset.training import asked_smoothness
 
+USUAL_SMOOTHNESS = 100.0
 NAMES = ["a", "b", "c"]
 FEATURES = [Feature(name) for name in NAMES]
 

@@ -76,5 +76,5 @@ def test_a_warm_start_keeps_what_was_learned_and_learns_what_is_new():
     asked = np.stack([np.full(3, 0.5), [5.0, 5.5, 6.0]], axis=1)
     model = cs.SetRegressor(warm_start=True, **QUICK).fit(X, LABELS)
     for data, distinct in ((X, 1), (other, 3), (X, 3)):
-        model.fit(data, data.sum(axis=1))
+        model.fit(data, data.sum(axis=1) - 5.0)
         assert len(np.unique(model.predict(asked))) == distinct

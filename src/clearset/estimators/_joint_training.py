@@ -15,17 +15,7 @@ from clearset.estimators._joint_examples import JointExamples
 from clearset.functions import Loss, SetFunction
 from clearset.models import FittedJointModel, SemanticModel, SetModel, names_of
 from clearset.sets import CrossedPositions, Positions
-from clearset.training import (
-    USUAL_SMOOTHNESS,
-    JointSets,
-    Part,
-    Trial,
-    Unit,
-    base_means,
-    choose_batch_size,
-    progress_bar,
-    train_jointly,
-)
+from clearset.training import JointSets, Part, Trial, Unit, base_means, choose_batch_size, progress_bar, train_jointly
 
 FloatArray = npt.NDArray[np.float64]
 AnyModel = TypeVar("AnyModel", SetModel, SemanticModel)
@@ -51,9 +41,9 @@ def train_together(
 
     def part(model: SetModel | SemanticModel, loss: Loss) -> Part:
         unit = Unit.of(loss, examples.labels[training], weights[training])
-        smoothness = model.parameters["smoothness"]
-        strength = USUAL_SMOOTHNESS if smoothness == "auto" else float(smoothness)
-        return Part(model.function, model.binning, model.trusts, strength, unit)
+        smoothness = model.record.smoothness
+        assert smoothness is not None  # noqa: S101  # it was fitted just now
+        return Part(model.function, model.binning, model.trusts, smoothness, unit)
 
     loss = Loss(follow_on.link.loss, follow_on.parameters.get("quantile", 0.5))
     parts, estimates = [part(follow_on, loss)], []

@@ -113,6 +113,8 @@ class ModelEstimator(FittedModel, ShownEstimator):
         The epoch whose parameters were kept, counted from 1.
     interrupted_ : bool
         Whether an interrupt (Ctrl-C) ended training early.
+    smoothness_ : float
+        The strength of the penalty on bends and twists, as it was asked for or as ``"auto"`` has found it.
     """
 
     _rules: ClassVar[dict[str, Rule]] = {

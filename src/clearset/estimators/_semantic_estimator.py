@@ -270,12 +270,11 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
             warn_of_no_tokens(stacklevel=4)
         return Fit(parts, kept[order], learning)
 
-    @staticmethod
-    def _record(trial: Trial) -> Record:
+    def _record(self, trial: Trial) -> Record:
         progress = trial.fitted.progress
         if progress.interrupted and not progress.history and len(trial.fitted.stops) == 1:
             raise KeyboardInterrupt  # there is nothing yet that would be worth keeping
-        return Record(progress.history, progress.best_epoch, progress.interrupted)
+        return Record(progress.history, progress.best_epoch, progress.interrupted, float(self.smoothness))
 
     def _keep_trial(
         self,

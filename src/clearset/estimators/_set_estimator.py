@@ -272,12 +272,12 @@ class SetEstimator(ModelEstimator, ABC):
             Options.of(parameters, count_threads(self.n_jobs)),
             float("inf") if stream is None else memory_limit(self.max_memory),
         )
-        before = None if start is None else FittedSets(start.binning, start.function, Progress(start.function))
+        before = None if start is None else FittedSets(start.binning, start.function, 0.0, Progress(start.function))
         with progress_bar(parameters if processes().rank == 0 else {**parameters, "verbose": 0}) as on_epoch:
             fitted = fit_set_function(task, data, validation, rng, before, on_epoch)
         progress = fitted.progress
         nothing = None if fitted.nothing is None else link.outputs_of(fitted.nothing)
-        record = Record(progress.history, progress.best_epoch, progress.interrupted)
+        record = Record(progress.history, progress.best_epoch, progress.interrupted, fitted.smoothness)
         self._keep(
             SetModel,
             fitted.function,

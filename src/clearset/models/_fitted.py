@@ -50,11 +50,14 @@ class Record:
         The epoch whose parameters were kept, counted from 1.
     interrupted : bool, default=False
         Whether an interrupt (Ctrl-C) ended training early.
+    smoothness : float, optional
+        The strength of the penalty on bends and interactions; None in files that do not tell it.
     """
 
     history: list[dict[str, float]] = field(default_factory=list)
     best_epoch: int = 0
     interrupted: bool = False
+    smoothness: float | None = None
 
 
 class TokenScores(NamedTuple):
@@ -127,6 +130,7 @@ class FittedModel(Exported, GivesOutputs):
     )
     best_epoch_: int = of_model("record.best_epoch", "The epoch whose parameters were kept.")
     interrupted_: bool = of_model("record.interrupted", "Whether an interrupt (Ctrl-C) ended training early.")
+    smoothness_: float | None = of_model("record.smoothness", "The strength of the penalty, as asked for or found.")
 
     @property
     def n_iter_(self) -> int:

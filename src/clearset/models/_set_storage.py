@@ -71,6 +71,7 @@ def common_to_json(model: Model) -> dict[str, Any]:
         "history": plain(record.history),
         "best_epoch": record.best_epoch,
         "interrupted": record.interrupted,
+        "smoothness": record.smoothness,
         "feature_names_in": plain(model.feature_names_in),
         **edits_to_json(model.edits),
         "origin": model.origin.to_json(),
@@ -181,11 +182,20 @@ def common_from_json(artifact: Artifact) -> dict[str, Any]:
         "trusts": trusts,
         "link": link,
         "certificate": Certificate.from_json(document["certificate"]),
-        "record": Record(document["history"], document["best_epoch"], document["interrupted"]),
+        "record": _read_record(document),
         "feature_names_in": None if names is None else tuple(names),
         "edits": edits_from_json(document, binning.features),
         "origin": Origin.from_json(document.get("origin")),
     }
+
+
+def _read_record(document: Mapping[str, Any]) -> Record:
+    """Make what is known of training; files of earlier versions do not tell the smoothness."""
+    smoothness = document.get("smoothness")
+    number = isinstance(smoothness, int | float) and not isinstance(smoothness, bool)
+    if smoothness is not None and not (number and 0 <= smoothness < float("inf")):
+        raise ValueError(f"the smoothness is {smoothness!r}")
+    return Record(document["history"], document["best_epoch"], document["interrupted"], smoothness)
 
 
 _TYPES: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """How set functions are trained: initial values, schedules, early stopping, refinement, and the choice of a setting."""
 
-from clearset.training._asked_smoothness import USUAL_SMOOTHNESS, asked_smoothness
+from clearset.training._asked_smoothness import asked_smoothness
 from clearset.training._checkpoint import checkpointed, continued
 from clearset.training._choose_setting import (
     are_phrases,
@@ -34,7 +34,6 @@ __all__ = [
     "PIECES",
     "SET_BYTES",
     "SMALLEST_VALIDATION",
-    "USUAL_SMOOTHNESS",
     "FittedSets",
     "Fitting",
     "JointSets",

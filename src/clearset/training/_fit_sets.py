@@ -62,6 +62,7 @@ class FittedSets(NamedTuple):
 
     binning: Binning
     function: SetFunction  # in the labels' own unit
+    smoothness: float  # the strength of the penalty, in the unit of the parameter
     progress: Progress[SetFunction]  # how training went
     nothing: FloatArray | None = None  # the expected label of an empty set; None: what the function says of it
 
@@ -131,7 +132,7 @@ def fit_set_function(
     function = fitting.finished(best.best)
     tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
     support = find_support(function, binning, task.loss, training, sample, tokens, options.threads)
-    return FittedSets(binning, replace(function, support=support), best, _nothing(task, data))
+    return FittedSets(binning, replace(function, support=support), smoothness, best, _nothing(task, data))
 
 
 def _observed(data: LabelledSets, features: Sequence[Feature]) -> Observed:

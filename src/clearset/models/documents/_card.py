@@ -193,6 +193,8 @@ def _training(model: Model) -> Rows:
         return (("training", _UNKNOWN),)
     epochs = f"{len(record.history)}, kept {record.best_epoch}"
     rows = [("epochs", epochs), ("loss on training data", f"{kept['loss']:.6g}")]
+    if record.smoothness is not None:
+        rows.append(("smoothness", f"{record.smoothness:.6g}"))
     if isinstance(held := kept.get("validation_loss"), float):
         rows.append(("loss on validation data", f"{held:.6g}"))
     return tuple(rows)
