@@ -39,7 +39,7 @@ PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("cross_fit", "five", ValueError, "received 'five'"),
     ("width", 0, ValueError, "width must be a whole number from 1 to 12"),
     ("width", 1.5, ValueError, "received 1.5"),
-    ("cover", "all", ValueError, "cover must be True or False, or 'auto' to have it chosen on"),
+    ("cover", "all", ValueError, "cover must be True or False, or 'auto' to have it chosen by"),
     ("refine", "yes", ValueError, "refine must be True or False, or a whole number from 0 to 100, or 'auto'"),
     ("refine", -1, ValueError, "received -1"),
     ("refine", 0.5, ValueError, "received 0.5"),

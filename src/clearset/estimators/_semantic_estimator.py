@@ -130,7 +130,7 @@ class SemanticEstimator(SemanticMethods, ModelEstimator):
         "loss": Auto(OneOf((*CROSSED_LOSSES, *REGRESSION_LOSSES)), "chosen by the labels"),
         "cross_fit": OrNone(Whole(2, MAX_FOLDS), "no folds"),
         "width": Auto(Whole(1, MAX_WIDTH), _CHOSEN),
-        "cover": Auto(Flag(), "True with given tokens"),
+        "cover": Auto(Flag(), "chosen by whether tokens are given"),
         "refine": Auto(Either(Flag(), Whole(0, 100)), _CHOSEN),
         "shrinkage": Auto(Number(or_low=True), "chosen by the labels"),
         "validation_fraction": Auto(Number(0.0, 1.0), "chosen by the number of examples"),
