@@ -10,18 +10,19 @@ from scipy.special import logsumexp, softmax
 from clearset.engines import TrainingSets
 from clearset.functions import REGRESSION_LOSSES, Loss
 from clearset.sets import Binning
-from clearset.training._looks import Looks
+from clearset.training._looks import Looks, some_sets
 
 FloatArray = npt.NDArray[np.float64]
 
 # The strength of the penalty where bends and interactions explain `USUAL_RATIO` times as much as is left to chance. The
-# more they explain the less it is, from a multiple down to a share.
+# more they explain the less it is, from a multiple down to a share. With more sets than so many the multiple is less:
+# what is not looked at, as products of three features, shows among them in training, and noise does not.
 USUAL_SMOOTHNESS, USUAL_RATIO = 100.0, 0.6
-LEAST, MOST = 0.25, 30.0
+LEAST, MOST, MOST_UP_TO = 0.25, 30.0, 1000.0
 # What is expected of that before the labels have said anything, and the standard deviation of its logarithm.
 EXPECTED, UNCERTAINTY = 0.1, 2.0
 RATIOS = np.geomspace(1e-3, 30.0, 40)
-# Sets and products of features that are looked at, at most.
+# Sets that are looked at, at most, and fewer where there are many pairs; pairs of more features are not.
 MOST_SETS, MOST_SETS_OF_MANY, MANY = 3000, 1000, 300
 MOST_FEATURES = 50
 # Linear models of classes: what is added to the squares of each slope, steps, and how far a label may be from them.
@@ -29,15 +30,15 @@ RIDGE, STEPS, FURTHEST = 1.0, 100, 3.0
 
 
 def asked_smoothness(
-    binning: Binning, sample: TrainingSets, loss: Loss, outputs: int, repetitions: float = 1.0
+    binning: Binning, sample: TrainingSets, loss: Loss, outputs: int, n_sets: float, repetitions: float = 1.0
 ) -> float:
     """Return how strong the penalty on bends and interactions should be.
 
-    A set is described by its tokens' means: of each feature's place among its keypoints, and then of how far that is
-    from the middle and of the products of pairs. What the first explain by a linear model is taken away. Of what is
-    left the others explain a part as random effects of one variance do. The ratio of that variance to the variance of
-    what stays unexplained is the one of greatest likelihood, times what was expected of it. The penalty is a prior for
-    the same effects: it counts less the more they explain.
+    A set is described by its tokens' means: of each feature's place on a line that is smooth, and then of what bends at
+    some of its keypoints or follows its ranks, and of products of pairs. What the first explain by a linear model is
+    taken away. Of what is left the others explain a part as random effects of one variance do. The ratio of that
+    variance to the variance of what stays unexplained is the one of greatest likelihood, times what was expected of it.
+    The penalty is a prior for the same effects: it counts less the more they explain.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def asked_smoothness(
         What will be minimised; of classes the linear model is that of logistic regression.
     outputs : int
         Set functions side by side: 1, or one for each class.
+    n_sets : float
+        How many sets will be trained on.
     repetitions : float, default=1.0
         How many sets a weight of 1 stands for.
 
@@ -58,13 +61,16 @@ def asked_smoothness(
         The strength.
     """
     many = comb(len(binning.features), 2) > MANY
-    some = sample.take(np.arange(0, len(sample), -(-len(sample) // (MOST_SETS_OF_MANY if many else MOST_SETS))))
+    some = sample.take(some_sets(len(sample), MOST_SETS_OF_MANY if many else MOST_SETS))
     looks, repeated = Looks.at(binning, some), some.weights * repetitions
-    places = _standard(looks.means(looks.places), repeated)
-    straight = np.vstack([np.ones(len(some)), places]).T
-    bends, products = looks.means(looks.distances), np.empty((0, len(some)))
+    lines = _standard(looks.means(looks.lines), repeated)
+    straight = np.vstack([np.ones(len(some)), lines]).T
+    bends, products = looks.bends(), np.empty((0, len(some)))
+    most = max(MOST * min(1.0, MOST_UP_TO / n_sets), 1.0)
     if len(looks.places) <= MOST_FEATURES:
         products = np.array(list(looks.products())).reshape(-1, len(some))
+    else:
+        most = 1.0  # whatever they tell is not seen
     logarithms, known = [], loss.name not in REGRESSION_LOSSES
     labels = _of_classes(straight, some.targets, repeated, outputs) if known else [(some.targets, repeated)]
     for residuals, weights in labels:
@@ -79,7 +85,7 @@ def asked_smoothness(
             effects = np.concatenate(bent, axis=1) / np.sqrt(len(bent))
             logarithms.append(np.log(_ratio(effects, rest, freedom, known=known)))
     ratio = np.exp(np.mean(logarithms)) if logarithms else EXPECTED
-    return float(USUAL_SMOOTHNESS * np.clip(USUAL_RATIO / ratio, LEAST, MOST))
+    return float(USUAL_SMOOTHNESS * np.clip(USUAL_RATIO / ratio, LEAST, most))
 
 
 def _standard(values: FloatArray, weights: FloatArray) -> FloatArray:

@@ -46,7 +46,7 @@ MOST_TO_CHOOSE_BY = 12_000
 # Many weak effects of pairs show only among more: where there are so many times as many examples, which have no more
 # pairs than these, pairs are taken if they lower the loss by this share of it.
 MORE, MOST_IN_PAIRS = 4.0, 20_000_000
-MOST_TO_ASK, GAIN_OF_PAIRS = 20_000, 0.005
+MOST_TO_ASK, GAIN_OF_PAIRS = 20_000, 0.002
 
 
 def tokens_of(parameters: Mapping[str, Any], X: Any) -> Tokenizer:

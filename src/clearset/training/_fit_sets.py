@@ -16,6 +16,7 @@ from clearset.training._epochs import Progress, Report
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_set_function, leanings
 from clearset.training._lattices import choose_layout, is_full, most_vertices
+from clearset.training._looks import some_sets
 from clearset.training._missing import fill_missing
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options
@@ -99,7 +100,7 @@ def fit_set_function(
         layout = start.function.layout
     smoothness, n_sets = options.smoothness, count_sets(data.weights)
     if isinstance(smoothness, str):
-        smoothness = asked_smoothness(binning, sample, unit.loss, task.outputs, n_sets / len(data))
+        smoothness = asked_smoothness(binning, sample, unit.loss, task.outputs, n_sets, n_sets / len(data))
     fitting = Fitting(
         binning,
         layout,
@@ -117,7 +118,7 @@ def fit_set_function(
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        some = sample.take(np.arange(0, len(sample), -(-len(sample) // LEANING_SETS)))
+        some = sample.take(some_sets(len(sample), LEANING_SETS))
         targets = _output_targets(some, task.outputs)
         leaning = leanings(binning, some.placed, targets, some.weights, fitting.n_sets)
         attempts: list[Progress[SetFunction]] = []

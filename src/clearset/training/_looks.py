@@ -12,34 +12,63 @@ from clearset.sets import Binning
 
 FloatArray = npt.NDArray[np.float64]
 
+# Where bends turn, among the keypoints.
+TURNS = (-0.5, 0.0, 0.5)
+
 
 @dataclass(frozen=True, eq=False)
 class Looks:
     """What tokens of some sets look like: each feature as a line, and as a bend."""
 
     places: FloatArray  # (D, T) where a value stands among the keypoints of its feature, from -1 to 1; missing: 0
-    distances: FloatArray  # (D, T) how far that is from the middle, from -0.5 to 0.5
+    lines: FloatArray  # (D, T) the same with the roots of keypoints' distances, as smoothness counts them
     starts: npt.NDArray[np.int64]  # the first token of each set
     sizes: npt.NDArray[np.int64]  # the number of tokens of each set
+
+    @property
+    def distances(self) -> FloatArray:
+        """``(D, T)`` how far a place is from the middle, from -0.5 to 0.5."""
+        return np.abs(self.places) - 0.5
 
     @classmethod
     def at(cls, binning: Binning, sets: TrainingSets) -> "Looks":
         """Look at all tokens of some sets."""
         positions = sets.placed
         places: FloatArray = positions.slots.astype(np.float64) + positions.fractions
+        lines = np.empty_like(places)
         for d, (feature, keypoints) in enumerate(zip(binning.features, binning.keypoints, strict=True)):
             slots = binning.slots_of(feature.name)
             last = slots.stop - slots.start - 1
-            places[d] = 2.0 * (places[d] - slots.start) / max(last, 1) - 1.0
+            places[d] -= slots.start
+            steps = np.ones(max(last, 1)) if keypoints is None else np.sqrt(np.diff(keypoints / 2))
+            along = np.append(0.0, steps.cumsum())
+            lines[d] = 2.0 * np.interp(places[d], np.arange(len(along)), along / along[-1]) - 1.0
+            places[d] = 2.0 * places[d] / max(last, 1) - 1.0
             if keypoints is not None:
-                places[d][positions.slots[d] >= slots.stop] = 0.0  # what is missing
-        return cls(places, np.abs(places) - 0.5, positions.offsets[:-1], np.diff(positions.offsets))
+                missing = positions.slots[d] >= slots.stop
+                places[d][missing] = lines[d][missing] = 0.0
+        return cls(places, lines, positions.offsets[:-1], np.diff(positions.offsets))
 
     def means(self, values: FloatArray) -> FloatArray:
         """Return the means over each set's tokens, ``(..., n)``, of values ``(..., T)``."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=-1) / self.sizes)
 
+    def bends(self) -> FloatArray:
+        """Return the means ``(D * B, n)`` of bends of each feature: what turns at a place, and what follows ranks."""
+        turns = [np.abs(self.places - turn) for turn in TURNS]
+        return np.concatenate([self.means(values) for values in (*turns, self.places)])
+
     def products(self) -> Iterator[FloatArray]:
-        """Return for each pair of features the means ``(n,)`` of the products of their places."""
-        for one, other in combinations(self.places, 2):
-            yield self.means(one * other)
+        """Return for each pair of features the means ``(3, n)`` of products: of their places, and with one bent."""
+        for (place, distance), (other, how_far) in combinations(zip(self.places, self.distances, strict=True), 2):
+            yield self.means(np.stack([place * other, place * how_far, distance * other]))
+
+
+def some_sets(n_sets: int, most: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of some sets, at most so many: at random, as every tenth might be of one kind.
+
+    Equally many sets give the same numbers.
+    """
+    if n_sets <= most:
+        return np.arange(n_sets)
+    return np.sort(np.random.default_rng(n_sets).permutation(n_sets)[:most])

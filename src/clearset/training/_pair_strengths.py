@@ -1,18 +1,20 @@
 """How strongly the labels go with pairs of features, beyond what they say of each one."""
 
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.sets import Binning
-from clearset.training._looks import Looks
+from clearset.training._looks import Looks, some_sets
 
 FloatArray = npt.NDArray[np.float64]
 
 # Products of tokens' values that are looked at, at most.
 MOST_PRODUCTS = 30_000_000
+# Pairs that are looked at together: threads that multiply a few columns mostly wait for each other.
+AT_ONCE = 50
 # What three products of a pair reach by chance, with one output, in all but 1 of 1,000 pairs: of a chi-square of 3.
 BY_CHANCE = 16.3
 
@@ -44,18 +46,13 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
     pairs = list(combinations(range(n_features), 2))
     tokens = len(sample.placed.slots[0]) if pairs else 0
     step = max(1, -(-tokens * len(pairs) * 3 // MOST_PRODUCTS))
-    chosen = np.arange(0, len(sample), step)
+    chosen = some_sets(len(sample), -(-len(sample) // step))
     if not pairs or len(chosen) <= 4 * n_features:
         return strengths
     some = sample.take(chosen)
     roots = np.sqrt(some.weights)
     looks = Looks.at(binning, some)
-    places, distances = looks.places, looks.distances
-
-    def means(values: FloatArray) -> FloatArray:
-        return roots * looks.means(values)
-
-    alone = np.vstack([roots, means(places), means(distances)])
+    alone = np.vstack([roots, roots * looks.means(looks.places), roots * looks.means(looks.distances)])
     basis = np.linalg.qr(alone.T)[0]
 
     def rest(columns: FloatArray) -> FloatArray:
@@ -65,9 +62,10 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
         return np.asarray(np.divide(left, lengths, out=np.zeros_like(left), where=told))
 
     labels = rest(targets[chosen] / roots[:, None])
-    for one, other in pairs:
-        products = [places[one] * places[other], places[one] * distances[other], distances[one] * places[other]]
-        told = labels.T @ rest(means(np.stack(products)).T)
-        found = len(chosen) * float((told**2).sum(axis=1).max())
-        strengths[one, other] = strengths[other, one] = max(0.0, found - BY_CHANCE)
+    found, all_products = [], looks.products()
+    while at_once := list(islice(all_products, AT_ONCE)):
+        told = (labels.T @ rest((roots * np.concatenate(at_once)).T)).reshape(labels.shape[1], len(at_once), -1)
+        found.append(len(chosen) * (told**2).sum(axis=2).max(axis=0))
+    one, other = np.array(pairs).T
+    strengths[one, other] = strengths[other, one] = np.maximum(0.0, np.concatenate(found) - BY_CHANCE)
     return strengths
