@@ -377,3 +377,16 @@ def test_a_trust_lets_frequent_tokens_say_more() -> None:
     positions = Positions(np.stack([p[0] for p in places]), np.stack([p[1] for p in places]), np.arange(5))
     low_rare, low_often, high_rare, high_often = model.as_model().score_positions(positions)[:, 0, 0]
     assert high_often - low_often >= high_rare - low_rare - 1e-12
+
+
+@pytest.mark.parametrize("share", [1 / 300, 0.37, 1e9 + 0.5])
+def test_of_weights_that_are_not_whole_only_the_ratios_matter(share: float) -> None:
+    rng = np.random.default_rng(0)
+    X = [rng.choice(list("abcdefgh"), rng.integers(1, 5), replace=False).tolist() for _ in range(300)]
+    y = np.array([("a" in x) - ("b" in x) for x in X]) + 0.3 * rng.normal(size=300)
+    weights = rng.integers(1, 4, 300) + 0.5
+    found = []
+    for each in (weights, share * weights):
+        model = cs.SemanticClassifier(random_state=0, n_jobs=1).fit(X, y > 0, sample_weight=each)
+        found.append(model.predict_proba(X))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-3)

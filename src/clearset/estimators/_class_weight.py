@@ -36,7 +36,14 @@ def weigh(factors: FloatArray | None, labels: npt.NDArray[Any], weights: FloatAr
 
 def weighed(rows: LabelledExamples, factors: FloatArray | None) -> LabelledExamples:
     """Return examples whose weights are multiplied by the factors of their classes."""
-    return replace(rows, weights=weigh(factors, rows.labels, rows.weights))
+    return replace(rows, weights=as_repetitions(weigh(factors, rows.labels, rows.weights)))
+
+
+def as_repetitions(weights: FloatArray) -> FloatArray:
+    """Return how many examples each stands for: whole weights say so; of others only the ratios matter."""
+    if not len(weights) or (weights == np.floor(weights)).all():
+        return weights
+    return np.asarray(weights / weights[weights > 0].mean())
 
 
 def weigh_same_classes(
@@ -46,9 +53,10 @@ def weigh_same_classes(
     labels: npt.NDArray[Any],
     weights: FloatArray,
 ) -> FloatArray:
-    """Weigh examples of a token table, if their classes are those of the fit; they may be others."""
+    """Weigh examples of a token table, by classes too if these are those of the fit; they may be others."""
     same = classes is not None and fitted is not None and np.array_equal(classes, fitted)
-    return weigh(class_factors(class_weight if same else None, classes, labels, weights), labels, weights)
+    factors = class_factors(class_weight if same else None, classes, labels, weights)
+    return as_repetitions(weigh(factors, labels, weights))
 
 
 def _balanced(totals: FloatArray) -> FloatArray:

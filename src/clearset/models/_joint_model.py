@@ -170,7 +170,7 @@ class FittedJointModel(Model):
         """How joint training went; `parts` know how each of them was trained."""
         losses = [epoch["validation_loss"] for epoch in self.history]
         best = int(np.argmin(losses)) + 1 if losses and self.gain > 0 else 0
-        return Record(self.history, best, self.interrupted)
+        return Record(self.history, best, self.interrupted, self.follow_on.record.smoothness)
 
     @property
     def edits(self) -> tuple[LoggedEdit, ...]:
