@@ -366,3 +366,13 @@ def test_a_random_frame_of_noise_is_not_learned_by_heart() -> None:
     frame, y = pl.DataFrame(rng.normal(size=(100, 3)), schema=["a", "b", "c"]), rng.normal(size=100)
     later = pl.DataFrame(rng.normal(size=(500, 3)), schema=["a", "b", "c"])
     assert np.mean((fit(frame, y, epochs=100).predict(later) - y.mean()) ** 2) < 1.0
+
+
+def test_the_strength_that_was_found_can_be_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.abs(X[:, 0]) + 0.1 * rng.normal(size=80)
+    found = cs.SetRegressor(epochs=5, random_state=0, n_jobs=1).fit(X, y)
+    asked = cs.SetRegressor(epochs=5, random_state=0, n_jobs=1, smoothness=found.smoothness_).fit(X, y)
+    np.testing.assert_array_equal(found.predict(X), asked.predict(X))
+    assert cs.SetRegressor(epochs=1, n_jobs=1, smoothness=np.float32(30)).fit(X, y).smoothness_ == 30.0

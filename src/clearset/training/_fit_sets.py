@@ -133,7 +133,7 @@ def fit_set_function(
     function = fitting.finished(best.best)
     tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
     support = find_support(function, binning, task.loss, training, sample, tokens, options.threads)
-    return FittedSets(binning, replace(function, support=support), smoothness, best, _nothing(task, data))
+    return FittedSets(binning, replace(function, support=support), float(smoothness), best, _nothing(task, data))
 
 
 def _observed(data: LabelledSets, features: Sequence[Feature]) -> Observed:
