@@ -28,8 +28,9 @@ FloatArray = npt.NDArray[np.float64]
 
 # Of fewer sets gradients are added up at once.
 LEAST_SETS_OF_LANES, LEAST_LANES = 1000, 4
-# What begins without a function begins with so much of the smoothness.
-SMOOTHNESS_AT_FIRST = 0.1
+# What begins without a function begins with so much of the smoothness, but with such a strength at least: what bends
+# freely at first ends here or there.
+SHARE_AT_FIRST, LEAST_AT_FIRST = 0.1, 25.0
 # The first slope of the output is this power of the one of least loss, divided by the width: the steeper it is, the
 # less scores that bend cost, and the less well several scores come to differ. Later restarts begin with slopes of
 # scores that are drawn, from such a share of those of least squares on.
@@ -144,17 +145,18 @@ def _attempt(
     fitting: Fitting, schedule: Schedule, some: TrainingSets, leaning: FloatArray, least_share: float
 ) -> Progress[SetFunction]:
     """Train from initial values; of several scores for a while from several of them, and go on with the best."""
+    at_first = max(SHARE_AT_FIRST, LEAST_AT_FIRST / max(fitting.smoothness, LEAST_AT_FIRST))
     # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
     alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch" or fitting.options.width == 1
     # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
     drawn = [_begun(fitting, some, leaning, least_share) for _ in range(1 if alone else STARTS)]
     if alone:
-        return fitting.train(drawn[0], schedule, at_first=SMOOTHNESS_AT_FIRST)
+        return fitting.train(drawn[0], schedule, at_first=at_first)
     steps = schedule.steps(fitting.data.total) // schedule.epochs
     epochs = min(round(START_SHARE * schedule.epochs), -(-START_STEPS // steps))
     begun: list[Progress[SetFunction]] = []
     for initial in drawn:
-        begun.append(fitting.train(initial, replace(schedule, epochs=epochs), at_first=SMOOTHNESS_AT_FIRST))
+        begun.append(fitting.train(initial, replace(schedule, epochs=epochs), at_first=at_first))
         if begun[-1].interrupted:
             break
     first = min(begun, key=lambda start: start.best_loss)
