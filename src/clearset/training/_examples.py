@@ -69,7 +69,7 @@ class Sources:
     n_folds: int  # the number of folds
 
     def sampled(self, size: int, rng: np.random.Generator) -> "Sources":
-        """Return a random sample of the training examples, if there are more, and a third as many to validate."""
+        """Return a random sample of the training examples, if there are more, and two thirds as many to validate."""
 
         def chosen(n: int, most: int) -> IntArray | None:
             return None if n <= most else np.sort(rng.permutation(n)[:most])
@@ -77,7 +77,7 @@ class Sources:
         training, validation, folds = self.training, self.validation, self.folds
         if (some := chosen(len(training), size)) is not None:
             training, folds = training.take(some).in_memory(), None if folds is None else folds[some]
-        if validation is not None and (some := chosen(len(validation), size // 3)) is not None:
+        if validation is not None and (some := chosen(len(validation), 2 * size // 3)) is not None:
             validation = validation.take(some).in_memory()
         return Sources(training, validation, folds, self.n_folds)
 

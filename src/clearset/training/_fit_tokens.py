@@ -83,6 +83,7 @@ class FittedTokens:
     nothing: FloatArray  # the expected label of an example without tokens: one, or a share of each of several classes
     n_training: int
     pace: float  # the share of the learning rate that steps of the set function have
+    few: float  # the share of what it keeps of that beside corrections, which is less the more there are
     loss: float  # the best, on validation data where there are some, in the labels' own unit
 
     @property
@@ -130,16 +131,18 @@ def fit_tokens(
         progress, best_epochs, first_losses = start.progress, start.stops[:1], start.first_losses
         pace = start.pace
         worth_refining = True
-    plain, plain_loss = best, reached
+    plain, plain_loss, few = best, reached, 0.0
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
-        rate, share = _rates_beside(n_corrections, len(data), n_classes)
+        # Of epochs that earlier training has shown, as many are best with what it has learned in them.
+        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes)) if shown is None else shown.few
+        haste = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / len(data))))
         refined = replace(_sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
             schedule,
-            learning_rate=pace * share * options.learning_rate,
-            refinement=Refinement(rate, task.pull),
+            learning_rate=haste * pace * few * options.learning_rate,
+            refinement=Refinement(haste * REFINE_RATE, task.pull),
             epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
             stop_after=stops[1] if stops else None,
         )
@@ -189,6 +192,7 @@ def fit_tokens(
         nothing,
         len(data),
         pace,
+        few,
         unit.own(progress.best_loss),
     )
 
@@ -231,12 +235,6 @@ def _fitting(
         on_epoch,
     )
     return fitting, placed
-
-
-def _rates_beside(n_corrections: int, n_sets: int, n_classes: int) -> tuple[float, float]:
-    """Return the learning rate of corrections, and the share of its own that the set function has beside them."""
-    gentle = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / n_sets)))
-    return REFINE_RATE * gentle, gentle * max(0.0, 1.0 - n_corrections / (TOO_MANY * n_sets * n_classes))
 
 
 def _sloping(function: SetFunction, binning: Binning) -> SetFunction:
