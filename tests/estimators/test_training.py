@@ -221,12 +221,12 @@ def test_early_stopping_can_be_left_out(curve: Any) -> None:
 
 def test_warm_start_goes_on(curve: Any) -> None:
     X, y = curve
-    model = fit(X, y, features=RISING, epochs=5, warm_start=True)
+    model = fit(X, y, features=RISING, epochs=2, warm_start=True)
     keypoints, loss = model.binning_.keypoints[0].copy(), np.mean((model.predict(X) - y) ** 2)
     model.fit(X[:380], y[:380])
     assert np.array_equal(model.binning_.keypoints[0], keypoints)
     assert np.mean((model.predict(X) - y) ** 2) < 0.9 * loss
-    cold = fit(X, y, features=RISING, epochs=5)
+    cold = fit(X, y, features=RISING, epochs=2)
     assert model.history_[0]["loss"] < 0.5 * cold.history_[0]["loss"]
     model.set_params(warm_start=False).fit(X, y)
     assert np.array_equal(model.predict(X), cold.predict(X))
