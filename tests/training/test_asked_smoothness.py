@@ -167,3 +167,29 @@ def test_among_many_sets_and_features_it_is_no_more_than_usual():
     assert asked(*plain(X), X.prod(axis=1)) == USUAL_SMOOTHNESS
     X = np.random.default_rng(0).normal(size=(500, 60))
     assert asked(*plain(X), X[:, 0] * X[:, 1]) <= USUAL_SMOOTHNESS
+
+
+def test_labels_far_away_hide_no_bends_where_the_loss_hardly_sees_them():
+    data, binning, positions = sets(400)
+    rng = np.random.default_rng(1)
+    clean = laws(data, binning)["bends"]
+    far = clean + 0.2 * rng.normal(size=400) + np.where(rng.random(400) < 0.05, 30.0, 0.0)
+    assert asked(binning, positions, far, "absolute_error") < asked(binning, positions, far) / 4
+    near = asked(binning, positions, clean, "absolute_error")
+    assert near <= asked(binning, positions, far, "absolute_error")
+
+
+def test_labels_of_which_most_are_the_same():
+    _, binning, positions = sets(100)
+    assert np.isfinite(asked(binning, positions, np.arange(100) < 3, "absolute_error"))
+
+
+def test_whole_weights_are_repetitions_of_labels_far_away_too():
+    data, binning, positions = sets(300)
+    rng = np.random.default_rng(3)
+    weights = rng.integers(1, 4, len(data)).astype(float)
+    labels = laws(data, binning)["product"] + rng.standard_t(1.5, len(data))
+    repeated = np.repeat(np.arange(len(data)), weights.astype(int))
+    how = {"weights": weights / weights.mean(), "repetitions": weights.mean()}
+    weighed = asked(binning, positions, labels, "absolute_error", **how)
+    assert weighed == pytest.approx(asked(binning, positions.take(repeated), labels[repeated], "absolute_error"))
