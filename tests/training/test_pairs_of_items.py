@@ -91,8 +91,8 @@ def test_single_items_gain_nothing():
 
 @pytest.mark.parametrize(("strength", "tokens"), [(0.0, cs.Items()), (0.4, cs.Subsets(2))])
 def test_many_examples_take_pairs_where_these_say_more(monkeypatch, strength, tokens):
-    monkeypatch.setattr(_fit_semantic, "MOST_TO_CHOOSE_BY", 300)
-    has, labels, _ = made(12_000, strength, seed=1)
+    monkeypatch.setattr(_fit_semantic, "MOST_TO_CHOOSE_BY", 1500)
+    has, labels, _ = made(12_000, strength)
     X = [[ITEMS[k] for k in np.flatnonzero(row)] for row in has]
     model = cs.SemanticClassifier(random_state=0, n_jobs=1).fit(X, labels)
     assert "width 2" in str(model.choices_)  # which is tried where the few that choose have chosen single items
