@@ -127,6 +127,16 @@ def limit_memory(kilobytes):
     resource.setrlimit(resource.RLIMIT_AS, (now, most))
 
 
+def fill_heap():
+    """Take what is free on the heap in pieces of 16 kilobytes, until there is no more under the limit."""
+    taken = []
+    try:
+        while True:
+            taken.append(bytearray(2**14))
+    except MemoryError:
+        return taken
+
+
 def thread_starts():
     thread = threading.Thread(target=int)
     try:
