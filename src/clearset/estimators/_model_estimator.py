@@ -122,7 +122,7 @@ class ModelEstimator(FittedModel, ShownEstimator):
         "rho_keypoints": Whole(2, 1000),
         "optimizer": OneOf(("adam", "adagrad")),
         "constraints": OneOf(("project", "light_touch")),
-        "smoothness": Number(or_low=True),
+        "smoothness": Number(high=1e100, or_low=True),
         "learning_rate": Number(),
         "epochs": Whole(1),
         "batch_size": Either(Whole(1), OneOf(("auto",))),

@@ -133,7 +133,7 @@ class SetEstimator(ModelEstimator, ABC):
 
     _rules: ClassVar[dict[str, Rule]] = ModelEstimator._rules | {
         "width": Whole(1, MAX_WIDTH),
-        "smoothness": Either(Number(or_low=True), OneOf(("auto",))),
+        "smoothness": Either(Number(high=1e100, or_low=True), OneOf(("auto",))),
         "epochs": Either(Whole(1), OneOf(("auto",))),
         "early_stopping": Either(Flag(), OneOf(("auto",))),
         "lattice_size": Whole(2, 1000),
