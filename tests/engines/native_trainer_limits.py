@@ -50,6 +50,7 @@ def main(name, method):
     limit_memory(0)
     assert not thread_starts()
     taken = fill_heap()  # a small training would find there what it needs
+    limit_memory(None)
     endings, later = [], []
     for kilobytes in (*KILOBYTES, None):
         limit_memory(kilobytes)

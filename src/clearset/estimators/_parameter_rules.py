@@ -88,6 +88,7 @@ class Number(Rule):
     def __init__(self, low: float = 0.0, high: float = float("inf"), or_low: bool = False) -> None:
         def allows(value: Any) -> bool:
             number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            value = float(value) if isinstance(value, np.floating) else value  # limits may be beyond single precision
             return number and (low < value < high or (or_low and value == low))
 
         start = f"of at least {low:g}" if or_low else f"above {low:g}"
