@@ -89,12 +89,13 @@ def test_single_items_gain_nothing():
     assert asked(has, np.arange(1000) % 2.0, np.zeros(1000)) == 0.0
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("strength", "tokens"), [(0.0, cs.Items()), (0.6, cs.Subsets(2))])
-def test_many_examples_take_pairs_where_these_say_more(monkeypatch, strength, tokens):
+def test_many_examples_take_pairs_where_these_say_more(monkeypatch, strength, tokens, seed):
     monkeypatch.setattr(_fit_semantic, "MOST_TO_CHOOSE_BY", 1500)
     # No lists are so short that the few that choose could choose pairs themselves.
     monkeypatch.setattr(_fit_semantic.Learning._largest, "__defaults__", (0,))
-    has, labels, _ = made(12_000, strength)
+    has, labels, _ = made(12_000, strength, seed)
     X = [[ITEMS[k] for k in np.flatnonzero(row)] for row in has]
     model = cs.SemanticClassifier(random_state=0, n_jobs=1).fit(X, labels)
     assert "Subsets" not in str(model.choices_)

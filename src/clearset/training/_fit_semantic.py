@@ -168,7 +168,7 @@ class Learning:
         plan, setting, examples = self.plan, trial.setting, sources.training
         asked = [plan.parameters[name] for name in ("cover", "refine")]
         one_output = plan.classes is None or len(plan.classes) == 2
-        if not isinstance(setting.tokens, Items) or not setting.refine or not one_output:
+        if not isinstance(setting.tokens, Items) or not one_output:
             return False
         if any(value is not None for value in asked) or plan.loss.name not in ("log_loss", "squared_error"):
             return False

@@ -136,7 +136,9 @@ def fit_tokens(
     worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
     if n_corrections and worth_refining:
         # Of epochs that earlier training has shown, as many are best with what it has learned in them.
-        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes)) if shown is None else shown.few
+        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes))
+        if shown is not None and len(stops) == 2:
+            few = shown.few
         haste = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / len(data))))
         refined = replace(_sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
         schedule = replace(
@@ -144,7 +146,7 @@ def fit_tokens(
             learning_rate=haste * pace * few * options.learning_rate,
             refinement=Refinement(haste * REFINE_RATE, task.pull),
             epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
-            stop_after=stops[1] if stops else None,
+            stop_after=stops[1] if len(stops) == 2 else None,
         )
         if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
             schedule = _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
