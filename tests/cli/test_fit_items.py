@@ -181,7 +181,8 @@ def test_summary(food: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"2 epochs, best validation loss {best:.4g} (a constant: {entropy:.4g})." in out
     right = (model.predict(LISTS) == np.array(CUISINES)).mean()
     assert f"On validation data: accuracy {right:.4f}." in out
-    assert re.search(r"Tokens that say most:\n +count +class +95% interval( +refined)? +token\n", out)
+    refined = " +refined" if model.setting_.refine else ""
+    assert re.search(rf"Tokens that say most:\n +count +class +95% interval{refined} +token\n", out)
     assert re.search(r"thai 1 .* lime$", out, re.MULTILINE)
     assert "log_odds increasing" in out
     assert "epochs" in captured.err  # the progress bar

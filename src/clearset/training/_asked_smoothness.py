@@ -28,7 +28,7 @@ MOST_FEATURES = 50
 # Linear models of classes: what is added to the squares of each slope, steps, and how far a label may be from them.
 RIDGE, STEPS, FURTHEST = 1.0, 100, 3.0
 # Losses that hardly care how far away a few labels are, which would hide what all others say of bends: these labels are
-# drawn to so many standard deviations from a linear model, which is found again as many times.
+# drawn to within so many standard deviations of a linear model, and the model is found again, so many times in all.
 ROBUST, WITHIN, TIMES = ("absolute_error", "quantile"), 2.0, 5
 OF_NORMAL = 1.4826  # the standard deviation of normal noise in units of its median distance
 
