@@ -91,7 +91,7 @@ template <bool backward, class T>
 static void run_plain(const Crossed<T>& crossed, const CrossedScratch<T>& scratch, int output, const T* corners,
                       typename Vector<T>::type* corner_lanes, T* scores, T* upstream) {
   static const int32_t features[kMaxLatticeFeatures] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-  const Lattice lattice{crossed.n_plain, features, nullptr, 0, true};
+  const Lattice lattice{crossed.n_plain, features, nullptr, 0, crossed.n_corners, true, 0, 0, nullptr, nullptr};
   Tile<T> tile{};
   tile.tokens = tile.padded = kTile;
   tile.within = scratch.within + static_cast<int64_t>(output) * crossed.n_plain * kTile;

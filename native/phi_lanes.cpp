@@ -6,6 +6,7 @@
 
 namespace PHI_ISA {
 
+#include "phi_rows.h"
 #include "placing.h"
 
 // Loops over the tokens of a set take whole steps of this many: sets differ in size, and a loop whose end cannot be
@@ -19,6 +20,7 @@ struct Scratch {
   Tile<T> tile;
   double* sums;                            // (outputs): of the set that a tile's end has cut
   typename Vector<T>::type* vertex_lanes;  // (outputs, vertices)
+  T* vertices;                             // (outputs, vertices): of lattices that are read in rows, row by row
   char* end;
 
   Scratch(const Phi<T>& phi, char* memory) {
@@ -31,11 +33,17 @@ struct Scratch {
     tile.gradients = take<T>(memory, per_feature);
     tile.spans = take<SlotSpan>(memory, phi.n_features);
     int most = 0;
-    for (int e = 0; e < phi.n_lattices; ++e) most = most < phi.lattices[e].n_features ? phi.lattices[e].n_features : most;
-    tile.heaps = take<Lanes<T>>(memory, heap_nodes(most));
+    int64_t most_rows = 0;
+    for (int e = 0; e < phi.n_lattices; ++e) {
+      most = most < phi.lattices[e].n_features ? phi.lattices[e].n_features : most;
+      most_rows = most_rows < phi.lattices[e].n_rows ? phi.lattices[e].n_rows : most_rows;
+    }
+    const int64_t nodes = heap_nodes(most), in_rows = row_nodes(most_rows);
+    tile.heaps = take<Lanes<T>>(memory, nodes < in_rows ? in_rows : nodes);
     tile.corner_offsets = take<int32_t>(memory, int64_t{1} << most);
     sums = take<double>(memory, phi.n_outputs);
     vertex_lanes = take<typename Vector<T>::type>(memory, phi.n_outputs * phi.n_vertices);
+    vertices = take<T>(memory, most_rows ? phi.n_outputs * phi.n_vertices : 0);
     end = memory;
   }
 };
@@ -106,13 +114,15 @@ static double sum_scores(const T* scores, int count, T grid) {
 }
 
 template <bool backward, class T>
-static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, typename Vector<T>::type* vertex_lanes,
-                         double* gradient) {
+static void each_lattice(const Phi<T>& phi, int output, const Scratch<T>& scratch, double* gradient) {
+  const Tile<T>& tile = scratch.tile;
   for (int e = 0; e < phi.n_lattices; ++e) {
     const Lattice& lattice = phi.lattices[e];
     const int64_t first = output * phi.n_vertices + lattice.first_vertex;
-    if (lattice.single_cell) {
-      SharedCorners<T> corners{phi.vertices + first, vertex_lanes + first};
+    if (lattice.n_rows) {
+      run_rows<backward>(tile, lattice, SharedCorners<T>{scratch.vertices + first, scratch.vertex_lanes + first});
+    } else if (lattice.single_cell) {
+      SharedCorners<T> corners{phi.vertices + first, scratch.vertex_lanes + first};
       run_known_lattice<backward>(tile, lattice, corners);
     } else {
       OwnCorners<T> corners(phi.vertices + first, gradient + first, lattice, tile.corner_offsets);
@@ -121,14 +131,33 @@ static void each_lattice(const Phi<T>& phi, int output, const Tile<T>& tile, typ
   }
 }
 
+// Calls visit(lattice, first) for every lattice of every output, with the place of its first vertex.
+template <class T, class Visit>
+static void each_table(const Phi<T>& phi, Visit visit) {
+  for (int k = 0; k < phi.n_outputs; ++k)
+    for (int e = 0; e < phi.n_lattices; ++e) visit(phi.lattices[e], k * phi.n_vertices + phi.lattices[e].first_vertex);
+}
+
+// Lattices that are read in rows keep their vertices, and the lanes of their gradient, in this order.
 template <class T>
-static void add_vertex_lanes(int64_t count, typename Vector<T>::type* vertex_lanes, double* gradient) {
-  for (int64_t v = 0; v < count; ++v) {
-    double sum = 0;
-    for (int lane = 0; lane < Lanes<T>::count / 2; ++lane) sum += static_cast<double>(vertex_lanes[v][lane]);
-    gradient[v] += sum;
-    vertex_lanes[v] = typename Vector<T>::type{};
-  }
+static void order_vertices(const Phi<T>& phi, T* vertices) {
+  each_table(phi, [&](const Lattice& lattice, int64_t first) {
+    if (!lattice.n_rows) return;
+    for (int64_t v = 0; v < lattice.n_vertices; ++v) vertices[first + v] = phi.vertices[first + lattice.order[v]];
+  });
+}
+
+template <class T>
+static void add_vertex_lanes(const Phi<T>& phi, typename Vector<T>::type* vertex_lanes, double* gradient) {
+  each_table(phi, [&](const Lattice& lattice, int64_t first) {
+    for (int64_t v = 0; v < lattice.n_vertices; ++v) {
+      typename Vector<T>::type& lanes = vertex_lanes[first + v];
+      double sum = 0;
+      for (int lane = 0; lane < Lanes<T>::count / 2; ++lane) sum += static_cast<double>(lanes[lane]);
+      gradient[first + (lattice.n_rows ? lattice.order[v] : v)] += sum;
+      lanes = typename Vector<T>::type{};
+    }
+  });
 }
 
 template <class T>
@@ -146,6 +175,7 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
   clear(tile.within, static_cast<int64_t>(phi.n_features) * kTile);
   clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
   clear(scratch.sums, phi.n_outputs);
+  order_vertices(phi, scratch.vertices);
   if (!begin_spans(phi, phi.offsets[sets.first], tile.spans)) return false;
   const int64_t end = phi.offsets[sets.last];
   int64_t set = sets.first, next_set = sets.first;
@@ -154,7 +184,7 @@ static bool forward(const Phi<T>& phi, SliceOfSets sets, T* means, char* memory)
     for (int k = 0; k < phi.n_outputs; ++k) {
       if (!calibrate<false>(phi, k, start, tile)) return false;
       clear(tile.scores, tile.padded);
-      each_lattice<false, T>(phi, k, tile, nullptr, nullptr);
+      each_lattice<false>(phi, k, scratch, nullptr);
       double& sum = scratch.sums[k];
       next_set = each_set(phi, set, start, tile.tokens, [&](int64_t set, int from, int to) {
         const int64_t lattice_scores = (phi.offsets[set + 1] - phi.offsets[set]) * phi.n_lattices;
@@ -174,10 +204,10 @@ static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
                      char* memory) {
   Scratch<T> scratch(phi, memory);
   Tile<T>& tile = scratch.tile;
-  const int64_t all_vertices = phi.n_outputs * phi.n_vertices;
   clear(tile.within, static_cast<int64_t>(phi.n_features) * kTile);
   clear(tile.cells, static_cast<int64_t>(phi.n_features) * kTile);
-  clear(scratch.vertex_lanes, all_vertices);
+  clear(scratch.vertex_lanes, phi.n_outputs * phi.n_vertices);
+  order_vertices(phi, scratch.vertices);
   if (!begin_spans(phi, phi.offsets[sets.first], tile.spans)) return false;
   Pair* slot_gradient = reinterpret_cast<Pair*>(gradient.calibration);
   const int64_t end = phi.offsets[sets.last];
@@ -197,7 +227,7 @@ static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
       });
       clear(tile.upstream + tile.tokens, tile.padded - tile.tokens);
       clear(tile.gradients, static_cast<int64_t>(phi.n_features) * kTile);
-      each_lattice<true>(phi, k, tile, scratch.vertex_lanes, gradient.vertices);
+      each_lattice<true>(phi, k, scratch, gradient.vertices);
       for (int d = 0; d < phi.n_features; ++d) {
         const int64_t row = d * phi.n_tokens + start;
         T* gradients = tile.gradients + d * kTile;
@@ -210,9 +240,9 @@ static bool backward(const Phi<T>& phi, SliceOfSets sets, const T* grad_means, S
       }
     }
     set = next_set;
-    if (++tiles % tiles_per_sum == 0) add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);
+    if (++tiles % tiles_per_sum == 0) add_vertex_lanes(phi, scratch.vertex_lanes, gradient.vertices);
   }
-  add_vertex_lanes<T>(all_vertices, scratch.vertex_lanes, gradient.vertices);
+  add_vertex_lanes(phi, scratch.vertex_lanes, gradient.vertices);
   return true;
 }
 

@@ -10,12 +10,21 @@
 // The most features that fit in one lattice: 2^14 vertices.
 constexpr int kMaxLatticeFeatures = 14;
 
+// The most features whose corners are the columns of a lattice that is read in rows, see phi_rows.h.
+constexpr int kMostColumns = 5;
+
 struct Lattice {
   int n_features;
   const int32_t* features;
   const int32_t* strides;  // distance between neighbouring vertices along each feature
   int64_t first_vertex;
+  int64_t n_vertices;
   bool single_cell;  // every size is 2, so that all tokens have the same corners
+  // Of a lattice that is read in rows (phi_rows.h), whose last features are those of its columns; else no rows.
+  int n_rows;
+  int n_columns;         // features
+  const int32_t* sizes;  // (features)
+  const int32_t* order;  // (vertices): which vertex stands where in its rows
 };
 
 // A slot's calibrated value, and the step to the next slot's.
