@@ -11,7 +11,13 @@ from clearset.functions import Layout
 
 from .kernel_problems import CrossedProblem, PhiProblem, assert_close, assert_same_bits, torch
 
-LAYOUTS = (Layout.full((2, 2, 2)), Layout.full((3, 2, 4)), Layout((2, 3, 2, 2), ((0, 2, 3), (3, 1), (2,))))
+LAYOUTS = (
+    Layout.full((2, 2, 2)),
+    Layout.full((3, 2, 4)),
+    Layout.full((2, 2, 3, 2, 2, 2, 3)),
+    Layout.full((5, 4)),
+    Layout((2, 3, 2, 2), ((0, 2, 3), (3, 1), (2,))),
+)
 SET_SIZES = [1, 2, 3, 7, 40, 300] * 15  # several slices, so that threads have something to share
 
 

@@ -16,6 +16,12 @@ LAYOUTS = [
     Layout.full((2, 2, 2)),
     Layout.full((3, 2, 4)),
     Layout(sizes=(2, 3, 2, 2), subsets=((0, 2, 3), (3, 1), (2,))),
+    Layout.full((3, 3, 3)),
+    Layout.full((2, 3, 2, 2, 3)),
+    # The next two have too many vertices beside those of one cell to be read in rows.
+    Layout.full((5, 4)),
+    Layout.full((2, 9)),
+    Layout(sizes=(2, 3, 9, 4), subsets=((3, 0, 1), (1, 2), (1,), (0, 3))),
 ]
 SIZES = [(1, 1), (2, 1), (1, 3), (3, 2)]
 PLAIN = [plain_case(1, layout, width=2, outputs=2) for layout in LAYOUTS]

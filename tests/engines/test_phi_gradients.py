@@ -30,6 +30,12 @@ LAYOUTS = [
     Layout.full((2, 2, 2)),
     Layout.full((3, 2, 4)),
     Layout(sizes=(2, 3, 2, 2), subsets=((0, 2, 3), (3, 1), (2,))),
+    Layout.full((3, 3, 3)),
+    Layout.full((2, 3, 2, 2, 3)),
+    # The next two have too many vertices beside those of one cell to be read in rows.
+    Layout.full((5, 4)),
+    Layout.full((2, 9)),
+    Layout(sizes=(2, 3, 9, 4), subsets=((3, 0, 1), (1, 2), (1,), (0, 3))),
 ]
 
 
@@ -41,7 +47,7 @@ def kernel(request):
 @st.composite
 def problems(draw):
     n_features = draw(st.integers(1, 6))
-    sizes = tuple(draw(st.lists(st.sampled_from([2, 2, 3, 4]), min_size=n_features, max_size=n_features)))
+    sizes = tuple(draw(st.lists(st.sampled_from([2, 2, 2, 3, 3, 4, 9]), min_size=n_features, max_size=n_features)))
     subset = st.permutations(range(n_features)).flatmap(
         lambda order: st.integers(1, n_features).map(lambda count: tuple(order[:count]))
     )
@@ -84,6 +90,21 @@ class TestNativeAgainstTorch:
         assert_close(problem.solve("native"), problem.solve("torch"), 1e-12)
         assert_close(problem.solve_by_fractions("native"), problem.solve_by_fractions("torch"), 1e-12)
 
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("n_small", range(11))
+    @pytest.mark.parametrize("large", [(3,), (3, 3), (4, 3), (6,), (9,)], ids=str)
+    def test_larger_sizes_among_any_number_of_features(self, large, n_small, dtype):
+        sizes = np.random.default_rng(n_small).permutation((*large, *(2,) * n_small))
+        problem = PhiProblem.random(3, Layout.full(tuple(map(int, sizes))), 2, [5, 130, 1], dtype)
+        # Away from borders, where rounding decides which side a value is on.
+        rng = np.random.default_rng(0)
+        problem.calibration = (rng.integers(0, 12, problem.calibration.shape) / 12 + 1 / 31).astype(dtype)
+        problem.positions.fractions[:] = problem.positions.fractions > 0.5
+        expected = in_double(problem)
+        tolerance = 1e-12 if dtype == np.float64 else 1e-5
+        assert_close(problem.solve("native"), expected.solve("torch"), tolerance)
+        assert_close(problem.solve_by_fractions("native"), expected.solve_by_fractions("torch"), tolerance)
+
     # Around 16 and 32 slots a feature the kernel may change its way of reading tables.
     @pytest.mark.parametrize("most_slots", [16, 34, 300])
     def test_short_and_long_tables_in_single_precision(self, most_slots):
@@ -117,7 +138,7 @@ class TestNativeAgainstTorch:
 
 @needs_native
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("layout", [Layout.full((2,) * 4), Layout.full((3, 2))], ids=str)
+@pytest.mark.parametrize("layout", [Layout.full((2,) * 4), Layout.full((3, 2)), Layout.full((5, 4))], ids=str)
 def test_threads_do_not_change_a_bit(layout, dtype):
     set_sizes = np.random.default_rng(0).integers(1, 50, 2000)
     problem = PhiProblem.random(4, layout, n_outputs=2, set_sizes=set_sizes, dtype=dtype)
@@ -169,7 +190,7 @@ def test_clamped_values_have_no_gradient_and_borders_have_one(kernel):
     assert by_vertices.tolist() == [[2.0, 1.0, 2.0]]
 
 
-@pytest.mark.parametrize("layout", [Layout.full((2,)), Layout.full((3,))], ids=str)
+@pytest.mark.parametrize("layout", [Layout.full((2,)), Layout.full((3,)), Layout.full((9,))], ids=str)
 def test_not_a_number_stays_visible(kernel, layout):
     positions = Positions(np.array([[0, 1]], np.int32), np.zeros((1, 2), np.float32), np.arange(3))
     calibration, vertices = np.array([[np.nan, 0.5]], np.float32), np.ones((1, layout.n_vertices), np.float32)
