@@ -5,7 +5,8 @@
 // is the sum over a, b of p_a * q_b * vertex_ab. The columns are the corners of features of size 2, up to kMostColumns of
 // them. The rows are all vertices of all other features, and a token's weight of a row is zero unless the row belongs to its
 // cell. So all tokens read the same vertices, side by side, in loops whose length the compiler knows: with one size of 3,
-// half as many again as with sizes of 2 only. A token that looks up the corners of its own cell takes up to ten times as long.
+// half as many again as with sizes of 2 only. A token that looks up the corners of its own cell takes up to ten times as
+// long.
 //
 // PhiLayout decides which lattices are read in this way, and in which order the rows stand: the features of more than two
 // vertices come first, because the fold over rows, from the last feature to the first, has the fewest nodes there. A node of
@@ -40,8 +41,9 @@ struct Rows {
     for (int i = 0; i < n; ++i) {
       within[i] = load(tile.within + features[i] * kTile + first);
       if (sizes[i] == 2) continue;
+      const int32_t* numbers = tile.cells + features[i] * kTile + first;
       alignas(kLaneBytes) T cell[V::count];
-      for (int lane = 0; lane < V::count; ++lane) cell[lane] = static_cast<T>(tile.cells[features[i] * kTile + first + lane]);
+      for (int lane = 0; lane < V::count; ++lane) cell[lane] = static_cast<T>(numbers[lane]);
       cells[i] = load(cell);
     }
   }

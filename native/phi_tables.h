@@ -21,8 +21,8 @@ class PhiLayout {
       const int64_t vertices = fill_strides(subsets_[e], strides_[e]);
       const bool single_cell =
           std::all_of(subsets_[e].begin(), subsets_[e].end(), [this](int32_t d) { return sizes_[d] == 2; });
-      lattices_.push_back({static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(), n_vertices_, vertices,
-                           single_cell, 0, 0, nullptr, nullptr});
+      lattices_.push_back({static_cast<int>(subsets_[e].size()), subsets_[e].data(), strides_[e].data(), n_vertices_,
+                           vertices, single_cell, 0, 0, nullptr, nullptr});
       if (!single_cell) read_in_rows(subsets_[e], strides_[e], rows_[e], lattices_.back());
       n_vertices_ += vertices;
     }
