@@ -47,7 +47,7 @@ def kernel(request):
 @st.composite
 def problems(draw):
     n_features = draw(st.integers(1, 6))
-    sizes = tuple(draw(st.lists(st.sampled_from([2, 2, 2, 3, 3, 4, 9]), min_size=n_features, max_size=n_features)))
+    sizes = tuple(draw(st.lists(st.sampled_from([2, 2, 2, 3, 3, 4, 5]), min_size=n_features, max_size=n_features)))
     subset = st.permutations(range(n_features)).flatmap(
         lambda order: st.integers(1, n_features).map(lambda count: tuple(order[:count]))
     )
