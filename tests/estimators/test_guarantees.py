@@ -285,9 +285,9 @@ def test_scores_and_calibrators_keep_their_shape(shape: Any, monotonic: Any, see
 @pytest.mark.parametrize("shape", ["edgeworth", "trapezoid"])
 def test_trust_holds_in_ensembles_whose_lattices_do_not_all_have_both_features(shape: str) -> None:
     rng = np.random.default_rng(0)
-    X = rng.uniform(size=(300, 16))
+    X = rng.uniform(size=(300, 20))
     y = X[:, 0] + 2 * X[:, 1] + X[:, 2:].sum(axis=1)
-    features = [cs.Feature("x0", monotonic="increasing"), *(f"x{d}" for d in range(1, 16))]
+    features = [cs.Feature("x0", monotonic="increasing"), *(f"x{d}" for d in range(1, 20))]
     trusts = [cs.Trust("x0", by="x1", shape=shape)]
     for seed in range(2):
         model = cs.SetRegressor(features, trusts=trusts, random_state=seed, epochs=15, n_jobs=1).fit(X, y)

@@ -27,7 +27,7 @@ def means(data, values):
 def asked(binning, positions, labels, loss="squared_error", outputs=1, weights=None, repetitions=1.0):
     weights = np.ones(len(labels)) if weights is None else weights
     training = TrainingSets(positions, np.asarray(labels, dtype=np.float64), weights)
-    return asked_smoothness(binning, training, Loss(loss), outputs, len(labels) * repetitions, repetitions)
+    return asked_smoothness(binning, training, Loss(loss), outputs, len(labels) * repetitions, repetitions).strength
 
 
 def smooth_line(values, keypoints):

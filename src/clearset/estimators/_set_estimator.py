@@ -77,18 +77,20 @@ class SetEstimator(ModelEstimator, ABC):
         be drawn.
     trusts : sequence of Trust
         Pairs of features of which the effect of one grows with the other.
-    lattice_size : int
+    lattice_size : int or "auto"
         The number of vertices of phi's lattices along each feature, unless its `Feature` has a number of its own.
+        ``"auto"`` is 2, and 3 along a feature or two of which nothing is declared and which count one way alone and
+        another way together with others, if the labels show it.
     lattices : {"auto", "full", "ensemble"}
         ``"full"`` is one lattice over all features, ``"ensemble"`` many small lattices over a few features each.
-        The labels say which features share one. ``"auto"`` is full for up to 10 features with a lattice size of 2.
+        The labels say which features share one. ``"auto"`` is full for up to 8 features.
     smoothness : float or "auto"
         The strength of the penalty on bends of calibrators and twists of lattices, 0 for none. Its effect becomes
         weaker with more training data. ``"auto"`` is from 25 to 3000: the less the more of the labels bends and
         products of features explain, beyond a linear model of the features' means and by more than chance.
     epochs : int or "auto"
-        The number of passes over the training sets; ``"auto"`` is 100, and up to 200 where these are fewer than 3,000
-        steps. With several scores, from 25 on, training is begun three times from different initial values, for a fifth
+        The number of passes over the training sets; ``"auto"`` is 40, and more where these are fewer than 2,000 steps.
+        With several scores, from 25 on, training is begun three times from different initial values, for a fifth
         of the epochs at most, and the best goes on. Where all are used while the loss is still falling noticeably,
         `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
@@ -136,7 +138,7 @@ class SetEstimator(ModelEstimator, ABC):
         "smoothness": Either(Number(high=1e100, or_low=True), OneOf(("auto",))),
         "epochs": Either(Whole(1), OneOf(("auto",))),
         "early_stopping": Either(Flag(), OneOf(("auto",))),
-        "lattice_size": Whole(2, 1000),
+        "lattice_size": Either(Whole(2, 1000), OneOf(("auto",))),
         "lattices": OneOf(("auto", "full", "ensemble")),
         "validation_fraction": Number(0.0, 1.0),
         "restarts": Whole(1),
@@ -151,7 +153,7 @@ class SetEstimator(ModelEstimator, ABC):
     trusts: Sequence[Trust] = ()
     keypoints: int = 10
     rho_keypoints: int = 20
-    lattice_size: int = 2
+    lattice_size: int | Literal["auto"] = "auto"
     lattices: str = "auto"
     loss: str
     optimizer: str = "adam"

@@ -30,6 +30,9 @@ class Smoothness:
     expected of each one, of each pair and of each triple, so that a function of many features is as smooth as one of
     few.
 
+    A slope is how far a calibrator of phi rises from its first keypoint to its last. Its square has a weight of its
+    own, whatever the strength: where few sets are trained on, the slopes of features that say little stay small.
+
     A strong penalty would keep training that starts from nothing from finding interactions that reduce the loss only
     once they are large: the loss, and with it the penalty, would stay high. So the strength may rise from a share of it
     to the whole in the first half of the steps.
@@ -41,7 +44,7 @@ class Smoothness:
     layout : Layout
         The lattices of phi.
     strength : float
-        The weight of the penalty; 0 for none.
+        The weight of the penalty on bends and interactions; 0 for no penalty at all.
     n_sets : float
         Number of training sets, or the sum of their weights.
     width : int
@@ -52,6 +55,8 @@ class Smoothness:
         The share of the strength with which training begins.
     least_scatter : float, default=0.0
         What labels scatter by at least.
+    slopes : float, default=0.0
+        The weight of the penalty on slopes.
 
     Attributes
     ----------
@@ -80,16 +85,16 @@ class Smoothness:
         rho_keypoints: int,
         at_first: float = 1.0,
         least_scatter: float = 0.0,
+        slopes: float = 0.0,
     ) -> None:
         self.strength, self.at_first, self.least_scatter = strength / n_sets, at_first, least_scatter
         self.level = np.full(1, np.nan)
         line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
         shares = [comb(layout.n_features, count) / most for count, most in enumerate(SHARED_BY, 1)]
-        rows = {
-            "phi.calibration": np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots),
-            "rho.calibrators": line,
-            "rho.output": line,
-        }
+        bends = np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots)
+        if slopes and strength:
+            bends = sparse.vstack([bends, np.sqrt(slopes / strength) * _slopes(*_numeric(binning), binning.n_slots)])
+        rows = {"phi.calibration": bends, "rho.calibrators": line, "rho.output": line}
         self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
         # Phi is the mean of its lattices, each of which may say so much more.
         scale = len(layout.subsets) ** 2
@@ -166,3 +171,11 @@ def _bends(lines: list[np.ndarray], firsts: list[int], size: int) -> sparse.csr_
     share = after / (before + after)
     values = np.concatenate([2.0 * share, np.full(len(middles), -2.0), 2.0 * (1.0 - share)])
     return sparse.csr_array((values, (np.tile(rows, 3), columns)), shape=(len(middles), size))
+
+
+def _slopes(lines: list[np.ndarray], firsts: list[int], size: int) -> sparse.csr_array:
+    """Return a row for the slope of each of the lines whose values begin at some of ``size`` columns."""
+    rows, first = np.arange(len(lines)), np.array(firsts, dtype=np.int64)
+    last = first + np.array([len(keypoints) - 1 for keypoints in lines], dtype=np.int64)
+    values = np.repeat([-1.0, 1.0], len(lines))
+    return sparse.csr_array((values, (np.tile(rows, 2), np.append(first, last))), shape=(len(lines), size))

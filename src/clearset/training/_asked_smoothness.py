@@ -1,11 +1,12 @@
 """How smooth a function the labels ask for, found by least squares before any training."""
 
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp, ndtri, softmax
 
 from clearset.engines import TrainingSets
 from clearset.functions import REGRESSION_LOSSES, Loss
@@ -31,18 +32,27 @@ RIDGE, STEPS, FURTHEST = 1.0, 100, 3.0
 # drawn to within so many standard deviations of a linear model, and the model is found again, so many times in all.
 ROBUST, WITHIN, TIMES = ("absolute_error", "quantile"), 2.0, 5
 OF_NORMAL = 1.4826  # the standard deviation of normal noise in units of its median distance
+DENSITY = 0.398942  # of normal noise of variance 1 at its mean
+
+
+class Asked(NamedTuple):
+    """What the labels ask for."""
+
+    strength: float  # of the penalty on bends and interactions
+    scatter: float  # what chance leaves of the labels, as a mean loss; 0 where that is not known
 
 
 def asked_smoothness(
     binning: Binning, sample: TrainingSets, loss: Loss, outputs: int, n_sets: float, repetitions: float = 1.0
-) -> float:
-    """Return how strong the penalty on bends and interactions should be.
+) -> Asked:
+    """Return how strong the penalty on bends and interactions should be, and what the labels scatter by.
 
     A set is described by its tokens' means: of each feature's place on a line that is smooth, and then of what bends at
     some of its keypoints or follows its ranks, and of products of pairs. What the first explain by a linear model is
     taken away. Of what is left the others explain a part as random effects of one variance do. The ratio of that
     variance to the variance of what stays unexplained is the one of greatest likelihood, times what was expected of it.
-    The penalty is a prior for the same effects: it counts less the more they explain.
+    The penalty is a prior for the same effects: it counts less the more they explain. The variance that stays
+    unexplained is what numbers scatter by: a function that comes nearer to those it was trained on follows chance.
 
     Parameters
     ----------
@@ -61,8 +71,8 @@ def asked_smoothness(
 
     Returns
     -------
-    float
-        The strength.
+    Asked
+        The strength, and the scatter.
     """
     many = comb(len(binning.features), 2) > MANY
     some = sample.take(some_sets(len(sample), MOST_SETS_OF_MANY if many else MOST_SETS))
@@ -75,7 +85,7 @@ def asked_smoothness(
         products = np.array(list(looks.products())).reshape(-1, len(some))
     else:
         most = 1.0  # whatever they tell is not seen
-    logarithms, known = [], loss.name not in REGRESSION_LOSSES
+    logarithms, scatter, known = [], 0.0, loss.name not in REGRESSION_LOSSES
     if known:
         labels = _of_classes(straight, some.targets, repeated, outputs)
     else:
@@ -90,9 +100,22 @@ def asked_smoothness(
         freedom = repeated.sum() - basis.shape[1]
         if bent and freedom > 2:
             effects = np.concatenate(bent, axis=1) / np.sqrt(len(bent))
-            logarithms.append(np.log(_ratio(effects, rest, freedom, known=known)))
+            ratio, variance = _ratio(effects, rest, freedom, known=known)
+            logarithms.append(np.log(ratio))
+            # Training makes much of the last bits.
+            scatter = float(f"{_mean_loss(loss, variance):.4g}")
     ratio = np.exp(np.mean(logarithms)) if logarithms else EXPECTED
-    return float(USUAL_SMOOTHNESS * np.clip(USUAL_RATIO / ratio, LEAST, most))
+    return Asked(float(USUAL_SMOOTHNESS * np.clip(USUAL_RATIO / ratio, LEAST, most)), scatter)
+
+
+def _mean_loss(loss: Loss, variance: float) -> float:
+    """Return the mean loss of normal noise around what is predicted; 0 where labels are not numbers of any size."""
+    of_unit = {
+        "squared_error": 1.0,
+        "absolute_error": 2.0 * DENSITY,
+        "quantile": DENSITY * np.exp(-(ndtri(loss.quantile) ** 2) / 2.0),
+    }
+    return float(of_unit.get(loss.name, 0.0) * (variance if loss.name == "squared_error" else np.sqrt(variance)))
 
 
 def _standard(values: FloatArray, weights: FloatArray) -> FloatArray:
@@ -157,8 +180,8 @@ def _effects(columns: FloatArray, basis: FloatArray, total: float) -> FloatArray
     return np.asarray(left[:, told] / after[told] * np.sqrt(total))
 
 
-def _ratio(effects: FloatArray, rest: FloatArray, freedom: float, *, known: bool) -> float:
-    """Return the likeliest ratio of variances, of the effects and of the noise, whose own may be known to be 1."""
+def _ratio(effects: FloatArray, rest: FloatArray, freedom: float, *, known: bool) -> tuple[float, float]:
+    """Return the likeliest ratio of variances, of effects and noise, and that of the noise, which may be known: 1."""
     # Of the squares of singular values, by the smaller of the two products: many times as fast as those themselves.
     of_columns = effects.shape[1] <= len(effects)
     squared, vectors = np.linalg.eigh(effects.T @ effects if of_columns else effects @ effects.T)
@@ -170,4 +193,5 @@ def _ratio(effects: FloatArray, rest: FloatArray, freedom: float, *, known: bool
     squares = unexplained + (explained / variances).sum(axis=1)
     fit = squares if known else freedom * np.log(np.maximum(squares / freedom, np.finfo(float).tiny))
     prior = (np.log(RATIOS / EXPECTED) / UNCERTAINTY) ** 2
-    return float(RATIOS[np.argmin(np.log(variances).sum(axis=1) + fit + prior)])
+    likeliest = np.argmin(np.log(variances).sum(axis=1) + fit + prior)
+    return float(RATIOS[likeliest]), 1.0 if known else float(squares[likeliest] / freedom)

@@ -7,16 +7,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clearset.engines import MOST_LANES, Schedule, TrainingSets, engine, processes
-from clearset.functions import Loss, SetFunction, enough
+from clearset.engines import MOST_LANES, Schedule, TrainingSets, processes
+from clearset.functions import Layout, Loss, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
 from clearset.training._asked_smoothness import asked_smoothness
+from clearset.training._beginnings import Beginnings, output_targets
 from clearset.training._constants import constant_places, flat_features, flatten_constants
 from clearset.training._epochs import Progress, Report
+from clearset.training._first_look import FirstLook
 from clearset.training._fitting import Fitting, Unit, count_sets
-from clearset.training._initial import initial_set_function, leanings
+from clearset.training._lattice_sizes import USUAL_SIZE, asked_sizes, choose_sizes, free_features
 from clearset.training._lattices import choose_layout, is_full, most_vertices
-from clearset.training._looks import some_sets
 from clearset.training._missing import fill_missing
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options
@@ -31,10 +32,7 @@ LEAST_SETS_OF_LANES, LEAST_LANES = 1000, 4
 # What begins without a function begins with so much of the smoothness, but with such a strength at least: what bends
 # freely at first ends here or there.
 SHARE_AT_FIRST, LEAST_AT_FIRST = 0.1, 25.0
-# The first slope of the output is this power of the one of least loss, divided by the width: the steeper it is, the
-# less scores that bend cost, and the less well several scores come to differ. Later restarts begin with slopes of
-# scores that are drawn, from such a share of those of least squares on.
-OUTPUT_SLOPE = 0.7
+# Later restarts begin with slopes of scores that are drawn, from such a share of those of least squares on.
 RESTART_SHARE = 0.5
 # Of several scores so many trainings are begun, for such a share of the epochs each but not many more than so many
 # steps, and the best goes on: now and then the scores do not come to differ. Short trainings are one.
@@ -42,8 +40,8 @@ STARTS, START_SHARE, START_STEPS = 3, 0.2, 1000
 SHORT_TRAINING = 25
 # Smoothness is in the unit of sets of so many tokens.
 TYPICAL_TOKENS = 6
-# So many sets say which way the label goes with a feature, and how far.
-LEANING_SETS = 10_000
+# The weight of the penalty on slopes.
+SLOPES = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,26 +80,23 @@ def fit_set_function(
     if start is None:
         observed = _observed(data, task.features)
         binning = Binning.of_observed(observed, options.keypoints).for_shapes(task.trusts)
-        sizes = [feature.lattice_size or options.lattice_size for feature in task.features]
-        n_vertices = most_vertices(sizes, options.lattices)
+        n_vertices = most_vertices(_usual_sizes(task), options.lattices)
     else:
         binning, n_vertices = start.binning, start.function.layout.n_vertices
         # What an earlier fit has learned of a feature stays, even if the feature is constant by now.
         flat = flat_features(start.function, binning)
         observed = _observed(data, flat) if flat else Observed(())
-    unit = Unit.of(task.loss, data.labels, data.weights)
+    unit, n_sets = Unit.of(task.loss, data.labels, data.weights), count_sets(data.weights)
     n_lanes = _lanes(task, data, binning, n_vertices)
     training, validating, sample = prepare(binning, unit, data, validation, rng, task.max_memory, n_lanes)
     if start is None:
-        targets = _output_targets(sample, task.outputs)
-        full = is_full(sizes, options.lattices)
-        strengths = np.zeros(2 * [len(sizes)]) if full else pair_strengths(binning, sample, targets)
-        layout = choose_layout(sizes, task.features, task.trusts, options.lattices, strengths)
+        targets = output_targets(sample, task.outputs)
+        look = FirstLook.at(binning, sample, targets, n_sets / len(data))
+        layout = _layout(task, look, binning, sample, targets, n_sets / len(data))
     else:
         layout = start.function.layout
-    smoothness, n_sets = options.smoothness, count_sets(data.weights)
-    if isinstance(smoothness, str):
-        smoothness = asked_smoothness(binning, sample, unit.loss, task.outputs, n_sets, n_sets / len(data))
+    asked = asked_smoothness(binning, sample, unit.loss, task.outputs, n_sets, n_sets / len(data))
+    smoothness = asked.strength if isinstance(options.smoothness, str) else float(options.smoothness)
     fitting = Fitting(
         binning,
         layout,
@@ -114,17 +109,18 @@ def fit_set_function(
         smoothness * _steepness(data),
         rng,
         on_epoch,
+        SLOPES,
+        asked.scatter,
     )
     schedule = options.schedule(task.batch_size)
     if start is not None:
         best = fitting.train(unit.entered(start.function), schedule)
     else:
-        some = sample.take(some_sets(len(sample), LEANING_SETS))
-        targets = _output_targets(some, task.outputs)
-        leaning = leanings(binning, some.placed, targets, some.weights, fitting.n_sets)
+        free = free_features(task.features, task.trusts)
+        beginnings = Beginnings.of(fitting, sample, task.outputs, look, free)
         attempts: list[Progress[SetFunction]] = []
         while len(attempts) < options.restarts and not any(attempt.interrupted for attempt in attempts):
-            attempts.append(_attempt(fitting, schedule, some, leaning, RESTART_SHARE if attempts else 1.0))
+            attempts.append(_attempt(beginnings, schedule, RESTART_SHARE if attempts else 1.0))
         best = min(attempts, key=lambda attempt: attempt.best_loss)
         best.interrupted = attempts[-1].interrupted
     if best.interrupted and not best.history:
@@ -134,22 +130,41 @@ def fit_set_function(
     function = fitting.finished(best.best)
     tokens = 1 if _says_more(task, data) else smallest_supported(data.sizes[data.weights > 0], enough(len(data)))
     support = find_support(function, binning, task.loss, training, sample, tokens, options.threads)
-    return FittedSets(binning, replace(function, support=support), float(smoothness), best, _nothing(task, data))
+    return FittedSets(binning, replace(function, support=support), smoothness, best, _nothing(task, data))
 
 
 def _observed(data: LabelledSets, features: Sequence[Feature]) -> Observed:
     return Observed.of(data.sets, features, data.all_weights).gathered(processes().gather)
 
 
-def _attempt(
-    fitting: Fitting, schedule: Schedule, some: TrainingSets, leaning: FloatArray, least_share: float
-) -> Progress[SetFunction]:
+def _usual_sizes(task: SetTask) -> list[int]:
+    return [size or USUAL_SIZE for size in asked_sizes(task.features, task.options.lattice_size)]
+
+
+def _layout(
+    task: SetTask,
+    look: FirstLook | None,
+    binning: Binning,
+    sample: TrainingSets,
+    targets: FloatArray,
+    repetitions: float,
+) -> Layout:
+    """Lay out the lattices; which are full does not depend on where there are third vertices."""
+    sizes = choose_sizes(asked_sizes(task.features, task.options.lattice_size), task.features, task.trusts, look)
+    if is_full(_usual_sizes(task), task.options.lattices):
+        return Layout.full(tuple(sizes))
+    strengths = pair_strengths(binning, sample, targets, repetitions) if look is None else look.pair_strengths
+    return choose_layout(sizes, task.features, task.trusts, "ensemble", strengths)
+
+
+def _attempt(beginnings: Beginnings, schedule: Schedule, least_share: float) -> Progress[SetFunction]:
     """Train from initial values; of several scores for a while from several of them, and go on with the best."""
+    fitting = beginnings.fitting
     at_first = max(SHARE_AT_FIRST, LEAST_AT_FIRST / max(fitting.smoothness, LEAST_AT_FIRST))
     # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
     alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch" or fitting.options.width == 1
     # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.
-    drawn = [_begun(fitting, some, leaning, least_share) for _ in range(1 if alone else STARTS)]
+    drawn = [beginnings.drawn(least_share) for _ in range(1 if alone else STARTS)]
     if alone:
         return fitting.train(drawn[0], schedule, at_first=at_first)
     steps = schedule.steps(fitting.data.total) // schedule.epochs
@@ -169,21 +184,6 @@ def _attempt(
     if fitting.validation is not None and schedule.patience is not None and first.best_loss <= rest.best_loss:
         rest.best, rest.best_loss, rest.best_epoch = first.best, first.best_loss, first.best_epoch
     return rest
-
-
-def _begun(fitting: Fitting, some: TrainingSets, leaning: FloatArray, least_share: float) -> SetFunction:
-    """Return initial values that predict about what a linear model of the features' means would."""
-    initial = initial_set_function(
-        fitting.binning, fitting.layout, leaning, **fitting.sizes, rng=fitting.rng, least_share=least_share
-    )
-    threads = fitting.options.threads
-    # Each output is 0 on average; a shift that is found later is the same for all classes.
-    outputs = engine().outputs(initial.astype(some.dtype), some.placed, threads).astype(np.float64)
-    centres = np.round(np.average(outputs, axis=0, weights=some.weights), 6)
-    initial = replace(initial, rho_output=initial.rho_output - centres[:, None])
-    slope, shift = engine().output_line(initial, some, np.arange(len(some)), fitting.unit.loss, threads)
-    # Training makes much of the last bits, which are not the same for weights as for repetitions.
-    return initial.rescaled(round(shift, 6), round(slope ** (OUTPUT_SLOPE / fitting.options.width), 6))
 
 
 def _steepness(data: LabelledSets) -> float:
@@ -223,12 +223,3 @@ def _nothing(task: SetTask, data: LabelledSets) -> FloatArray | None:
     if _says_more(task, data) or np.count_nonzero(empty) >= enough(len(data)):
         return None
     return expected_of_nothing(task.loss, data.labels, data.weights, empty, task.outputs)
-
-
-def _output_targets(training: TrainingSets, outputs: int) -> FloatArray:
-    """Return ``(B, C)`` centred, weighted targets: the labels, or for each class whether it is the label."""
-    targets = training.targets[:, None]
-    if outputs > 1:
-        targets = (targets == np.arange(outputs)).astype(np.float64)
-    mean = np.average(targets, axis=0, weights=training.weights)
-    return np.asarray(training.weights[:, None] * (targets - mean))

@@ -80,6 +80,8 @@ class Fitting:
     smoothness: float  # the strength of the penalty on bends and interactions
     rng: np.random.Generator  # everything random comes from here
     on_epoch: Report | None = None  # called after every epoch
+    slopes: float = 0.0  # the weight of the penalty on slopes
+    least_scatter: float = 0.0  # what labels scatter by at least, as a mean loss, beside what the loss says of that
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -109,7 +111,8 @@ class Fitting:
             self.n_sets,
             **self.sizes,
             at_first=at_first,
-            least_scatter=self.unit.loss.least_scatter,
+            least_scatter=max(self.least_scatter, self.unit.loss.least_scatter),
+            slopes=self.slopes,
         )
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)
@@ -129,7 +132,8 @@ class Fitting:
 
     def _parts(self, initial: SetFunction, schedule: Schedule, at_first: float) -> dict[str, Iterable[Content]]:
         """Return what the result of a training follows from, beside its generator."""
-        how = (replace(schedule, threads=1), self.unit.loss, self.smoothness, at_first, tuple(self.trusts))
+        penalty = (self.smoothness, self.slopes, self.least_scatter, at_first)
+        how = (replace(schedule, threads=1), self.unit.loss, *penalty, tuple(self.trusts))
         return {
             "how to train": [repr(how)],
             "the initial values": of_functions([initial]),

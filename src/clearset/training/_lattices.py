@@ -9,10 +9,9 @@ import numpy.typing as npt
 from clearset.functions import MAX_VERTICES, Layout
 from clearset.sets import Feature, Trust
 
-# Up to here "auto" takes the full lattice: 10 features of size 2. Larger ones cost more than they gain.
-AUTO_VERTICES = 2**10
-# Of one lattice of an ensemble: 7 features of size 2.
-ENSEMBLE_VERTICES = 2**7
+# Of one lattice of an ensemble: 8 features of size 2. Up to here "auto" takes the full one; larger ones cost more than
+# they gain.
+ENSEMBLE_VERTICES = 2**8
 # An ensemble has at most so many times the lattices that hold each feature once.
 ROUNDS = 3
 
@@ -22,7 +21,7 @@ def is_full(sizes: Sequence[int], lattices: str) -> bool:
 
     Examples
     --------
-    >>> is_full((2,) * 10, "auto"), is_full((2,) * 11, "auto")
+    >>> is_full((2,) * 8, "auto"), is_full((2,) * 9, "auto")
     (True, False)
     """
     if lattices == "full" and prod(sizes) > MAX_VERTICES:
@@ -31,7 +30,7 @@ def is_full(sizes: Sequence[int], lattices: str) -> bool:
             f"{MAX_VERTICES:,} are allowed. Use lattices='ensemble' or 'auto', a smaller "
             "lattice_size, or fewer features."
         )
-    return lattices == "full" or (lattices == "auto" and prod(sizes) <= AUTO_VERTICES)
+    return lattices == "full" or (lattices == "auto" and prod(sizes) <= ENSEMBLE_VERTICES)
 
 
 def most_vertices(sizes: Sequence[int], lattices: str) -> int:

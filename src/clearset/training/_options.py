@@ -22,7 +22,7 @@ class Options:
     patience: int | None
     threads: int
     lattices: str = "full"
-    lattice_size: int = 2
+    lattice_size: int | str = "auto"
     restarts: int = 1
     device: str = "auto"
 
@@ -44,15 +44,15 @@ class Options:
 
 
 def choose_epochs(wanted: int | str, n_sets: int, batch_size: int) -> int:
-    """Return the epochs asked for, or as many as make 3,000 steps: at least 100, and at most 200.
+    """Return the epochs asked for, or as many as make 2,000 steps, and at least 40.
 
     Examples
     --------
     >>> [choose_epochs("auto", n_sets, 32) for n_sets in (160, 640, 5000)]
-    [200, 150, 100]
+    [400, 100, 40]
     """
     if wanted == "auto":
-        return min(max(3000 // -(-n_sets // batch_size), 100), 200)
+        return max(2000 // -(-n_sets // batch_size), 40)
     return int(wanted)
 
 

@@ -19,7 +19,9 @@ AT_ONCE = 50
 BY_CHANCE = 16.3
 
 
-def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) -> FloatArray:
+def pair_strengths(
+    binning: Binning, sample: TrainingSets, targets: FloatArray, repetitions: float = 1.0
+) -> FloatArray:
     """Return how much better products of two features explain the labels than chance.
 
     A feature is looked at as its place among its keypoints and as the distance from the middle one. A set has their
@@ -35,6 +37,8 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
         Labelled sets.
     targets : ndarray of shape (n, outputs)
         What each output is to go with, centred and weighted.
+    repetitions : float, default=1.0
+        How many sets a weight of 1 stands for.
 
     Returns
     -------
@@ -47,9 +51,10 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
     tokens = len(sample.placed.slots[0]) if pairs else 0
     step = max(1, -(-tokens * len(pairs) * 3 // MOST_PRODUCTS))
     chosen = some_sets(len(sample), -(-len(sample) // step))
-    if not pairs or len(chosen) <= 4 * n_features:
-        return strengths
     some = sample.take(chosen)
+    n_sets = float(some.weights.sum()) * repetitions
+    if not pairs or n_sets <= 4 * n_features:
+        return strengths
     roots = np.sqrt(some.weights)
     looks = Looks.at(binning, some)
     alone = np.vstack([roots, roots * looks.means(looks.places), roots * looks.means(looks.distances)])
@@ -65,7 +70,7 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray) 
     found, all_products = [], looks.products()
     while at_once := list(islice(all_products, AT_ONCE)):
         told = (labels.T @ rest((roots * np.concatenate(at_once)).T)).reshape(labels.shape[1], len(at_once), -1)
-        found.append(len(chosen) * (told**2).sum(axis=2).max(axis=0))
+        found.append(n_sets * (told**2).sum(axis=2).max(axis=0))
     one, other = np.array(pairs).T
     strengths[one, other] = strengths[other, one] = np.maximum(0.0, np.concatenate(found) - BY_CHANCE)
     return strengths

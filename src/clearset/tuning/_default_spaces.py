@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clearset.estimators import JointModel, is_auto
-from clearset.sets import read_labels, resolve_features
+from clearset.sets import read_labels
 from clearset.tokens import Items, MaxInterval, MaxSize, MinCount, NGrams, Subsets, read_details
 from clearset.training import smallest_tokens
 from clearset.tuning._metric import tells_classes
@@ -33,7 +33,6 @@ _SETS: Mapping[str, Any] = {
     "learning_rate": (0.003, 0.3, "log"),
     "epochs": (30, 400, "log"),
     "keypoints": (4, 30, "log"),
-    "lattice_size": [2, 3],
     "smoothness": (1.0, 10_000.0, "log"),
 }
 SPACES: Mapping[str, Mapping[str, Any]] = {
@@ -41,7 +40,7 @@ SPACES: Mapping[str, Mapping[str, Any]] = {
     # Engines choose their tokens themselves.
     "JointModel": {
         "learning_rate": (0.001, 0.02, "log"),
-        **{f"follow_on__{name}": limits for name, limits in _SETS.items() if name != "lattice_size"},
+        **{f"follow_on__{name}": limits for name, limits in _SETS.items()},
     },
     "Semantic": _SEMANTIC,
     "SemanticFeatureEngine": _SEMANTIC,
@@ -51,8 +50,6 @@ SPACES: Mapping[str, Mapping[str, Any]] = {
     "MultiHotDNN": {"embedding": (8, 128, "log"), "combiner": ["sum", "mean"], **_NETWORK},
     "SupportDistribution": {"gamma": (1e-3, 10.0, "log"), "alpha": (1e-6, 10.0, "log")},
 }
-# Lattices of size 3 over more features than this would have more than 256 vertices, and be split up.
-_MOST_FEATURES_OF_SIZE_3 = 5
 _COUNTS = (5, 10, 30)
 # In standard deviations of the label.
 _INTERVALS = (0.2, 0.4, 0.8)
@@ -83,8 +80,6 @@ def default_space(estimator: Any, X: Any, y: Any) -> dict[str, Any]:
     estimator = declared_in_full(estimator, X, y)
     parameters = estimator.get_params()
     space = {name: limits for name, limits in _table_of(estimator).items() if name in parameters}
-    if "lattice_size" in space and len(resolve_features(X, parameters["features"])) > _MOST_FEATURES_OF_SIZE_3:
-        del space["lattice_size"]
     if "filters" in space:
         # The deviation of labels, of which 0.5 is the largest for classes.
         classes = tells_classes(estimator, y)

@@ -1,0 +1,111 @@
+"""What least squares say of features alone and in pairs, before anything is trained."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from clearset.engines import TrainingSets
+from clearset.sets import Binning
+from clearset.training._looks import Looks, some_sets
+
+FloatArray = npt.NDArray[np.float64]
+
+# Sets that are looked at, at most, and how many there have to be for each column of least squares.
+MOST_SETS, SETS_OF_A_COLUMN = 3000, 2.0
+# What three products of a pair reach by chance in all but 1 of 1,000 pairs: of a chi-square of 3.
+BY_CHANCE = 16.3
+# What is added to the squares of columns of variance 1, in sets.
+RIDGE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLook:
+    """The slopes of least squares of the labels, in lines and bends of features and in products of pairs.
+
+    The line of a feature is a token's place among its keypoints, from -1 to 1; the bend is the distance from the middle
+    one, from -0.5 to 0.5. Of products at least one factor is a line.
+    """
+
+    alone: FloatArray  # (C, D, 2) slopes of each feature's line and bend
+    together: FloatArray  # (C, D, D, 2, 2) slopes of products: line or bend of the first and of the second feature
+    sure_alone: FloatArray  # the same, divided by their standard errors
+    sure_together: FloatArray
+
+    @classmethod
+    def at(
+        cls, binning: Binning, sample: TrainingSets, targets: FloatArray, repetitions: float = 1.0
+    ) -> "FirstLook | None":
+        """Look at labelled sets; None where they are too few for so many features, or there is one.
+
+        Parameters
+        ----------
+        binning : Binning
+            Keypoints of the features.
+        sample : TrainingSets
+            Labelled sets.
+        targets : ndarray of shape (n, outputs)
+            What each output is to go with, centred and weighted.
+        repetitions : float, default=1.0
+            How many sets a weight of 1 stands for.
+        """
+        n_features = len(binning.features)
+        pairs = list(combinations(range(n_features), 2))
+        chosen = some_sets(len(sample), MOST_SETS)
+        some = sample.take(chosen)
+        weights = some.weights * repetitions
+        if not pairs or weights.sum() < SETS_OF_A_COLUMN * (2 * n_features + 3 * len(pairs)):
+            return None
+        looks = Looks.at(binning, some)
+        columns = np.concatenate([looks.means(looks.places), looks.means(looks.distances), *looks.products()])
+        columns -= np.average(columns, axis=1, weights=weights)[:, None]
+        spread = np.sqrt(np.average(columns**2, axis=1, weights=weights))[:, None]
+        told = spread > 1e-9
+        columns = np.divide(columns, spread, out=np.zeros_like(columns), where=told) * np.sqrt(weights)
+        squares = columns @ columns.T
+        squares[np.diag_indices_from(squares)] += RIDGE + ~told[:, 0]
+        inverse = np.linalg.inv(squares)
+        labels = targets[chosen] * np.sqrt(repetitions / some.weights)[:, None]
+        slopes = (inverse @ (columns @ labels)).T
+        rest = labels.T - slopes @ columns
+        noise = (rest**2).sum(axis=1, keepdims=True) / max(weights.sum() - len(columns), 1.0)
+        errors = np.sqrt(np.maximum(noise, np.finfo(float).tiny) * np.diag(inverse))
+        own = slopes * np.where(told, 1.0 / np.where(told, spread, 1.0), 0.0)[:, 0]
+        return cls(*_parts(own, pairs, n_features), *_parts(slopes / errors, pairs, n_features))
+
+    @property
+    def pair_strengths(self) -> FloatArray:
+        """``(D, D)`` how strongly the labels go with pairs of features; 0 where chance may have done it."""
+        return np.asarray(np.maximum(0.0, (self.sure_together**2).sum(axis=(3, 4)).max(axis=0) - BY_CHANCE))
+
+    @property
+    def shapes(self) -> FloatArray:
+        """``(C, D, D, 2)`` for each feature a matrix: its line and bend, alone and in products with others' lines."""
+        found = self.sure_together[..., :, 0].copy()
+        diagonal = np.arange(found.shape[1])
+        found[:, diagonal, diagonal] = self.sure_alone
+        return found
+
+    @property
+    def second_shapes(self) -> FloatArray:
+        """``(D,)`` how strongly the labels speak for a second shape of each feature, in squared standard errors.
+
+        Along two vertices of a lattice a feature has one shape, that of its calibrator: alone as together with others,
+        but for a factor. One shape leaves the matrix of `shapes` with one singular value beyond chance; the square of
+        the other is a chi-square by chance, of as many degrees of freedom as there are other features.
+        """
+        return np.asarray((np.linalg.svd(self.shapes, compute_uv=False)[..., 1] ** 2).max(axis=0))
+
+
+def _parts(slopes: FloatArray, pairs: list[tuple[int, int]], n_features: int) -> tuple[FloatArray, FloatArray]:
+    """Return slopes by feature, and by pair of features, each pair in both orders."""
+    alone = slopes[:, : 2 * n_features].reshape(-1, 2, n_features).transpose(0, 2, 1)
+    together = np.zeros((len(slopes), n_features, n_features, 2, 2))
+    first, second = np.array(pairs).T
+    lines, other_bent, bent = np.moveaxis(slopes[:, 2 * n_features :].reshape(len(slopes), -1, 3), 2, 0)
+    for one, other, own, others in ((first, second, bent, other_bent), (second, first, other_bent, bent)):
+        together[:, one, other, 0, 0] = lines
+        together[:, one, other, 1, 0] = own
+        together[:, one, other, 0, 1] = others
+    return np.ascontiguousarray(alone), together
