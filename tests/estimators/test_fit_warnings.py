@@ -66,7 +66,9 @@ def test_too_low_a_learning_rate(n: int) -> None:
     options = {"learning_rate": 1e-4, "early_stopping": True, "random_state": 0, "n_jobs": 1}
     for model, labels in ((cs.SetRegressor, y), (cs.SetClassifier, y > 1)):
         with pytest.warns(ConvergenceWarning):
-            model([cs.Feature("kind", kind="categorical")], **options).fit(pa.table({"kind": kinds.astype(str)}), labels)
+            model([cs.Feature("kind", kind="categorical")], **options).fit(
+                pa.table({"kind": kinds.astype(str)}), labels
+            )
 
 
 @pytest.mark.parametrize("n", [20, 100, 450, 700])

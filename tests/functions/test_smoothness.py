@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Interactions, Layout, Loss, Smoothness
+from clearset.sets import SIZE
 
 from .example import Example
 
@@ -129,6 +130,25 @@ def test_fades_with_the_loss_as_far_as_labels_scatter():
     smoothness = Smoothness(example.binning, example.layout, 1.0, 1.0, **example.sizes, least_scatter=0.07)
     factors = [smoothness.gradients(tables, loss)[0] / 2.0 for loss in [0.08, *[0.0] * 10]]
     assert factors == pytest.approx([0.08, 0.08 * 0.95, 0.08 * 0.95**2, *[0.07] * 8])
+
+
+def test_slopes_are_penalised_whatever_the_strength():
+    example = Example()
+    table = example.scrambled().calibration
+    numbers = [example.binning.slots_of(name) for name in ("stars", "words", SIZE)]
+    slopes = [table[:, slots.stop - 1] - table[:, slots.start] for slots in numbers]
+    penalties = []
+    for strength in (1.0, 50.0):
+        with_slopes, without = (
+            Smoothness(example.binning, example.layout, strength, 1.0, **example.sizes, slopes=weight)
+            for weight in (3.0, 0.0)
+        )
+        difference = with_slopes.squares["phi.calibration"] - without.squares["phi.calibration"]
+        penalties.append(strength * np.einsum("ri,ri->r", table, (difference @ table.T).T))
+    for penalty in penalties:
+        np.testing.assert_allclose(penalty, 3.0 * np.square(slopes).sum(axis=0))
+    none = Smoothness(example.binning, example.layout, 0.0, 1.0, **example.sizes, slopes=3.0)
+    assert none.gradients(example.scrambled().tables, 1.0)[0] == 0.0
 
 
 def test_classes_scatter_where_numbers_need_not():

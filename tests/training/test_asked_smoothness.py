@@ -193,3 +193,29 @@ def test_whole_weights_are_repetitions_of_labels_far_away_too():
     how = {"weights": weights / weights.mean(), "repetitions": weights.mean()}
     weighed = asked(binning, positions, labels, "absolute_error", **how)
     assert weighed == pytest.approx(asked(binning, positions.take(repeated), labels[repeated], "absolute_error"))
+
+
+LOSSES = {"squared_error": np.square, "absolute_error": np.abs, "quantile": lambda r: np.abs(r) / 2}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_scatter_is_the_mean_loss_of_the_noise(name):
+    data, binning, positions = sets(1500)
+    noise = 0.4 * np.random.default_rng(1).normal(size=len(data))
+    scatters = {}
+    for law, clean in laws(data, binning).items():
+        training = TrainingSets(positions, clean + noise, np.ones(len(data)))
+        scatters[law] = asked_smoothness(binning, training, Loss(name), 1, len(data)).scatter
+    expected = LOSSES[name](noise).mean()
+    assert scatters["line"] == pytest.approx(expected, rel=0.1)
+    # Bends at a few places and products of places are not quite the law.
+    assert all(0.9 * expected < scatter < 2.5 * expected for scatter in scatters.values())
+
+
+def test_counts_and_classes_have_no_scatter_of_numbers():
+    data, binning, positions = sets(500)
+    training = TrainingSets(positions, np.arange(500) % 2.0, np.ones(len(data)))
+    assert [asked_smoothness(binning, training, Loss(name), 1, 500).scatter for name in ("poisson", "log_loss")] == [
+        0,
+        0,
+    ]

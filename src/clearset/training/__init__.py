@@ -12,12 +12,15 @@ from clearset.training._choose_setting import (
 )
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
+from clearset.training._first_look import FirstLook
+from clearset.training._first_shapes import with_first_shapes
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
 from clearset.training._fit_sets import FittedSets, SetTask, fit_set_function
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function, initial_set_function, leanings
 from clearset.training._initial_tokens import beginnings
 from clearset.training._joint import JointSets, Part, train_jointly
+from clearset.training._lattice_sizes import asked_sizes, choose_sizes, free_features
 from clearset.training._lattices import choose_layout
 from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
@@ -34,6 +37,7 @@ __all__ = [
     "PIECES",
     "SET_BYTES",
     "SMALLEST_VALIDATION",
+    "FirstLook",
     "FittedSets",
     "Fitting",
     "JointSets",
@@ -50,6 +54,7 @@ __all__ = [
     "Unit",
     "are_phrases",
     "are_phrases_in_files",
+    "asked_sizes",
     "asked_smoothness",
     "base_means",
     "beginnings",
@@ -59,6 +64,7 @@ __all__ = [
     "choose_batch_size",
     "choose_epochs",
     "choose_layout",
+    "choose_sizes",
     "continued",
     "count_sets",
     "deal",
@@ -68,6 +74,7 @@ __all__ = [
     "filters_of",
     "fit_set_function",
     "for_more_examples",
+    "free_features",
     "hold_out",
     "initial_crossed_set_function",
     "initial_set_function",
@@ -80,4 +87,5 @@ __all__ = [
     "smallest_tokens",
     "tokens_of",
     "train_jointly",
+    "with_first_shapes",
 ]

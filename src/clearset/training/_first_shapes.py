@@ -11,7 +11,7 @@ from clearset.engines import TrainingSets
 from clearset.functions import Layout, SetFunction
 from clearset.sets import Binning
 from clearset.training._first_look import FirstLook
-from clearset.training._initial import AMPLITUDE, RIDGE
+from clearset.training._initial import AMPLITUDE, FLATTEST, RIDGE
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def with_first_shapes(
     look : FirstLook
         What least squares say.
     free : ndarray of shape (D,)
-        The features of which nothing is declared; others stay straight and alone.
+        The numbers of which nothing is declared; other features stay straight and alone, and keep their direction.
     binning : Binning
         Keypoints of the features.
     sets : TrainingSets
@@ -64,6 +64,9 @@ def with_first_shapes(
         if not bent.any() and len(terms) == layout.n_features:
             continue
         slopes = _slopes(calibration[row], terms, sets, targets[:, output], n_sets)
+        # Others keep their direction, and are steep enough to learn by: calibrators of categories begin flat.
+        ways, alone = _directions(function.vertices[row], layout), slopes[: layout.n_features]
+        slopes[: layout.n_features] = np.where(free, alone, ways * np.maximum(ways * alone, FLATTEST))
         kept = _lattices(layout, terms, slopes)
         vertices[row] = AMPLITUDE * kept / max(np.abs(kept).max(), np.finfo(float).tiny)
     return replace(function, calibration=calibration, vertices=vertices)
@@ -126,6 +129,17 @@ def _slopes(
     # Training makes much of the last bits, which are not the same for weights as for repetitions.
     slopes = np.linalg.solve(squares, columns @ targets)
     return np.asarray(np.round(slopes / max(np.abs(slopes).max(), np.finfo(float).tiny), 6))
+
+
+def _directions(vertices: FloatArray, layout: Layout) -> FloatArray:
+    """Return along which features the lattices of a score rise, 1, or fall, -1."""
+    rises = np.zeros(layout.n_features)
+    for first, subset in zip(layout.vertex_offsets, layout.subsets, strict=False):
+        sizes = [layout.sizes[d] for d in subset]
+        lattice = vertices[first : first + np.prod(sizes)].reshape(sizes)
+        for axis, d in enumerate(subset):
+            rises[d] += (np.take(lattice, -1, axis) - np.take(lattice, 0, axis)).mean()
+    return np.where(rises < 0, -1.0, 1.0)
 
 
 def _lattices(layout: Layout, terms: list[tuple[Factor, ...]], slopes: FloatArray) -> FloatArray:

@@ -40,6 +40,10 @@ STARTS, START_SHARE, START_STEPS = 3, 0.2, 1000
 SHORT_TRAINING = 25
 # Smoothness is in the unit of sets of so many tokens.
 TYPICAL_TOKENS = 6
+# With fewer sets than so many times the numbers of all calibrators, labels scatter by as much as least squares say, and
+# with more by a smaller share of that at least: then the loss in training shows it, and functions that least squares do
+# not see may explain them better.
+FEW = 3.0
 # The weight of the penalty on slopes.
 SLOPES = 1.5
 
@@ -110,7 +114,7 @@ def fit_set_function(
         rng,
         on_epoch,
         SLOPES,
-        asked.scatter,
+        asked.scatter * min(1.0, FEW * binning.n_slots / n_sets),
     )
     schedule = options.schedule(task.batch_size)
     if start is not None:

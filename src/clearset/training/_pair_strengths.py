@@ -19,9 +19,7 @@ AT_ONCE = 50
 BY_CHANCE = 16.3
 
 
-def pair_strengths(
-    binning: Binning, sample: TrainingSets, targets: FloatArray, repetitions: float = 1.0
-) -> FloatArray:
+def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray, repetitions: float = 1.0) -> FloatArray:
     """Return how much better products of two features explain the labels than chance.
 
     A feature is looked at as its place among its keypoints and as the distance from the middle one. A set has their
