@@ -38,7 +38,7 @@ def test_from_table_to_model(sets: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert tune(sets, "sets.parquet", *options) == 0
     out, err = capsys.readouterr()
     assert "Regression of 'sales', because the label is a number: 200 sets" in out
-    assert "Searching learning_rate, lattice_size, smoothness." in out  # the rest is named
+    assert "Searching learning_rate, smoothness." in out  # the rest is named
     assert "Best of 4 trials:" in out
     assert "4/4 trials" in err
     shown = re.findall(r"^ +(\d+) +([\d.,e+]+) +[\d.]+  learning_rate", out, re.MULTILINE)
@@ -52,8 +52,7 @@ def test_from_table_to_model(sets: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert named == [6, 1, 2, 0]
     assert model.verify()
     chosen = dict(re.findall(r"^  (\w+) +(\S+)$", out[out.index("Chosen:") :], re.MULTILINE))
-    assert set(chosen) == {"learning_rate", "lattice_size", "smoothness"}
-    assert parameters["lattice_size"] == int(chosen["lattice_size"])
+    assert set(chosen) == {"learning_rate", "smoothness"}
     assert parameters["learning_rate"] == pytest.approx(float(chosen["learning_rate"]), rel=1e-3)
 
     assert tune(sets, "sets.parquet", *options, "--budget", "5") == 0

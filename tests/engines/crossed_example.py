@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clearset.engines import Problem, Schedule, TrainingSets
-from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
+from clearset.functions import Layout, Loss, Penalty, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedPositions, Feature
 from clearset.training import initial_crossed_set_function
 
@@ -80,7 +80,7 @@ class CrossedExample:
         return TrainingSets(positions, targets.astype(float), weights / weights.mean())
 
     def problem(self, function: SetFunction, data: TrainingSets) -> Problem:
-        smoothness = Smoothness(self.binning, self.layout, 0.0, len(data), **self.sizes)
+        smoothness = Smoothness(self.binning, self.layout, Penalty(0.0), len(data), **self.sizes)
         return Problem(function, self.shape, smoothness, LOG_LOSS, data)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clearset.engines import Engine, Estimate, JointPart, JointProblem, Schedule, available_engines, engine
-from clearset.functions import Layout, Link, Loss, SetFunction, ShapeConstraints, Smoothness
+from clearset.functions import Layout, Link, Loss, Penalty, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedPositions, Feature, Positions
 from clearset.training import initial_set_function
 
@@ -59,7 +59,7 @@ def problem(link: Link) -> JointProblem:
         (example.function(), example.binning, example.layout, example.sizes),
     ):
         shape = ShapeConstraints(its_binning, (), layout, **width)
-        smoothness = Smoothness(its_binning, layout, 0.0, 60.0, **width)
+        smoothness = Smoothness(its_binning, layout, Penalty(0.0), 60.0, **width)
         centre, scale = (0.0, 1.0) if of is function else (CENTRE, SCALE)
         parts.append(JointPart(of, shape, smoothness, centre, scale))
     return JointProblem(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clearset.functions import Layout, SetFunction, ShapeConstraints, Smoothness
+from clearset.functions import Layout, Penalty, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import SIZE, Binning, Feature, SetData, Trust
 from clearset.training import initial_set_function
 
@@ -48,7 +48,9 @@ class Example:
 
     def smoothness(self, strength: float = 0.0, n_sets: float = 1.0, least_scatter: float = 0.0) -> Smoothness:
         """The penalty on bends and twists."""
-        return Smoothness(self.binning, self.layout, strength, n_sets, **self.sizes, least_scatter=least_scatter)
+        return Smoothness(
+            self.binning, self.layout, Penalty(strength, least_scatter=least_scatter), n_sets, **self.sizes
+        )
 
     def initial(self, seed: int = 0, leanings: np.ndarray | None = None) -> SetFunction:
         """The function that training starts from."""

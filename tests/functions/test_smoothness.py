@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Interactions, Layout, Loss, Smoothness
+from clearset.functions import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Interactions, Layout, Loss, Penalty, Smoothness
 from clearset.sets import SIZE
 
 from .example import Example
@@ -87,8 +87,8 @@ def test_lattices_of_any_size_are_penalised_for_what_does_not_add_up():
 def test_ensembles_are_as_smooth_as_what_they_say_together():
     example = Example()
     twisted = np.tile([1.0, -1.0, -1.0, 1.0], 2)
-    alone = Smoothness(example.binning, Layout((2,) * 4, ((0, 1),)), 1.0, 1.0, **example.sizes)
-    both = Smoothness(example.binning, Layout((2,) * 4, ((0, 1), (2, 3))), 1.0, 1.0, **example.sizes)
+    alone = Smoothness(example.binning, Layout((2,) * 4, ((0, 1),)), Penalty(1.0), 1.0, **example.sizes)
+    both = Smoothness(example.binning, Layout((2,) * 4, ((0, 1), (2, 3))), Penalty(1.0), 1.0, **example.sizes)
     tables = {"phi.vertices": twisted[None, :4]}
     of_one = (alone.matrix("phi.vertices") @ tables["phi.vertices"].T).T
     of_both = (both.matrix("phi.vertices") @ twisted[None].T).T
@@ -99,7 +99,7 @@ def test_strength_rises_in_the_first_half():
     example = Example()
     shares = []
     for progress in (0.0, 0.25, 0.5, 1.0):
-        smoothness = Smoothness(example.binning, example.layout, 1.0, 1.0, **example.sizes, at_first=0.01)
+        smoothness = Smoothness(example.binning, example.layout, Penalty(1.0, at_first=0.01), 1.0, **example.sizes)
         shares.append(smoothness.gradients(example.initial().tables, 1.0, progress)[0] / 2.0)
     assert shares == pytest.approx([0.01, 0.1, 1.0, 1.0])
 
@@ -127,7 +127,7 @@ def test_follows_the_loss_slowly():
 def test_fades_with_the_loss_as_far_as_labels_scatter():
     example = Example()
     tables = example.initial().tables
-    smoothness = Smoothness(example.binning, example.layout, 1.0, 1.0, **example.sizes, least_scatter=0.07)
+    smoothness = Smoothness(example.binning, example.layout, Penalty(1.0, least_scatter=0.07), 1.0, **example.sizes)
     factors = [smoothness.gradients(tables, loss)[0] / 2.0 for loss in [0.08, *[0.0] * 10]]
     assert factors == pytest.approx([0.08, 0.08 * 0.95, 0.08 * 0.95**2, *[0.07] * 8])
 
@@ -140,14 +140,14 @@ def test_slopes_are_penalised_whatever_the_strength():
     penalties = []
     for strength in (1.0, 50.0):
         with_slopes, without = (
-            Smoothness(example.binning, example.layout, strength, 1.0, **example.sizes, slopes=weight)
+            Smoothness(example.binning, example.layout, Penalty(strength, slopes=weight), 1.0, **example.sizes)
             for weight in (3.0, 0.0)
         )
         difference = with_slopes.squares["phi.calibration"] - without.squares["phi.calibration"]
         penalties.append(strength * np.einsum("ri,ri->r", table, (difference @ table.T).T))
     for penalty in penalties:
         np.testing.assert_allclose(penalty, 3.0 * np.square(slopes).sum(axis=0))
-    none = Smoothness(example.binning, example.layout, 0.0, 1.0, **example.sizes, slopes=3.0)
+    none = Smoothness(example.binning, example.layout, Penalty(0.0, slopes=3.0), 1.0, **example.sizes)
     assert none.gradients(example.scrambled().tables, 1.0)[0] == 0.0
 
 

@@ -15,15 +15,6 @@ TEXTS = [f"a glass of {' and '.join(basket)} number {place}" for place, basket i
 LABELS = ["a", "b", "a", "b"] * 50
 
 
-@pytest.mark.parametrize(("n", "searched"), [(1, True), (5, True), (6, False)])
-def test_larger_lattices_only_of_few_features(n, searched):
-    X = np.zeros((4, n))
-    assert ("lattice_size" in default_space(cs.SetRegressor(), X, np.zeros(4))) == searched
-    names = [f"x{place}" for place in range(n)]
-    wide = np.zeros((4, 9))
-    assert ("lattice_size" in default_space(cs.SetClassifier(names), wide, np.zeros(4))) == searched
-
-
 @pytest.mark.parametrize(
     ("X", "tokens", "expected"),
     [

@@ -8,7 +8,7 @@ from clearset.functions._layout import MAX_VERTICES, Layout
 from clearset.functions._link import Link
 from clearset.functions._losses import CLASSIFICATION_LOSSES, CROSSED_LOSSES, REGRESSION_LOSSES, Loss
 from clearset.functions._shape_constraints import ShapeConstraints
-from clearset.functions._smoothness import Smoothness
+from clearset.functions._smoothness import Penalty, Smoothness
 from clearset.runtime import Support, enough
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Layout",
     "Link",
     "Loss",
+    "Penalty",
     "Promise",
     "Rho",
     "SetFunction",

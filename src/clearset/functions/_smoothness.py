@@ -1,5 +1,6 @@
 """Smoothness: a penalty on bends and interactions that few sets speak for."""
 
+from dataclasses import dataclass
 from math import comb, prod
 
 import numpy as np
@@ -13,6 +14,16 @@ from clearset.sets import Binning
 # Bends of all calibrators together, and interactions of all pairs and of all triples of features together, may say as
 # much as those of so many features, pairs and triples of which each has a penalty of 1.
 SHARED_BY = (10, 20, 30)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What smoothness is asked for."""
+
+    strength: float  # the weight of bends and interactions; 0 for no penalty at all
+    slopes: float = 0.0  # the weight of slopes
+    at_first: float = 1.0  # the share of the strength with which training begins
+    least_scatter: float = 0.0  # what labels scatter by at least
 
 
 class Smoothness:
@@ -43,20 +54,14 @@ class Smoothness:
         The calibrators of phi.
     layout : Layout
         The lattices of phi.
-    strength : float
-        The weight of the penalty on bends and interactions; 0 for no penalty at all.
+    penalty : Penalty
+        What is asked for.
     n_sets : float
         Number of training sets, or the sum of their weights.
     width : int
         Scores of each token, K.
     rho_keypoints : int
         Keypoints of rho's calibrators.
-    at_first : float, default=1.0
-        The share of the strength with which training begins.
-    least_scatter : float, default=0.0
-        What labels scatter by at least.
-    slopes : float, default=0.0
-        The weight of the penalty on slopes.
 
     Attributes
     ----------
@@ -75,25 +80,17 @@ class Smoothness:
     """
 
     def __init__(
-        self,
-        binning: Binning,
-        layout: Layout,
-        strength: float,
-        n_sets: float,
-        *,
-        width: int,
-        rho_keypoints: int,
-        at_first: float = 1.0,
-        least_scatter: float = 0.0,
-        slopes: float = 0.0,
+        self, binning: Binning, layout: Layout, penalty: Penalty, n_sets: float, *, width: int, rho_keypoints: int
     ) -> None:
-        self.strength, self.at_first, self.least_scatter = strength / n_sets, at_first, least_scatter
+        self.strength = penalty.strength / n_sets
+        self.at_first, self.least_scatter = penalty.at_first, penalty.least_scatter
         self.level = np.full(1, np.nan)
         line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
         shares = [comb(layout.n_features, count) / most for count, most in enumerate(SHARED_BY, 1)]
         bends = np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots)
-        if slopes and strength:
-            bends = sparse.vstack([bends, np.sqrt(slopes / strength) * _slopes(*_numeric(binning), binning.n_slots)])
+        if penalty.slopes and penalty.strength:
+            slopes = _slopes(*_numeric(binning), binning.n_slots)
+            bends = sparse.vstack([bends, np.sqrt(penalty.slopes / penalty.strength) * slopes])
         rows = {"phi.calibration": bends, "rho.calibrators": line, "rho.output": line}
         self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
         # Phi is the mean of its lattices, each of which may say so much more.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines import MOST_LANES, Schedule, TrainingSets, processes
-from clearset.functions import Layout, Loss, SetFunction, enough
+from clearset.functions import Layout, Loss, Penalty, SetFunction, enough
 from clearset.sets import SIZE, Binning, Feature, Observed, Trust, feature_columns
 from clearset.training._asked_smoothness import asked_smoothness
 from clearset.training._beginnings import Beginnings, output_targets
@@ -101,6 +101,7 @@ def fit_set_function(
         layout = start.function.layout
     asked = asked_smoothness(binning, sample, unit.loss, task.outputs, n_sets, n_sets / len(data))
     smoothness = asked.strength if isinstance(options.smoothness, str) else float(options.smoothness)
+    scatter = asked.scatter * min(1.0, FEW * binning.n_slots / n_sets)
     fitting = Fitting(
         binning,
         layout,
@@ -110,11 +111,9 @@ def fit_set_function(
         validating,
         n_sets,
         options,
-        smoothness * _steepness(data),
+        Penalty(smoothness * _steepness(data), SLOPES, least_scatter=max(scatter, unit.loss.least_scatter)),
         rng,
         on_epoch,
-        SLOPES,
-        asked.scatter * min(1.0, FEW * binning.n_slots / n_sets),
     )
     schedule = options.schedule(task.batch_size)
     if start is not None:
@@ -164,7 +163,7 @@ def _layout(
 def _attempt(beginnings: Beginnings, schedule: Schedule, least_share: float) -> Progress[SetFunction]:
     """Train from initial values; of several scores for a while from several of them, and go on with the best."""
     fitting = beginnings.fitting
-    at_first = max(SHARE_AT_FIRST, LEAST_AT_FIRST / max(fitting.smoothness, LEAST_AT_FIRST))
+    at_first = max(SHARE_AT_FIRST, LEAST_AT_FIRST / max(fitting.penalty.strength, LEAST_AT_FIRST))
     # Light Touch learns what is violated from beginning to end, and until then least loss means most violation.
     alone = schedule.epochs < SHORT_TRAINING or schedule.constraints == "light_touch" or fitting.options.width == 1
     # All are drawn before any training: how much that draws depends on the number of sets, not on their weights.

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from clearset.engines import Refinement, Schedule, TrainingSets, engine
-from clearset.functions import Layout, Loss, SetFunction, enough
+from clearset.functions import Layout, Loss, Penalty, SetFunction, enough
 from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Feature, Trust
 from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
@@ -232,7 +232,7 @@ def _fitting(
         placed.validation,
         count_sets(weights[chosen]),
         options,
-        float(options.smoothness),
+        Penalty(float(options.smoothness), least_scatter=task.loss.least_scatter),
         rng,
         on_epoch,
     )

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines import Problem, Schedule, TrainingSets, engine
-from clearset.functions import Layout, Loss, SetFunction, ShapeConstraints, Smoothness
+from clearset.functions import Layout, Loss, Penalty, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Positions, Trust
 from clearset.training._checkpoint import keeper
 from clearset.training._epochs import Progress, Report, run_epochs
@@ -77,11 +77,9 @@ class Fitting:
     validation: TrainingSets | None  # what to choose the epoch by, in that unit
     n_sets: float  # how many sets the weighted ones stand for
     options: Options  # the form of the set function and how to train it
-    smoothness: float  # the strength of the penalty on bends and interactions
+    penalty: Penalty  # how smooth the function is to be
     rng: np.random.Generator  # everything random comes from here
     on_epoch: Report | None = None  # called after every epoch
-    slopes: float = 0.0  # the weight of the penalty on slopes
-    least_scatter: float = 0.0  # what labels scatter by at least, as a mean loss, beside what the loss says of that
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -105,14 +103,7 @@ class Fitting:
         # Constraints and smoothness remember where a training has got to, so each training has its own.
         shape = ShapeConstraints(self.binning, self.trusts, self.layout, **self.sizes)
         smoothness = Smoothness(
-            self.binning,
-            self.layout,
-            self.smoothness,
-            self.n_sets,
-            **self.sizes,
-            at_first=at_first,
-            least_scatter=max(self.least_scatter, self.unit.loss.least_scatter),
-            slopes=self.slopes,
+            self.binning, self.layout, replace(self.penalty, at_first=at_first), self.n_sets, **self.sizes
         )
         problem = Problem(initial, shape, smoothness, self.unit.loss, self.data, self.validation)
         trainer = engine("cuda" if self.options.device == "cuda" else None).trainer(problem, schedule, self.rng)
@@ -132,8 +123,7 @@ class Fitting:
 
     def _parts(self, initial: SetFunction, schedule: Schedule, at_first: float) -> dict[str, Iterable[Content]]:
         """Return what the result of a training follows from, beside its generator."""
-        penalty = (self.smoothness, self.slopes, self.least_scatter, at_first)
-        how = (replace(schedule, threads=1), self.unit.loss, *penalty, tuple(self.trusts))
+        how = (replace(schedule, threads=1), self.unit.loss, self.penalty, at_first, tuple(self.trusts))
         return {
             "how to train": [repr(how)],
             "the initial values": of_functions([initial]),

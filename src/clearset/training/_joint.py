@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearset.engines import Estimate, JointPart, JointProblem, Schedule, engine
-from clearset.functions import SetFunction, ShapeConstraints, Smoothness
+from clearset.functions import Penalty, SetFunction, ShapeConstraints, Smoothness
 from clearset.sets import Binning, CrossedPositions, Positions, Trust
 from clearset.training._checkpoint import keeper
 from clearset.training._epochs import Report, run_epochs
@@ -33,11 +33,10 @@ class Part:
         smoothness = Smoothness(
             self.binning,
             function.layout,
-            self.smoothness,
+            Penalty(self.smoothness, least_scatter=self.unit.loss.least_scatter),
             n_sets,
             width=function.width,
             rho_keypoints=function.rho_keypoints,
-            least_scatter=self.unit.loss.least_scatter,
         )
         scaled = self.unit.entered(function)
         return JointPart(scaled, shape, smoothness, self.unit.centre, self.unit.scale)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clearset.engines import Problem, Schedule, TrainingSets, available_engines, engine
-from clearset.functions import Layout, Loss, ShapeConstraints, Smoothness
+from clearset.functions import Layout, Loss, Penalty, ShapeConstraints, Smoothness
 from clearset.sets import Binning, Feature, Positions, SetPacker
 from clearset.training import initial_set_function
 
@@ -44,7 +44,7 @@ def problem(n_features, *, width=1, outputs=1, n_sets=3000, loss="squared_error"
     targets = (means - means.mean()) / means.std()
     if outputs > 1:
         targets = np.digitize(targets, np.linspace(-1, 1, outputs - 1)).astype(float)
-    smoothness = Smoothness(places, layout, 10.0, n_sets, **sizes, least_scatter=0.5)
+    smoothness = Smoothness(places, layout, Penalty(10.0, least_scatter=0.5), n_sets, **sizes)
     weights = rng.uniform(0.5, 1.5, n_sets)
     packer = SetPacker(places, set_sizes, np.arange(n_sets), 10**9)
     packer.add(0, positions)
@@ -118,7 +118,7 @@ def test_layouts_that_the_quick_kernels_do_not_have():
     layout, sizes = Layout(sizes=(2, 3, 2, 2), subsets=((0, 1), (1, 2, 3))), {"width": 1, "rho_keypoints": 8}
     rng, places = np.random.default_rng(0), binning(4)
     function = initial_set_function(places, layout, np.ones((1, 4)), **sizes, rng=rng)
-    smoothness = Smoothness(places, layout, 0.0, len(given.data), **sizes)
+    smoothness = Smoothness(places, layout, Penalty(0.0), len(given.data), **sizes)
 
     def other(whole):
         shape = ShapeConstraints(places, (), layout, **sizes)
