@@ -12,8 +12,9 @@ from clearset.training._looks import Looks, some_sets
 
 FloatArray = npt.NDArray[np.float64]
 
-# Sets that are looked at, at most, and how many there have to be for each column of least squares.
-MOST_SETS, SETS_OF_A_COLUMN = 3000, 2.0
+# Sets that are looked at, at most, and fewer where products of their tokens' values would be more than so many; how
+# many there have to be for each column of least squares.
+MOST_SETS, MOST_PRODUCTS, SETS_OF_A_COLUMN = 20_000, 30_000_000, 2.0
 # What three products of a pair reach by chance in all but 1 of 1,000 pairs: of a chi-square of 3.
 BY_CHANCE = 16.3
 # What is added to the squares of columns of variance 1, in sets.
@@ -52,7 +53,9 @@ class FirstLook:
         """
         n_features = len(binning.features)
         pairs = list(combinations(range(n_features), 2))
-        chosen = some_sets(len(sample), MOST_SETS)
+        products = 3 * len(pairs) * len(sample.placed.slots[0])
+        most = MOST_SETS if products <= MOST_PRODUCTS else len(sample) * MOST_PRODUCTS // products
+        chosen = some_sets(len(sample), min(most, MOST_SETS))
         some = sample.take(chosen)
         weights = some.weights * repetitions
         if not pairs or weights.sum() < SETS_OF_A_COLUMN * (2 * n_features + 3 * len(pairs)):
