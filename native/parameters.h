@@ -36,6 +36,10 @@ constexpr double kRecency = 3.0;
 // What a step counted from 1 has of the running average.
 inline double share_of_step(int64_t step) { return (1.0 + kRecency) / (static_cast<double>(step) + kRecency); }
 
+// A gradient below this is what rounding leaves of one that is 0. Adam and Adagrad divide by the size of gradients, so that
+// a parameter that no set has touched would be moved by it, and then be pulled back too far by the penalty on bends.
+constexpr double kLeastGradient = 1e-12;
+
 class Parameters {
  public:
   Parameters(const double* initial, int64_t size, bool adagrad)
@@ -44,6 +48,8 @@ class Parameters {
 
   // A step, counted from 1, for the parameters from `first` to `last` - 1.
   void move(int64_t first, int64_t last, double rate, int64_t step) {
+    for (int64_t i = first; i < last; ++i)
+      if (std::abs(gradient[i]) < kLeastGradient) gradient[i] = 0;
     if (adagrad_) {
       for (int64_t i = first; i < last; ++i) {
         squares_[i] += gradient[i] * gradient[i];

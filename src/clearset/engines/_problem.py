@@ -21,6 +21,8 @@ WARM_UP = 500
 # How strongly the averaged parameters favour late steps: the last 1 / (1 + RECENCY) of all steps so far make up most
 # of the average, however long training has been.
 RECENCY = 3.0
+# A gradient below this is what rounding leaves of one that is 0.
+LEAST_GRADIENT = 1e-12
 # Packed sets are gone through in blocks of about so many tokens: of data in a file, a block is in memory at a time.
 BLOCK_TOKENS = 1 << 21
 # Unpacked, a token takes twice the memory and its scores more, so that they are unpacked some at a time.

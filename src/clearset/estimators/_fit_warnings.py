@@ -11,8 +11,8 @@ from clearset.training import SMALLEST_VALIDATION
 # more than this share of the whole fall of the loss, it falls no less than it did at the start, but for the rate. (What
 # is kept is a running average, which lags behind.)
 SHARE = 0.1
-# And the fall must be noticeable: this share of the loss itself. (Training begins near what least squares see, so that the
-# whole fall may be small.)
+# And the fall must be noticeable: this share of the loss itself. (Training begins near what least squares see, so that
+# the whole fall may be small.)
 LEAST_FALL = 0.03
 # A training loss also falls by overfitting, steadily and for long. Without validation data only short trainings that
 # clearly still fall count.

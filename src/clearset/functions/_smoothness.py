@@ -42,7 +42,8 @@ class Smoothness:
     few.
 
     A slope is how far a calibrator of phi rises from its first keypoint to its last. Its square has a weight of its
-    own, whatever the strength: where few sets are trained on, the slopes of features that say little stay small.
+    own, whatever the strength: where few sets are trained on, the slopes of features that say little stay small. Who
+    declares a direction expects a slope, which costs nothing then.
 
     A strong penalty would keep training that starts from nothing from finding interactions that reduce the loss only
     once they are large: the loss, and with it the penalty, would stay high. So the strength may rise from a share of it
@@ -89,7 +90,7 @@ class Smoothness:
         shares = [comb(layout.n_features, count) / most for count, most in enumerate(SHARED_BY, 1)]
         bends = np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots)
         if penalty.slopes and penalty.strength:
-            slopes = _slopes(*_numeric(binning), binning.n_slots)
+            slopes = _slopes(*_numeric(binning, declared=False), binning.n_slots)
             bends = sparse.vstack([bends, np.sqrt(penalty.slopes / penalty.strength) * slopes])
         rows = {"phi.calibration": bends, "rho.calibrators": line, "rho.output": line}
         self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
@@ -145,12 +146,12 @@ def _interactions(first: int, sizes: tuple[int, ...], twists: float, thirds: flo
     return Interactions(first, sizes, 16.0 * twists / n_vertices, 64.0 * thirds / n_vertices)
 
 
-def _numeric(binning: Binning) -> tuple[list[np.ndarray], list[int]]:
-    """Return the keypoints of each numeric feature, and its first slot."""
+def _numeric(binning: Binning, *, declared: bool = True) -> tuple[list[np.ndarray], list[int]]:
+    """Return the keypoints of each numeric feature, and its first slot; of all, or of those without a direction."""
     features = [
         (keypoints, binning.slots_of(feature.name).start)
         for feature, keypoints in zip(binning.features, binning.keypoints, strict=True)
-        if keypoints is not None
+        if keypoints is not None and (declared or not feature.direction)
     ]
     return [keypoints for keypoints, _ in features], [first for _, first in features]
 

@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 USUAL_SMOOTHNESS, USUAL_RATIO = 100.0, 0.6
 LEAST, MOST, MOST_UP_TO = 0.25, 30.0, 1000.0
 # What is expected of that before the labels have said anything, and the standard deviation of its logarithm.
-EXPECTED, UNCERTAINTY = 0.1, 2.0
+EXPECTED, UNCERTAINTY = 0.2, 1.0
 RATIOS = np.geomspace(1e-3, 30.0, 40)
 # Sets that are looked at, at most, and fewer where there are many pairs; pairs of more features are not.
 MOST_SETS, MOST_SETS_OF_MANY, MANY = 3000, 1000, 300

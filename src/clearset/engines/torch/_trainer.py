@@ -8,7 +8,16 @@ import torch
 from torch import Tensor, nn
 
 from clearset.engines._epoch_order import EpochOrder
-from clearset.engines._problem import LIGHT_TOUCH_SAMPLES, RECENCY, WARM_UP, Problem, Refinement, Schedule, TrainingSets
+from clearset.engines._problem import (
+    LEAST_GRADIENT,
+    LIGHT_TOUCH_SAMPLES,
+    RECENCY,
+    WARM_UP,
+    Problem,
+    Refinement,
+    Schedule,
+    TrainingSets,
+)
 from clearset.engines._state import State, copy_state, put_back
 from clearset.engines.torch._light_touch import LightTouch
 from clearset.engines.torch._losses import mean_loss
@@ -115,6 +124,7 @@ class TorchTrainer:
         progress = self._step / self._n_steps
         strength, gradients = self._problem.smoothness.gradients(model.arrays(), value, progress)
         add_gradients(model, strength, gradients)
+        drop_rounding(model)
         optimizer.step()
         if isinstance(batch.positions, CrossedPositions):
             self._refiner.step(decay, batch.positions.corrected)
@@ -130,6 +140,13 @@ def add_gradients(model: SetFunctionModule, strength: float, gradients: dict[str
         grad = model.tables[name].grad
         if grad is not None:
             grad.add_(torch.from_numpy(gradient), alpha=strength)
+
+
+def drop_rounding(model: SetFunctionModule) -> None:
+    """Set to 0 what rounding leaves of gradients that are 0: optimisers divide by the size of gradients."""
+    for tensor in model.tables.values():
+        if tensor.grad is not None:
+            tensor.grad[tensor.grad.abs() < LEAST_GRADIENT] = 0.0
 
 
 def live_parameters(name: str, model: SetFunctionModule) -> State:

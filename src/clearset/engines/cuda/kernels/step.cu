@@ -147,6 +147,7 @@ update(Pace* pace, Batch* batch, const int64* offsets, Parameters all, Shapes sh
         for (int j = starts[i]; j < starts[i + 1]; ++j) sum += shapes.square_values[j] * values[shapes.square_columns[j]];
         slope += factor * sum;
       }
+      if (fabs(slope) < 1e-12) slope = 0;  // what rounding leaves of 0 (native/parameters.h)
       if (pace->adagrad != 0) {
         all.squares[at] += slope * slope;
         value -= rate * slope / (sqrt(all.squares[at]) + 1e-10);
