@@ -32,6 +32,8 @@ def initial_set_function(
     calibration = np.tile(_straight_calibrators(binning), (len(leanings) * width, 1))
     slopes = _slopes(binning.features, leanings, width, least_share, rng)
     vertices = np.concatenate([_sloping_lattice(slopes, subset, layout.sizes) for subset in layout.subsets], axis=1)
+    # The mean of lattices over a few features each would differ too little between sets for rho's keypoints.
+    vertices *= AMPLITUDE / np.abs(vertices).max(axis=1, keepdims=True)
     return SetFunction(layout, calibration, vertices, *_rho(width, len(leanings), rho_keypoints))
 
 
