@@ -107,8 +107,7 @@ def _corrected_columns(table: KnownTokens, numbers: npt.NDArray[Any]) -> dict[st
     values = token_values(table, table.statistics.take(numbers[known]), corrections.value, corrections.shrinkage)
     refined = means_of_values(table, values + amounts, corrections.value)
     return {
-        name: among_nulls(_column(part[:, 0] if part.shape[1] == 1 else part), known, len(numbers))
-        for name, part in (("correction", amounts), ("refined", refined))
+        name: _among_nulls(part, known, len(numbers)) for name, part in (("correction", amounts), ("refined", refined))
     }
 
 
@@ -117,6 +116,17 @@ def among_nulls(rows: Any, places: Int64, n_rows: int) -> Any:
     chosen = np.full(n_rows, -1)
     chosen[places] = np.arange(len(places))
     return rows.take(pa.array(chosen, mask=chosen < 0))
+
+
+def _among_nulls(values: npt.NDArray[Any], places: Int64, n_rows: int) -> pa.Array:
+    """Return a column with rows of values at their places, nulls elsewhere."""
+    if values.shape[1] == 1:
+        return among_nulls(pa.array(values[:, 0]), places, n_rows)
+    # Lists of a fixed size can hold nulls, but Parquet files of them are written and read by PyArrow 26 and later only.
+    sizes = np.zeros(n_rows, dtype=np.int32)
+    sizes[places] = values.shape[1]
+    offsets = np.append(0, sizes.cumsum()).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()), mask=pa.array(sizes == 0))
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:

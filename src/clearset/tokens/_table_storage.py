@@ -182,20 +182,23 @@ def _table(rows: pa.Table, document: dict[str, Any], tokenizer: Tokenizer, filte
         vocabulary=vocabulary,
         index=index,
         statistics=statistics.take(order),
-        corrections=_corrections(document["corrections"], rows, order),
+        corrections=_corrections(document["corrections"], rows, order, sums.shape[1]),
     )
     check_corrections(table)
     return table
 
 
-def _corrections(document: list[Any] | None, rows: pa.Table, order: npt.NDArray[Any]) -> Corrections | None:
+def _corrections(
+    document: list[Any] | None, rows: pa.Table, order: npt.NDArray[Any], n_classes: int
+) -> Corrections | None:
     if document is None:
         return None
     column = _list(rows["correction"]).take(pa.array(order))
     known = np.flatnonzero(column.is_valid())
     amounts, n_columns = column.drop_null(), 1
     if not pa.types.is_floating(amounts.type):
-        amounts, n_columns = amounts.flatten(), amounts.type.list_size
+        n_columns = len(amounts.flatten()) // len(amounts) if len(amounts) else n_classes
+        amounts = amounts.flatten()
     value, shrinkage = document
     return Corrections(value, shrinkage, known.astype(np.int32), amounts.to_numpy().reshape(len(known), n_columns))
 
