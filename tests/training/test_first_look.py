@@ -12,6 +12,7 @@ from clearset.training import (
     FirstLook,
     asked_sizes,
     choose_sizes,
+    count_tokens,
     free_features,
     initial_set_function,
     with_first_shapes,
@@ -131,6 +132,49 @@ def test_third_vertices_only_where_nothing_is_declared_or_asked():
     assert choose_sizes([2, None, 5, None], FEATURES, (), look) == [2, 2, 5, 2]
     assert choose_sizes([None, 4, None, None], FEATURES, (), None) == [2, 4, 2, 2]
     assert asked_sizes([Feature("a", lattice_size=3), Feature("b")], 4) == [3, 4]
+
+
+SPOILERS = {
+    "constant": lambda values, rng: np.ones(len(values)),
+    "rare": lambda values, rng: (rng.random(len(values)) < 0.002).astype(float),
+    "copy": lambda values, rng: values[:, 1].copy(),
+}
+
+
+@pytest.mark.parametrize("name", SPOILERS)
+def test_columns_that_say_nothing_hide_no_second_shape(name):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1000, 4))
+    y = X[:, 0] ** 2 + X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=1000)
+    X[:, 2] = SPOILERS[name](X, rng)
+    model = cs.SetRegressor(random_state=0, n_jobs=1).fit(X, y)
+    assert model.set_function_.layout.sizes == (3, 2, 2, 2)
+
+
+@pytest.mark.parametrize("n_features", [13, 14, 15])
+def test_ensembles_have_third_vertices_whatever_one_lattice_could_hold(n_features):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(2000, n_features))
+    y = X[:, 0] ** 2 + X[:, 0] * X[:, 1] + X[:, 2] ** 2 + X[:, 2] * X[:, 3] + 0.3 * rng.normal(size=2000)
+    sizes = cs.SetRegressor(random_state=0, n_jobs=1, epochs=1).fit(X, y).set_function_.layout.sizes
+    assert sizes == (3, 2, 3, *[2] * (n_features - 3))
+
+
+def test_one_lattice_stays_within_its_limit():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(2000, 14))
+    y = X[:, 0] ** 2 + X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=2000)
+    model = cs.SetRegressor(lattices="full", random_state=0, n_jobs=1, epochs=1).fit(X, y)
+    assert model.set_function_.layout == Layout.full((2,) * 14)
+
+
+def test_tokens_held_out_are_not_counted():
+    _, _, positions = sets(3000)
+    sample = TrainingSets(positions, np.zeros(3000), np.ones(3000))
+    half = sample.take(np.arange(0, 3000, 2))
+    sizes = np.diff(positions.offsets)
+    assert count_tokens(sample) == sizes.sum()
+    assert count_tokens(half) == sizes[::2].sum()
 
 
 def test_chance_gives_hardly_any_third_vertex():

@@ -72,7 +72,7 @@ class NativeEngine(Engine):
         )
 
         def objective(line: FloatArray) -> tuple[float, FloatArray]:
-            slope = np.exp(line[0])
+            slope = np.exp(min(line[0], STEEPEST))  # a search may try any; further ones cost by the square of theirs
             losses, slopes = native.losses(loss, slope * outputs + line[1], targets)
             slopes = weights[:, None] * slopes
             gradient = np.array([slope * (slopes * outputs).sum(), slopes.sum()])

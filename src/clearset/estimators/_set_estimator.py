@@ -89,7 +89,8 @@ class SetEstimator(ModelEstimator, ABC):
         weaker with more training data. ``"auto"`` is from 25 to 3000: the less the more of the labels bends and
         products of features explain, beyond a linear model of the features' means and by more than chance.
     epochs : int or "auto"
-        The number of passes over the training sets; ``"auto"`` is 40, and more where these are fewer than 2,000 steps.
+        The number of passes over the training sets; ``"auto"`` is 40, and more where these are fewer than 2,000 steps,
+        up to 1,000, or ten times the number of sets.
         With several scores, from 25 on, training is begun three times from different initial values, for a fifth
         of the epochs at most, and the best goes on. Where all are used while the loss is still falling noticeably,
         `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.

@@ -14,6 +14,8 @@ from clearset.sets import Binning
 # Bends of all calibrators together, and interactions of all pairs and of all triples of features together, may say as
 # much as those of so many features, pairs and triples of which each has a penalty of 1.
 SHARED_BY = (10, 20, 30)
+# With no more strength there is no penalty on slopes either.
+LEAST_STRENGTH = 1e-100
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Smoothness:
     few.
 
     A slope is how far a calibrator of phi rises from its first keypoint to its last. Its square has a weight of its
-    own, whatever the strength: where few sets are trained on, the slopes of features that say little stay small. Who
-    declares a direction expects a slope, which costs nothing then.
+    own, whatever the strength, and counts when bends do: where few sets are trained on, the slopes of features that say
+    little stay small. Who declares a direction expects a slope, which costs nothing then.
 
     A strong penalty would keep training that starts from nothing from finding interactions that reduce the loss only
     once they are large: the loss, and with it the penalty, would stay high. So the strength may rise from a share of it
@@ -89,7 +91,8 @@ class Smoothness:
         line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
         shares = [comb(layout.n_features, count) / most for count, most in enumerate(SHARED_BY, 1)]
         bends = np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots)
-        if penalty.slopes and penalty.strength:
+        # Slopes stand among bends, which no number so small can be divided by.
+        if penalty.slopes and penalty.strength > LEAST_STRENGTH:
             slopes = _slopes(*_numeric(binning, declared=False), binning.n_slots)
             bends = sparse.vstack([bends, np.sqrt(penalty.slopes / penalty.strength) * slopes])
         rows = {"phi.calibration": bends, "rho.calibrators": line, "rho.output": line}

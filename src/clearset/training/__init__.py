@@ -22,6 +22,7 @@ from clearset.training._initial_tokens import beginnings
 from clearset.training._joint import JointSets, Part, train_jointly
 from clearset.training._lattice_sizes import asked_sizes, choose_sizes, free_features
 from clearset.training._lattices import choose_layout
+from clearset.training._looks import count_tokens
 from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size, choose_epochs
@@ -67,6 +68,7 @@ __all__ = [
     "choose_sizes",
     "continued",
     "count_sets",
+    "count_tokens",
     "deal",
     "expected_of_nothing",
     "fill_missing",

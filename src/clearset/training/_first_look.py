@@ -8,15 +8,17 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.sets import Binning
-from clearset.training._looks import Looks, some_sets
+from clearset.training._looks import PAIR_BY_CHANCE, Looks, count_tokens, some_sets
 
 FloatArray = npt.NDArray[np.float64]
 
 # Sets that are looked at, at most, and fewer where products of their tokens' values would be more than so many; how
 # many there have to be for each column of least squares.
 MOST_SETS, MOST_PRODUCTS, SETS_OF_A_COLUMN = 20_000, 30_000_000, 2.0
-# What three products of a pair reach by chance in all but 1 of 1,000 pairs: of a chi-square of 3.
-BY_CHANCE = 16.3
+# Columns at most: those of 31 features. Their time grows with the square of their number.
+MOST_COLUMNS = 1500
+# Places that differ by less are the same.
+SAME = 1e-9
 # What is added to the squares of columns of variance 1, in sets.
 RIDGE = 1.0
 
@@ -38,7 +40,7 @@ class FirstLook:
     def at(
         cls, binning: Binning, sample: TrainingSets, targets: FloatArray, repetitions: float = 1.0
     ) -> "FirstLook | None":
-        """Look at labelled sets; None where they are too few for so many features, or there is one.
+        """Look at labelled sets; None where they are too few for so many features, or features are one or too many.
 
         Parameters
         ----------
@@ -53,15 +55,20 @@ class FirstLook:
         """
         n_features = len(binning.features)
         pairs = list(combinations(range(n_features), 2))
-        products = 3 * len(pairs) * len(sample.placed.slots[0])
+        n_columns, products = 2 * n_features + 3 * len(pairs), 3 * len(pairs) * count_tokens(sample)
         most = MOST_SETS if products <= MOST_PRODUCTS else len(sample) * MOST_PRODUCTS // products
         chosen = some_sets(len(sample), min(most, MOST_SETS))
         some = sample.take(chosen)
         weights = some.weights * repetitions
-        if not pairs or weights.sum() < SETS_OF_A_COLUMN * (2 * n_features + 3 * len(pairs)):
+        if not pairs or n_columns > MOST_COLUMNS or weights.sum() < SETS_OF_A_COLUMN * n_columns:
             return None
         looks = Looks.at(binning, some)
-        columns = np.concatenate([looks.means(looks.places), looks.means(looks.distances), *looks.products()])
+        lines, bends = _told_apart(looks, looks.places, weights), _told_apart(looks, looks.distances, weights)
+        columns = np.empty((n_columns, len(some)))
+        columns[:n_features], columns[n_features : 2 * n_features] = looks.means(lines), looks.means(bends)
+        for (one, other), row in zip(pairs, range(2 * n_features, n_columns, 3), strict=True):
+            products_of = lines[one] * lines[other], lines[one] * bends[other], bends[one] * lines[other]
+            columns[row : row + 3] = [looks.means(product) for product in products_of]
         columns -= np.average(columns, axis=1, weights=weights)[:, None]
         spread = np.sqrt(np.average(columns**2, axis=1, weights=weights))[:, None]
         told = spread > 1e-9
@@ -80,7 +87,7 @@ class FirstLook:
     @property
     def pair_strengths(self) -> FloatArray:
         """``(D, D)`` how strongly the labels go with pairs of features; 0 where chance may have done it."""
-        return np.asarray(np.maximum(0.0, (self.sure_together**2).sum(axis=(3, 4)).max(axis=0) - BY_CHANCE))
+        return np.asarray(np.maximum(0.0, (self.sure_together**2).sum(axis=(3, 4)).max(axis=0) - PAIR_BY_CHANCE))
 
     @property
     def shapes(self) -> FloatArray:
@@ -99,6 +106,19 @@ class FirstLook:
         the other is a chi-square by chance, of as many degrees of freedom as there are other features.
         """
         return np.asarray((np.linalg.svd(self.shapes, compute_uv=False)[..., 1] ** 2).max(axis=0))
+
+
+def _told_apart(looks: Looks, values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return lines or bends with mean 0; those that are constant, or the same as those of an earlier feature, are 0.
+
+    Otherwise products with them would say the same as lines and bends of other features, or as products of these.
+    """
+    centred = values - np.average(looks.means(values), axis=1, weights=weights)[:, None]
+    for d in range(1, len(centred)):
+        if np.abs(values[:d] - values[d]).max(axis=1).min() < SAME:
+            centred[d] = 0.0
+    centred[np.ptp(values, axis=1) < SAME] = 0.0
+    return centred
 
 
 def _parts(slopes: FloatArray, pairs: list[tuple[int, int]], n_features: int) -> tuple[FloatArray, FloatArray]:

@@ -153,8 +153,12 @@ def _layout(
     repetitions: float,
 ) -> Layout:
     """Lay out the lattices; which are full does not depend on where there are third vertices."""
-    sizes = choose_sizes(asked_sizes(task.features, task.options.lattice_size), task.features, task.trusts, look)
-    if is_full(_usual_sizes(task), task.options.lattices):
+    asked, full = (
+        asked_sizes(task.features, task.options.lattice_size),
+        is_full(_usual_sizes(task), task.options.lattices),
+    )
+    sizes = choose_sizes(asked, task.features, task.trusts, look, full=full)
+    if full:
         return Layout.full(tuple(sizes))
     strengths = pair_strengths(binning, sample, targets, repetitions) if look is None else look.pair_strengths
     return choose_layout(sizes, task.features, task.trusts, "ensemble", strengths)

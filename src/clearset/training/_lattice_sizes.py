@@ -33,7 +33,12 @@ def asked_sizes(features: Sequence[Feature], lattice_size: int | str) -> list[in
 
 
 def choose_sizes(
-    asked: Sequence[int | None], features: Sequence[Feature], trusts: Sequence[Trust], look: FirstLook | None
+    asked: Sequence[int | None],
+    features: Sequence[Feature],
+    trusts: Sequence[Trust],
+    look: FirstLook | None,
+    *,
+    full: bool = False,
 ) -> list[int]:
     """Return the number of vertices along each feature: what was asked for, else 2, or 3 where the labels ask for it.
 
@@ -50,6 +55,8 @@ def choose_sizes(
         Which feature says how far to trust which.
     look : FirstLook or None
         What least squares say, if they say anything.
+    full : bool, default=False
+        Whether all features share one lattice, which may not become too large.
     """
     sizes = [size or USUAL_SIZE for size in asked]
     if look is None:
@@ -57,7 +64,7 @@ def choose_sizes(
     left = free_features(features, trusts) & np.array([size is None for size in asked])
     evidence = np.where(left, look.second_shapes, 0.0)
     least, most = chdtri(max(len(features) - 1, 1), BY_CHANCE / len(features)), GROWTH * prod(sizes)
-    if prod(sizes) <= MAX_VERTICES:
+    if full:
         most = min(most, MAX_VERTICES)
     for d in np.argsort(-evidence, kind="stable"):
         if evidence[d] <= least or prod(sizes) * (USUAL_SIZE + 1) // USUAL_SIZE > most:

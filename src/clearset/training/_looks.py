@@ -12,6 +12,8 @@ from clearset.sets import Binning
 
 FloatArray = npt.NDArray[np.float64]
 
+# What three products of a pair reach by chance, with one output, in all but 1 of 1,000 pairs: of a chi-square of 3.
+PAIR_BY_CHANCE = 16.3
 # Where bends turn, among the keypoints.
 TURNS = (-0.5, 0.0, 0.5)
 
@@ -62,6 +64,12 @@ class Looks:
         """Return for each pair of features the means ``(3, n)`` of products: of their places, and with one bent."""
         for (place, distance), (other, how_far) in combinations(zip(self.places, self.distances, strict=True), 2):
             yield self.means(np.stack([place * other, place * how_far, distance * other]))
+
+
+def count_tokens(sets: TrainingSets) -> int:
+    """Return the number of tokens of some sets, which may be a part of those that are placed."""
+    sizes = np.diff(sets.placed.offsets)
+    return int((sizes if sets.chosen is None else sizes[sets.chosen]).sum())
 
 
 def some_sets(n_sets: int, most: int) -> npt.NDArray[np.int64]:

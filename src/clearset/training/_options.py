@@ -44,15 +44,17 @@ class Options:
 
 
 def choose_epochs(wanted: int | str, n_sets: int, batch_size: int) -> int:
-    """Return the epochs asked for, or as many as make 2,000 steps, and at least 40.
+    """Return the epochs asked for, or as many as make 2,000 steps.
+
+    They are at least 40 and at most 1,000, or ten times the sets where these are fewer: few are soon learned by heart.
 
     Examples
     --------
-    >>> [choose_epochs("auto", n_sets, 32) for n_sets in (160, 640, 5000)]
-    [400, 100, 40]
+    >>> [choose_epochs("auto", n_sets, 32) for n_sets in (30, 160, 640, 5000)]
+    [300, 400, 100, 40]
     """
     if wanted == "auto":
-        return max(2000 // -(-n_sets // batch_size), 40)
+        return max(min(2000 // -(-n_sets // batch_size), 10 * n_sets, 1000), 40)
     return int(wanted)
 
 

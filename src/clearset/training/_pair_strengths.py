@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from clearset.engines import TrainingSets
 from clearset.sets import Binning
-from clearset.training._looks import Looks, some_sets
+from clearset.training._looks import PAIR_BY_CHANCE, Looks, count_tokens, some_sets
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -15,8 +15,6 @@ FloatArray = npt.NDArray[np.float64]
 MOST_PRODUCTS = 30_000_000
 # Pairs that are looked at together: threads that multiply a few columns mostly wait for each other.
 AT_ONCE = 50
-# What three products of a pair reach by chance, with one output, in all but 1 of 1,000 pairs: of a chi-square of 3.
-BY_CHANCE = 16.3
 
 
 def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray, repetitions: float = 1.0) -> FloatArray:
@@ -46,7 +44,7 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray, 
     n_features = len(binning.features)
     strengths = np.zeros((n_features, n_features))
     pairs = list(combinations(range(n_features), 2))
-    tokens = len(sample.placed.slots[0]) if pairs else 0
+    tokens = count_tokens(sample)
     step = max(1, -(-tokens * len(pairs) * 3 // MOST_PRODUCTS))
     chosen = some_sets(len(sample), -(-len(sample) // step))
     some = sample.take(chosen)
@@ -70,5 +68,5 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray, 
         told = (labels.T @ rest((roots * np.concatenate(at_once)).T)).reshape(labels.shape[1], len(at_once), -1)
         found.append(n_sets * (told**2).sum(axis=2).max(axis=0))
     one, other = np.array(pairs).T
-    strengths[one, other] = strengths[other, one] = np.maximum(0.0, np.concatenate(found) - BY_CHANCE)
+    strengths[one, other] = strengths[other, one] = np.maximum(0.0, np.concatenate(found) - PAIR_BY_CHANCE)
     return strengths
