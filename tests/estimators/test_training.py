@@ -376,3 +376,19 @@ def test_the_strength_that_was_found_can_be_asked_for() -> None:
     asked = cs.SetRegressor(epochs=5, random_state=0, n_jobs=1, smoothness=found.smoothness_).fit(X, y)
     np.testing.assert_array_equal(found.predict(X), asked.predict(X))
     assert cs.SetRegressor(epochs=1, n_jobs=1, smoothness=np.float32(30)).fit(X, y).smoothness_ == 30.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_steep_beginnings_of_counts_do_not_overflow(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(600, 4))
+    counts = np.round(np.abs(X[:, 0] ** 2 + X[:, 0] * X[:, 1]))
+    model = cs.SetRegressor(loss="poisson", epochs=2, random_state=0, n_jobs=1).fit(X, counts)
+    assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 1e-310, 1e-100, 1e-5])
+def test_any_smoothness_is_taken(smoothness: float) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = cs.SetRegressor(smoothness=smoothness, epochs=2, random_state=0, n_jobs=1).fit(X, X[:, 0])
+    assert model.smoothness_ == smoothness
