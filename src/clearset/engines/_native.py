@@ -72,13 +72,15 @@ class NativeEngine(Engine):
         )
 
         def objective(line: FloatArray) -> tuple[float, FloatArray]:
-            slope = np.exp(min(line[0], STEEPEST))  # a search may try any; further ones cost by the square of theirs
+            slope = np.exp(line[0])
             losses, slopes = native.losses(loss, slope * outputs + line[1], targets)
             slopes = weights[:, None] * slopes
             gradient = np.array([slope * (slopes * outputs).sum(), slopes.sum()])
             return float(weights @ losses + 1e-3 * line @ line), gradient + 2e-3 * line
 
-        line = minimize(objective, np.zeros(2), jac=True, method="BFGS").x
+        # The search may try slopes of which losses are infinite, and turns back then.
+        with np.errstate(over="ignore", invalid="ignore"):
+            line = minimize(objective, np.zeros(2), jac=True, method="BFGS").x
         if not np.isfinite(line).all():
             return 1.0, 0.0
         return float(np.exp(np.clip(line[0], FLATTEST, STEEPEST))), float(line[1])
