@@ -20,12 +20,30 @@ LEAST_STRENGTH = 1e-100
 
 @dataclass(frozen=True)
 class Penalty:
-    """What smoothness is asked for."""
+    """What smoothness is asked for.
 
-    strength: float  # the weight of bends and interactions; 0 for no penalty at all
-    slopes: float = 0.0  # the weight of slopes
-    at_first: float = 1.0  # the share of the strength with which training begins
-    least_scatter: float = 0.0  # what labels scatter by at least
+    Parameters
+    ----------
+    strength : float
+        The weight of bends and interactions; 0 for no penalty at all.
+    slopes : float, default=0.0
+        The weight of slopes.
+    at_first : float, default=1.0
+        The share of the strength with which training begins.
+    least_scatter : float, default=0.0
+        What labels scatter by at least.
+
+    Examples
+    --------
+    >>> from clearset.functions import Penalty
+    >>> Penalty(100.0, at_first=0.25)
+    Penalty(strength=100.0, slopes=0.0, at_first=0.25, least_scatter=0.0)
+    """
+
+    strength: float
+    slopes: float = 0.0
+    at_first: float = 1.0
+    least_scatter: float = 0.0
 
 
 class Smoothness:
