@@ -90,10 +90,9 @@ class SetEstimator(ModelEstimator, ABC):
         products of features explain, beyond a linear model of the features' means and by more than chance.
     epochs : int or "auto"
         The number of passes over the training sets; ``"auto"`` is 40, and more where these are fewer than 2,000 steps,
-        up to 1,000, or ten times the number of sets.
-        With several scores, from 25 on, training is begun three times from different initial values, for a fifth
-        of the epochs at most, and the best goes on. Where all are used while the loss is still falling noticeably,
-        `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
+        up to 1,000, or ten times the number of sets. With several scores, from 25 on, training is begun three times
+        from different initial values, for a fifth of the epochs at most, and the best goes on. Where all are used while
+        the loss is still falling noticeably, `fit` gives a ``sklearn.exceptions.ConvergenceWarning``.
     batch_size : int or "auto"
         The number of sets of one step. ``"auto"`` is one in 64 of the training sets, from 32 to 1024.
     validation_fraction : float

@@ -82,7 +82,7 @@ def asked_smoothness(
     bends, products = looks.bends(), np.empty((0, len(some)))
     most = max(MOST * min(1.0, MOST_UP_TO / n_sets), 1.0)
     if len(looks.places) <= MOST_FEATURES:
-        products = np.array(list(looks.products())).reshape(-1, len(some))
+        products = np.array(list(looks.products(looks.places, looks.distances))).reshape(-1, len(some))
     else:
         most = 1.0  # whatever they tell is not seen
     logarithms, scatter, known = [], 0.0, loss.name not in REGRESSION_LOSSES

@@ -28,7 +28,7 @@ class FirstLook:
     """The slopes of least squares of the labels, in lines and bends of features and in products of pairs.
 
     The line of a feature is a token's place among its keypoints, from -1 to 1; the bend is the distance from the middle
-    one, from -0.5 to 0.5. Of products at least one factor is a line.
+    one, from -0.5 to 0.5; both count from their means. Of products at least one factor is a line.
     """
 
     alone: FloatArray  # (C, D, 2) slopes of each feature's line and bend
@@ -66,9 +66,8 @@ class FirstLook:
         lines, bends = _told_apart(looks, looks.places, weights), _told_apart(looks, looks.distances, weights)
         columns = np.empty((n_columns, len(some)))
         columns[:n_features], columns[n_features : 2 * n_features] = looks.means(lines), looks.means(bends)
-        for (one, other), row in zip(pairs, range(2 * n_features, n_columns, 3), strict=True):
-            products_of = lines[one] * lines[other], lines[one] * bends[other], bends[one] * lines[other]
-            columns[row : row + 3] = [looks.means(product) for product in products_of]
+        for row, of_pair in zip(range(2 * n_features, n_columns, 3), looks.products(lines, bends), strict=True):
+            columns[row : row + 3] = of_pair
         columns -= np.average(columns, axis=1, weights=weights)[:, None]
         spread = np.sqrt(np.average(columns**2, axis=1, weights=weights))[:, None]
         told = spread > 1e-9

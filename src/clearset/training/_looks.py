@@ -60,10 +60,10 @@ class Looks:
         turns = [np.abs(self.places - turn) for turn in TURNS]
         return np.concatenate([self.means(values) for values in (*turns, self.places)])
 
-    def products(self) -> Iterator[FloatArray]:
-        """Return for each pair of features the means ``(3, n)`` of products: of their places, and with one bent."""
-        for (place, distance), (other, how_far) in combinations(zip(self.places, self.distances, strict=True), 2):
-            yield self.means(np.stack([place * other, place * how_far, distance * other]))
+    def products(self, lines: FloatArray, bends: FloatArray) -> Iterator[FloatArray]:
+        """Return for each pair of features the means ``(3, n)`` of products: of their lines, and with one bent."""
+        for (line, bend), (other_line, other_bend) in combinations(zip(lines, bends, strict=True), 2):
+            yield self.means(np.stack([line * other_line, line * other_bend, bend * other_line]))
 
 
 def count_tokens(sets: TrainingSets) -> int:

@@ -63,7 +63,7 @@ def pair_strengths(binning: Binning, sample: TrainingSets, targets: FloatArray, 
         return np.asarray(np.divide(left, lengths, out=np.zeros_like(left), where=told))
 
     labels = rest(targets[chosen] / roots[:, None])
-    found, all_products = [], looks.products()
+    found, all_products = [], looks.products(looks.places, looks.distances)
     while at_once := list(islice(all_products, AT_ONCE)):
         told = (labels.T @ rest((roots * np.concatenate(at_once)).T)).reshape(labels.shape[1], len(at_once), -1)
         found.append(n_sets * (told**2).sum(axis=2).max(axis=0))
