@@ -150,6 +150,23 @@ def test_slopes_are_penalised_whatever_the_strength():
     assert none.gradients(example.scrambled().tables, 1.0)[0] == 0.0
 
 
+def test_the_height_of_the_output_is_penalised_whatever_the_strength():
+    example = Example()
+    table = example.scrambled().rho_output
+    penalties = []
+    for strength in (1.0, 50.0):
+        with_height, without = (
+            Smoothness(example.binning, example.layout, Penalty(strength, height=weight), 1.0, **example.sizes)
+            for weight in (0.7, 0.0)
+        )
+        difference = with_height.squares["rho.output"] - without.squares["rho.output"]
+        penalties.append(strength * np.einsum("ri,ri->r", table, (difference @ table.T).T))
+    for penalty in penalties:
+        np.testing.assert_allclose(penalty, 0.7 * np.square(table[:, -1] - table[:, 0]))
+    none = Smoothness(example.binning, example.layout, Penalty(0.0, height=0.7), 1.0, **example.sizes)
+    assert none.gradients(example.scrambled().tables, 1.0)[0] == 0.0
+
+
 def test_classes_scatter_where_numbers_need_not():
     assert {name: Loss(name).least_scatter > 0 for name in (*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES)} == {
         **dict.fromkeys(REGRESSION_LOSSES, False),

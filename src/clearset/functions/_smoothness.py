@@ -28,6 +28,8 @@ class Penalty:
         The weight of bends and interactions; 0 for no penalty at all.
     slopes : float, default=0.0
         The weight of slopes.
+    height : float, default=0.0
+        The weight of the output's height.
     at_first : float, default=1.0
         The share of the strength with which training begins.
     least_scatter : float, default=0.0
@@ -37,11 +39,12 @@ class Penalty:
     --------
     >>> from clearset.functions import Penalty
     >>> Penalty(100.0, at_first=0.25)
-    Penalty(strength=100.0, slopes=0.0, at_first=0.25, least_scatter=0.0)
+    Penalty(strength=100.0, slopes=0.0, height=0.0, at_first=0.25, least_scatter=0.0)
     """
 
     strength: float
     slopes: float = 0.0
+    height: float = 0.0
     at_first: float = 1.0
     least_scatter: float = 0.0
 
@@ -63,7 +66,9 @@ class Smoothness:
 
     A slope is how far a calibrator of phi rises from its first keypoint to its last. Its square has a weight of its
     own, whatever the strength, and counts when bends do: where few sets are trained on, the slopes of features that say
-    little stay small. Who declares a direction expects a slope, which costs nothing then.
+    little stay small. Who declares a direction expects a slope, which costs nothing then. The height of the output is
+    how far its calibrator rises from end to end, and has a weight of its own too: few sets do not speak for predictions
+    far from their mean.
 
     A strong penalty would keep training that starts from nothing from finding interactions that reduce the loss only
     once they are large: the loss, and with it the penalty, would stay high. So the strength may rise from a share of it
@@ -109,12 +114,16 @@ class Smoothness:
         line = _bends([np.arange(rho_keypoints)], [0], rho_keypoints)
         shares = [comb(layout.n_features, count) / most for count, most in enumerate(SHARED_BY, 1)]
         bends = np.sqrt(shares[0]) * _bends(*_numeric(binning), binning.n_slots)
+        rows = {"phi.calibration": [bends], "rho.calibrators": [line], "rho.output": [line]}
         # Slopes stand among bends, which no number so small can be divided by.
         if penalty.slopes and penalty.strength > LEAST_STRENGTH:
             slopes = _slopes(*_numeric(binning, declared=False), binning.n_slots)
-            bends = sparse.vstack([bends, np.sqrt(penalty.slopes / penalty.strength) * slopes])
-        rows = {"phi.calibration": bends, "rho.calibrators": line, "rho.output": line}
-        self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in rows.items() if matrix.shape[0]}
+            rows["phi.calibration"].append(np.sqrt(penalty.slopes / penalty.strength) * slopes)
+        if penalty.height and penalty.strength > LEAST_STRENGTH:
+            height = _slopes([np.arange(rho_keypoints)], [0], rho_keypoints)
+            rows["rho.output"].append(np.sqrt(penalty.height / penalty.strength) * height)
+        matrices = {name: sparse.vstack(parts) for name, parts in rows.items()}
+        self.squares = {name: (matrix.T @ matrix).tocsr() for name, matrix in matrices.items() if matrix.shape[0]}
         # Phi is the mean of its lattices, each of which may say so much more.
         scale = len(layout.subsets) ** 2
         lattices = [

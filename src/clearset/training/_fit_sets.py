@@ -44,8 +44,8 @@ TYPICAL_TOKENS = 6
 # with more by a smaller share of that at least: then the loss in training shows it, and functions that least squares do
 # not see may explain them better.
 FEW = 3.0
-# The weight of the penalty on slopes.
-SLOPES = 1.5
+# The weights of the penalties on slopes, in the same unit, and on the height of the output.
+SLOPES, HEIGHT = 1.0, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def fit_set_function(
         validating,
         n_sets,
         options,
-        Penalty(smoothness * _steepness(data), SLOPES, least_scatter=max(scatter, unit.loss.least_scatter)),
+        _penalty(data, smoothness, max(scatter, unit.loss.least_scatter)),
         rng,
         on_epoch,
     )
@@ -193,14 +193,16 @@ def _attempt(beginnings: Beginnings, schedule: Schedule, least_share: float) -> 
     return rest
 
 
-def _steepness(data: LabelledSets) -> float:
-    """Return how much less steep scores have to be than those of sets of `TYPICAL_TOKENS` tokens; of larger sets 1.
+def _penalty(data: LabelledSets, smoothness: float, least_scatter: float) -> Penalty:
+    """Return the penalty for a smoothness that is asked for sets of `TYPICAL_TOKENS` tokens.
 
     Means of many tokens differ less than scores of one, by the root of their number, so that scores that tell as much
-    have larger bends and interactions, whose squares grow with the number.
+    have larger slopes, bends and interactions, whose squares grow with the number. Of larger sets they may be no
+    steeper than of these.
     """
     tokens = float(np.average(np.maximum(data.sizes, 1), weights=data.weights))
-    return max(TYPICAL_TOKENS / tokens, 1.0)
+    steepness = max(TYPICAL_TOKENS / tokens, 1.0)
+    return Penalty(smoothness * steepness, SLOPES * steepness, HEIGHT, least_scatter=least_scatter)
 
 
 def _lanes(task: SetTask, data: LabelledSets, binning: Binning, n_vertices: int) -> int:
