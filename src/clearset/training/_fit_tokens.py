@@ -7,26 +7,24 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
-from clearset.engines import Refinement, Schedule, TrainingSets, engine
+from clearset.engines import Refinement, Schedule, engine
 from clearset.functions import Layout, Loss, Penalty, SetFunction, enough
-from clearset.sets import Binning, CrossedBlocks, CrossedPositions, Feature, Trust
+from clearset.sets import Binning, CrossedPositions, Feature, Trust
 from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
 from clearset.training._fitting import Fitting, Unit, count_sets
-from clearset.training._initial import initial_crossed_set_function, straight_line
-from clearset.training._initial_tokens import beginnings
+from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
 from clearset.training._options import Options, choose_batch_size
 from clearset.training._placed_tokens import PlacedTokens, TokenExamples, place_tokens
 from clearset.training._support import find_support, is_promised, smallest_supported, supported_size
+from clearset.training._token_beginnings import Learned, begun_linear, begun_plain, outputs_of, sloping
 
 FloatArray = npt.NDArray[np.float64]
 
 # The output is moved by at most so much after training, in log-odds or standard deviations.
 MOST_SHIFT = 2.0
-# Up to this many sets say how steep the output calibrator starts.
-SCALE_SETS = 4000
 # The learning rate of corrections where there are many examples for each, beside which the set function keeps its own.
 # The labels of few are soon learned by heart: with more corrections to an example both fall to a fifth, at this pace.
 REFINE_RATE = 1.0
@@ -38,11 +36,10 @@ HASTE = 20.0
 TOO_MANY = 0.5
 # So many epochs are enough for them, or a quarter as many as the set function has, if that is more.
 REFINE_EPOCHS = 15
-# Where the calibrator of values is flat, a correction changes nothing and would not learn: before corrections are
-# learned it becomes a straight line by this share.
-STRAIGHTENED = 0.3
 # More examples have more corrections if these are more by this factor.
 MORE_CORRECTIONS = 1.1
+# Those of a linear model are learned so much more slowly, for so many epochs.
+AFTER_LINEAR, LINEAR_EPOCHS = 0.01, 5
 # What a validation loss must fall by, as a share of itself, for training to go on.
 TOLERANCE = 5e-4
 # Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
@@ -112,46 +109,62 @@ def fit_tokens(
     data, unit, n_classes = fitting.data, fitting.unit, examples.rows.values.shape[1]
     schedule = options.schedule(
         choose_batch_size(task.batch_size, len(data), share=64, largest=2048),
-        stop_after=stops[0] if stops else None,
+        stop_after=stops[0] or None if stops else None,
         tolerance=TOLERANCE,
     )
-    if start is None:
+    n_corrections = int(examples.corrected.max(initial=-1)) + 1
+    # Which way the examples of earlier training went, these go, if they can.
+    linear = None if stops and stops[0] else begun_linear(fitting, task.neutral, n_corrections)
+    if linear is None and stops and not stops[0]:
+        stops, shown = (), None
+    if start is not None:
+        learned = Learned(unit.entered(start.plain), start.plain_loss, start.progress, start.first_losses, start.pace)
+        if linear is not None and (stops or linear.loss < learned.loss):
+            learned = linear
+    elif linear is not None:
+        learned = linear
+    else:
         initial = initial_crossed_set_function(fitting.binning, fitting.layout, **fitting.sizes, rng=rng)
-        initial, pace = _begun(initial, fitting, task, rng)
+        initial, pace = begun_plain(initial, fitting, task.neutral, rng)
         rival_losses = [] if rival is None else rival.first_losses
         stage = schedule if shown is None else _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
         stage = replace(stage, learning_rate=pace * stage.learning_rate)
         progress = fitting.train(initial, stage, rival=rival_losses)
-        best, reached = progress.best, progress.best_loss
-        best_epochs: tuple[int, ...] = (progress.best_epoch,)
-        first_losses = progress.validation_losses
-        worth_refining = not is_behind(unit.own(reached), rival_losses, REFINING_SLACK)
-    else:
-        best, reached = unit.entered(start.plain), start.plain_loss
-        progress, best_epochs, first_losses = start.progress, start.stops[:1], start.first_losses
-        pace = start.pace
-        worth_refining = True
-    plain, plain_loss, few = best, reached, 0.0
-    n_corrections = int(examples.corrected.max(initial=-1)) + 1
-    worth_refining &= not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
-    if n_corrections and worth_refining:
-        # Of epochs that earlier training has shown, as many are best with what it has learned in them.
-        few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes))
-        if shown is not None and len(stops) == 2:
-            few = shown.few
-        haste = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / len(data))))
-        refined = replace(_sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
-        schedule = replace(
-            schedule,
-            learning_rate=haste * pace * few * options.learning_rate,
-            refinement=Refinement(haste * REFINE_RATE, task.pull),
-            epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
-            stop_after=stops[1] if len(stops) == 2 else None,
+        behind = is_behind(unit.own(progress.best_loss), rival_losses, REFINING_SLACK)
+        learned = Learned(
+            progress.best, progress.best_loss, progress, progress.validation_losses, pace, worth_refining=not behind
         )
+    best, progress, few = learned.function, learned.progress, 0.0
+    best_epochs: tuple[int, ...] = (progress.best_epoch,) if start is None or learned is linear else start.stops[:1]
+    learning = learned.worth_refining and not progress.interrupted and (len(stops) != 2 or bool(stops[1]))
+    if n_corrections and learning:
+        if learned is linear:
+            refined = best
+            schedule = replace(
+                schedule,
+                learning_rate=linear.pace * options.learning_rate,
+                refinement=Refinement(AFTER_LINEAR * REFINE_RATE, task.pull),
+                epochs=min(schedule.epochs, LINEAR_EPOCHS),
+            )
+        else:
+            # Of epochs that earlier training has shown, as many are best with what it has learned in them.
+            few = max(0.0, 1.0 - n_corrections / (TOO_MANY * len(data) * n_classes))
+            if shown is not None and len(stops) == 2:
+                few = shown.few
+            haste = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / len(data))))
+            refined = replace(sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
+            schedule = replace(
+                schedule,
+                learning_rate=haste * learned.pace * few * options.learning_rate,
+                refinement=Refinement(haste * REFINE_RATE, task.pull),
+                epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
+            )
+        schedule = replace(schedule, stop_after=stops[1] if len(stops) == 2 else None)
         if shown is not None and n_corrections <= MORE_CORRECTIONS * shown.n_corrections:
             schedule = _as_many_steps(schedule, task.batch_size, shown.n_training, len(data))
         # Whether they are worth it is for the choice of settings to say, which knows how far validation can tell.
-        progress = fitting.train(refined, schedule, rival=[] if rival is None else [rival.loss])
+        baseline = linear.loss if learned is linear and fitting.validation is not None else float("inf")
+        progress = fitting.train(refined, schedule, baseline, [] if rival is None else [rival.loss])
         best_epochs = (*best_epochs, progress.best_epoch)
         if progress.best_epoch:
             best = progress.best
@@ -159,7 +172,7 @@ def fit_tokens(
     if fitting.validation is None and n_classes == 1:
         best = _levelled(best, fitting)
     function = _finished(best, fitting, placed.shown)
-    first = function if best is plain else _finished(plain, fitting, placed.shown)
+    first = function if best is learned.function else _finished(learned.function, fitting, placed.shown)
     counts, weights = examples.occurrences.counts, np.zeros(len(examples.labels))
     weights[examples.training] = examples.weights[examples.training]
     known = counts[(weights > 0) & (counts > 0)]
@@ -169,7 +182,7 @@ def fit_tokens(
         least = enough(len(known))
         candidates = [smallest_supported(known, max(share * len(known), least)) for share in SMALL]
         sizes = counts[placed.training]
-        tokens = supported_size(plain, unit.loss, data, sizes, placed.sample, candidates, options.threads)
+        tokens = supported_size(learned.function, unit.loss, data, sizes, placed.sample, candidates, options.threads)
     with_tokens = data
     if len(known):
         with_tokens = replace(data, weights=np.where(counts[placed.training] > 0, data.weights, 0.0))
@@ -186,14 +199,14 @@ def fit_tokens(
         fitting.binning,
         function,
         first,
-        plain_loss,
+        learned.loss,
         progress,
         best_epochs,
-        first_losses,
+        learned.losses,
         validation_losses,
         nothing,
         len(data),
-        pace,
+        learned.pace,
         few,
         unit.own(progress.best_loss),
     )
@@ -239,17 +252,6 @@ def _fitting(
     return fitting, placed
 
 
-def _sloping(function: SetFunction, binning: Binning) -> SetFunction:
-    """Return a function whose calibrators of the value have a slope wherever they rise at all."""
-    keypoints, slots = binning.keypoints[0], binning.slots_of(binning.features[0].name)
-    assert keypoints is not None  # noqa: S101
-    calibration = function.calibration.copy()
-    values = calibration[:, slots]
-    straight = values[:, :1] + (values[:, -1:] - values[:, :1]) * straight_line(keypoints)
-    calibration[:, slots] = (1.0 - STRAIGHTENED) * values + STRAIGHTENED * straight
-    return replace(function, calibration=calibration)
-
-
 def _as_many_steps(schedule: Schedule, batch_size: int | str | None, n_shown: int, n_sets: int) -> Schedule:
     """Shorten a schedule that far fewer examples have shown, so that it has as many steps as with these.
 
@@ -269,17 +271,8 @@ def _validation_losses(fitting: Fitting, function: SetFunction) -> FloatArray | 
     """Return the loss of every validation example, weighted."""
     if (data := fitting.validation) is None:
         return None
-    outputs = _outputs(function, data.take(np.arange(len(data))) if data.chosen is not None else data, fitting)
+    outputs = outputs_of(function, data.take(np.arange(len(data))) if data.chosen is not None else data, fitting)
     return engine().losses(fitting.unit.loss, outputs, data.targets) * data.weights
-
-
-def _outputs(function: SetFunction, data: TrainingSets, fitting: Fitting) -> FloatArray:
-    """Return the outputs of labelled sets, ``(n, C)``."""
-    function, parts = function.astype(data.dtype), []
-    for piece in data.pieces():
-        outputs = engine().outputs(function, piece.placed, fitting.options.threads)
-        parts.append(outputs[slice(None) if piece.chosen is None else piece.chosen].astype(np.float64))
-    return np.concatenate(parts)
 
 
 def _finished(function: SetFunction, fitting: Fitting, crossed: CrossedPositions) -> SetFunction:
@@ -296,45 +289,10 @@ def _levelled(function: SetFunction, fitting: Fitting) -> SetFunction:
     """
     # All sets: of a rare class a sample might have none, and without any the best height is that of certainty.
     data = fitting.data
-    outputs = _outputs(function, data, fitting)
+    outputs = outputs_of(function, data, fitting)
 
     def loss(shift: float) -> float:
         return float(engine().losses(fitting.unit.loss, outputs + shift, data.targets) @ data.weights)
 
     found = minimize_scalar(loss, bounds=(-MOST_SHIFT, MOST_SHIFT), method="bounded", options={"xatol": 1e-4})
     return function.rescaled(float(found.x), 1.0) if found.fun < loss(0.0) else function
-
-
-def _begun(
-    function: SetFunction, fitting: Fitting, task: TokenTask, rng: np.random.Generator
-) -> tuple[SetFunction, float]:
-    """Return the beginning of least loss, its output as steep as its scores are worth, and the pace of its training.
-
-    Scores of sums are close to each other for sets of usual size, so that the output is steep: a step that changes
-    scores by so much changes the output by more than it would from scores that are means, and what the loss suffers
-    from the noise of steps goes with its square.
-    """
-    data, loss, threads = fitting.data, task.loss, fitting.options.threads
-    if isinstance(data.positions, CrossedBlocks):
-        chosen = np.arange(min(len(data), SCALE_SETS))  # sets stand in random order
-    else:
-        chosen = np.sort(rng.permutation(len(data))[:SCALE_SETS])
-    some = data.take(chosen)
-    best, pace, least, usual = function, 1.0, float("inf"), 0.0
-    for beginning in beginnings(function, fitting.binning, tuple(task.trusts), task.neutral):
-        spread = _spread(engine().outputs(beginning.astype(data.dtype), some.placed, threads))
-        usual = usual or spread
-        even = beginning.rescaled(0.0, 1.0 / spread)
-        slope, shift = engine().output_line(even, data, chosen, loss, threads)
-        begun = even.rescaled(shift, slope)
-        outputs = engine().outputs(begun.astype(data.dtype), some.placed, threads).astype(np.float64)
-        reached = float(engine().losses(loss, outputs, some.targets) @ some.weights)
-        if reached < least:
-            best, pace, least = begun, min(1.0, spread / usual) ** 2, reached
-    return best, pace
-
-
-def _spread(outputs: FloatArray) -> float:
-    """Return the spread of outputs, or 1 where they are all the same."""
-    spread = float(outputs.std())
-    return spread if spread > 1e-9 else 1.0

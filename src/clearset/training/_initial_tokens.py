@@ -53,9 +53,7 @@ def beginnings(
     numbers = np.maximum(keypoints, 1.0)
     if numbers[-1] <= numbers[0]:
         return
-    ends = binning.keypoints[0]
-    assert ends is not None  # noqa: S101
-    middle = float(np.clip((neutral - ends[0]) / (ends[-1] - ends[0]), 0.0, 1.0))
+    middle = place_of_neutral(binning, neutral)
     shape = (len(function.vertices), *([2] * len(names)))
     grid = np.indices(shape[1:])
     vertices = function.vertices.reshape(shape)
@@ -69,3 +67,10 @@ def beginnings(
         counted = (grid[0] - middle) * np.where(grid[place] == 1, 1.0, curve[0] / curve[-1])
         begun = np.clip(rest + np.multiply.outer(steep, counted), -1.0, 1.0)
         yield replace(function, calibration=calibration, vertices=begun.reshape(function.vertices.shape))
+
+
+def place_of_neutral(binning: Binning, neutral: float) -> float:
+    """Return where among the keypoints of the value, from 0 to 1, that of a token stands that makes no difference."""
+    ends = binning.keypoints[0]
+    assert ends is not None  # noqa: S101
+    return float(np.clip((neutral - ends[0]) / (ends[-1] - ends[0]), 0.0, 1.0))
