@@ -12,6 +12,7 @@ from clearset.training._choose_setting import (
 )
 from clearset.training._epochs import Progress, run_epochs
 from clearset.training._examples import LabelledExamples, Sources, read_groups
+from clearset.training._first_corrections import first_corrections
 from clearset.training._first_look import FirstLook
 from clearset.training._first_shapes import with_first_shapes
 from clearset.training._fit_semantic import Learning, filters_of, tokens_of
@@ -25,6 +26,7 @@ from clearset.training._lattices import choose_layout
 from clearset.training._looks import count_tokens
 from clearset.training._missing import fill_missing, fill_missing_crossed
 from clearset.training._nothing import expected_of_nothing
+from clearset.training._one_thread import on_one_thread
 from clearset.training._options import Options, choose_batch_size, choose_epochs
 from clearset.training._pair_strengths import pair_strengths
 from clearset.training._prepared import DOUBLE_PRECISION_VALUES, SET_BYTES, LabelledSets
@@ -74,6 +76,7 @@ __all__ = [
     "fill_missing",
     "fill_missing_crossed",
     "filters_of",
+    "first_corrections",
     "fit_set_function",
     "for_more_examples",
     "free_features",
@@ -82,6 +85,7 @@ __all__ = [
     "initial_set_function",
     "larger_tokens",
     "leanings",
+    "on_one_thread",
     "pair_strengths",
     "progress_bar",
     "read_groups",

@@ -26,8 +26,8 @@ UNCORRECTED = 0.02
 FEW_TOKENS, MOST_TOKENS = 400_000, 8_000_000
 # What is added to the information of each token's effect.
 RIDGE = 2.0
-# Steps of the search, at most; in which of them curvature is found again, by how many sets, and what is added to that of
-# the height; the shortest part of a step.
+# Steps of the search, at most; in which of them curvature is found again, by how many sets, and what is added to that
+# of the height; the shortest part of a step.
 STEPS, RENEWED, CURVATURE_SETS, LEAST_RIDGE, SHORTEST = 25, (0, 2, 5), 10_000, 1e-3, 1e-3
 # The share of the loss that is worth another step: for the power, and for the corrections.
 ROUGHLY, CLOSELY = 1e-3, 1e-5

@@ -20,6 +20,7 @@ from clearset.training._lattice_sizes import USUAL_SIZE, asked_sizes, choose_siz
 from clearset.training._lattices import choose_layout, is_full, most_vertices
 from clearset.training._missing import fill_missing
 from clearset.training._nothing import expected_of_nothing
+from clearset.training._one_thread import on_one_thread
 from clearset.training._options import Options
 from clearset.training._pair_strengths import pair_strengths
 from clearset.training._prepared import LabelledSets, prepare
@@ -71,6 +72,7 @@ class FittedSets(NamedTuple):
     nothing: FloatArray | None = None  # the expected label of an empty set; None: what the function says of it
 
 
+@on_one_thread
 def fit_set_function(
     task: SetTask,
     data: LabelledSets,

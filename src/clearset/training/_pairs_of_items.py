@@ -5,6 +5,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from clearset.training._examples import LabelledExamples
+from clearset.training._one_thread import on_one_thread
 from clearset.training._try_setting import Trial
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,6 +18,7 @@ BEYOND_CHANCE = 3.0
 RIDGE = 2.0
 
 
+@on_one_thread
 def gain_of_pairs(trial: Trial, examples: LabelledExamples, loss: str, n_training: int, threads: int) -> float:
     """Return by what share of the loss pairs of items would lower it, were they trained on so many examples.
 

@@ -35,6 +35,7 @@ from clearset.training._alone import with_share_of_one
 from clearset.training._epochs import Report
 from clearset.training._examples import LabelledExamples, Sources
 from clearset.training._fit_tokens import FittedTokens, TokenTask, fit_tokens
+from clearset.training._one_thread import on_one_thread
 from clearset.training._options import Options
 from clearset.training._placed_tokens import TokenExamples
 from clearset.training._shrinkage import SHRINKAGES, choose_shrinkage
@@ -142,6 +143,7 @@ class Trial:
         return replace(link, nothing=nothing).with_nothing(outputs, found.counts == 0)
 
 
+@on_one_thread
 def try_setting(
     setting: Setting,
     plan: Plan,
