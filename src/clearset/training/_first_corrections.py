@@ -144,6 +144,17 @@ def _curvature(
     return np.asarray(factors), bool(lower)
 
 
+def are_many(n_examples: int, n_corrections: int) -> bool:
+    """Return whether there are many examples for each correction.
+
+    Examples
+    --------
+    >>> are_many(100_000, 1000), are_many(100_000, 1001), are_many(100_000, 0)
+    (True, False, False)
+    """
+    return 0 < n_corrections <= min(n_examples // MANY, MOST_CORRECTIONS)
+
+
 def first_corrections(
     initial: SetFunction,
     binning: Binning,
@@ -182,8 +193,7 @@ def first_corrections(
         The function; None where there are few examples for a correction, or tokens without one.
     """
     one_output = isinstance(data.positions, CrossedPositions | CrossedBlocks) and data.positions.n_classes == 1
-    few_corrections = 0 < n_corrections <= min(len(data) // MANY, MOST_CORRECTIONS)
-    if loss.name not in LINEAR or not one_output or not few_corrections:
+    if loss.name not in LINEAR or not one_output or not are_many(len(data), n_corrections):
         return None
     begun = dict(zip(POWERS, beginnings(_even(initial), binning, trusts, neutral), strict=False))
     linear = _Linear.of(data, loss, n_corrections)

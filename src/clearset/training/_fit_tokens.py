@@ -12,6 +12,7 @@ from clearset.functions import Layout, Loss, Penalty, SetFunction, enough
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
 from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
+from clearset.training._first_corrections import are_many
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
@@ -113,9 +114,10 @@ def fit_tokens(
         tolerance=TOLERANCE,
     )
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
-    # Which way the examples of earlier training went, these go, if they can.
-    linear = None if stops and stops[0] else begun_linear(fitting, task.neutral, n_corrections)
-    if linear is None and stops and not stops[0]:
+    # Which way the examples of earlier training went, these go, unless only one of the two could be gone by either.
+    told = shown is not None and bool(stops[0]) and are_many(shown.n_training, shown.n_corrections)
+    linear = None if told else begun_linear(fitting, task.neutral, n_corrections)
+    if stops and (linear is None) != bool(stops[0]):
         stops, shown = (), None
     if start is not None:
         learned = Learned(unit.entered(start.plain), start.plain_loss, start.progress, start.first_losses, start.pace)
