@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 import clearset as cs
 from clearset.engines import TrainingSets, engine
 from clearset.functions import Layout, Loss
-from clearset.sets import Binning, CrossedPositions, Feature
+from clearset.sets import Binning, CrossedPositions, Feature, Trust
 from clearset.training import first_corrections, initial_crossed_set_function
 
 N_TOKENS, N_SETS = 12, 3000
@@ -18,6 +18,8 @@ POWERS = (0.0, 0.5, 1.0)
 
 class Example:
     """Sets of 1 to 6 of 12 tokens whose effects count times a power of their number."""
+
+    trusts = ()
 
     def __init__(self, power, *, numbers=False, width=1, n_sets=N_SETS, classes=1):
         rng = np.random.default_rng(3)
@@ -56,7 +58,7 @@ class Example:
         )
 
     def begun(self, n_corrections=N_TOKENS):
-        return first_corrections(self.initial, self.binning, (), NEUTRAL, self.data, self.loss, n_corrections)
+        return first_corrections(self.initial, self.binning, self.trusts, NEUTRAL, self.data, self.loss, n_corrections)
 
     def columns(self):
         counts = np.zeros((len(self.targets), N_TOKENS))
@@ -98,6 +100,20 @@ def test_there_is_none_of_few_examples_other_losses_or_several_classes():
     assert Example(1.0).begun(0) is None
 
 
+@pytest.mark.parametrize("feature", [Feature("rating"), Feature("count", monotonic="increasing")])
+def test_there_is_none_where_features_are_declared(feature):
+    example = Example(1.0)
+    value, _, number = example.binning.features
+    example.binning = Binning((value, feature, number), example.binning.keypoints, (None, None, None))
+    assert example.begun() is None
+
+
+def test_there_is_none_with_trust():
+    example = Example(1.0)
+    example.trusts = (Trust("log_odds", by="count"),)
+    assert example.begun() is None
+
+
 @pytest.mark.parametrize(("share", "found"), [(0.01, True), (0.05, False)])
 def test_hardly_any_token_may_be_without_a_correction(share, found):
     example = Example(1.0)
@@ -112,6 +128,32 @@ def test_a_label_that_nothing_explains_has_its_share():
     outputs = engine().outputs(example.begun(), example.data.placed)[:, 0]
     share = np.average(1.0 / (1.0 + np.exp(-outputs)), weights=example.weights)
     assert share == pytest.approx(np.average(example.data.targets, weights=example.weights), abs=1e-3)
+
+
+def test_an_unknown_token_makes_no_difference():
+    example = Example(1.0)
+    function, placed = example.begun(), example.data.placed
+    ones = np.flatnonzero(np.diff(placed.offsets) == 1)
+    alone = placed.take(ones)
+    alone.rows[:] = alone.corrected[:] = -1
+    outputs = engine().outputs(function, alone)[:, 0]
+    height = Ridge() if example.loss.name == "squared_error" else LogisticRegression(C=0.5, tol=1e-8, max_iter=1000)
+    height.fit(example.columns(), example.targets, example.weights)
+    np.testing.assert_allclose(outputs, height.intercept_[0], atol=0.03)
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_numbers_that_add_up_are_fitted_as_well_as_by_a_linear_model(early_stopping):
+    rng = np.random.default_rng(5)
+    has = rng.random((12_000, 10)) < 0.3
+    labels = has @ rng.normal(size=10) + 0.5 * rng.normal(size=len(has))
+    X = [[f"item {item}" for item in np.flatnonzero(row)] for row in has]
+    model = cs.SemanticRegressor(tokens=cs.Items(), refine=1, early_stopping=early_stopping, random_state=0, n_jobs=1)
+    model.fit(X[:6000], labels[:6000])
+    ours, theirs = model.predict(X[6000:]), Ridge().fit(has[:6000], labels[:6000]).predict(has[6000:])
+    some = has[6000:].any(axis=1)  # without items little is known
+    errors = [np.mean((found - labels[6000:])[some] ** 2) for found in (ours, theirs)]
+    assert errors[0] < 1.02 * errors[1]
 
 
 @pytest.mark.parametrize("refine", [2, None])

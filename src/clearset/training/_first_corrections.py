@@ -20,6 +20,8 @@ LINEAR = ("log_loss", "squared_error")
 # So many examples for each correction are many: a linear model of the tokens is found almost without chance. Its
 # curvature is a matrix of all corrections.
 MANY, MOST_CORRECTIONS = 100, 2000
+# What is known of tokens besides: what people add to it may say more than the tokens themselves.
+USUAL = {"count", "entropy", "size", "items", "tokens", "kind"}
 # So large a share of the tokens may have no correction, as those that are frequent enough in some folds only.
 UNCORRECTED = 0.02
 # Tokens that are looked at, at most: for the power of their number, and then for the corrections.
@@ -190,10 +192,12 @@ def first_corrections(
     Returns
     -------
     SetFunction or None
-        The function; None where there are few examples for a correction, or tokens without one.
+        The function; None where there are few examples for a correction, tokens without one, or features that are
+        declared or not the usual ones.
     """
     one_output = isinstance(data.positions, CrossedPositions | CrossedBlocks) and data.positions.n_classes == 1
-    if loss.name not in LINEAR or not one_output or not are_many(len(data), n_corrections):
+    plain = not trusts and all(feature.name in USUAL and not feature.direction for feature in binning.features[1:])
+    if loss.name not in LINEAR or not one_output or not plain or not are_many(len(data), n_corrections):
         return None
     begun = dict(zip(POWERS, beginnings(_even(initial), binning, trusts, neutral), strict=False))
     linear = _Linear.of(data, loss, n_corrections)
@@ -225,10 +229,8 @@ def _written(
         assert numbers is not None  # noqa: S101
         effects = effects * max(float(numbers[-1]), 1.0) ** power
     effects = effects / steep
-    # The slope of the output with which values would need the least corrections, or all have room.
-    values = linear.values - middle
-    of_tokens = np.asarray(linear.counts.sum(axis=0)).ravel()
-    slope = float((of_tokens * effects) @ values) / max(float(of_tokens @ values**2), np.finfo(float).tiny)
+    # The flattest output, for which corrected values fill the keypoints: what differs between folds says least then.
+    slope = 0.0
     for way, room in ((1.0, 1.0 - middle - ROOM), (-1.0, middle - ROOM)):
         furthest = float((way * effects).max())
         if furthest > 0.0:
@@ -237,7 +239,11 @@ def _written(
             slope = max(slope, furthest / room)
     if slope <= 0.0:
         return None
+    values = linear.values - middle
     corrections = (effects / slope - values) * linear.distance
     if not power:
         height += slope * steep * (0.5 - middle)
-    return replace(function.rescaled(height, slope), corrections=corrections[:, None])
+    calibration = function.calibration.copy()
+    calibration[:, binning.slots_of(names[0]).stop] = middle  # a missing value makes no difference
+    written = replace(function, calibration=calibration, corrections=corrections[:, None])
+    return written.rescaled(height, slope)

@@ -12,7 +12,6 @@ from clearset.functions import Layout, Loss, Penalty, SetFunction, enough
 from clearset.sets import Binning, CrossedPositions, Feature, Trust
 from clearset.tokens import PER_SET, TokenPlacer, fit_token_binning
 from clearset.training._epochs import Progress, Report, is_behind
-from clearset.training._first_corrections import are_many
 from clearset.training._fitting import Fitting, Unit, count_sets
 from clearset.training._initial import initial_crossed_set_function
 from clearset.training._missing import fill_missing_crossed
@@ -39,8 +38,9 @@ TOO_MANY = 0.5
 REFINE_EPOCHS = 15
 # More examples have more corrections if these are more by this factor.
 MORE_CORRECTIONS = 1.1
-# Those of a linear model are learned so much more slowly, for so many epochs.
-AFTER_LINEAR, LINEAR_EPOCHS = 0.01, 5
+# Those of a linear model are learned so much more slowly, for so many epochs; and so are those beside a set function
+# that is better than a linear model, which have little to say.
+AFTER_LINEAR, LINEAR_EPOCHS, BESIDE_LINEAR = 0.01, 5, 0.1
 # What a validation loss must fall by, as a share of itself, for training to go on.
 TOLERANCE = 5e-4
 # Corrections are not tried where the set function is worse than its rival by more than this share of the rival's loss.
@@ -83,6 +83,7 @@ class FittedTokens:
     pace: float  # the share of the learning rate that steps of the set function have
     few: float  # the share of what it keeps of that beside corrections, which is less the more there are
     loss: float  # the best, on validation data where there are some, in the labels' own unit
+    beside_linear: bool  # whether there was a linear model to begin with
 
     @property
     def n_corrections(self) -> int:
@@ -115,10 +116,11 @@ def fit_tokens(
     )
     n_corrections = int(examples.corrected.max(initial=-1)) + 1
     # Which way the examples of earlier training went, these go, unless only one of the two could be gone by either.
-    told = shown is not None and bool(stops[0]) and are_many(shown.n_training, shown.n_corrections)
+    told = shown is not None and bool(stops[0]) and shown.beside_linear
     linear = None if told else begun_linear(fitting, task.neutral, n_corrections)
     if stops and (linear is None) != bool(stops[0]):
         stops, shown = (), None
+    beside_linear = told or linear is not None
     if start is not None:
         learned = Learned(unit.entered(start.plain), start.plain_loss, start.progress, start.first_losses, start.pace)
         if linear is not None and (stops or linear.loss < learned.loss):
@@ -154,11 +156,12 @@ def fit_tokens(
             if shown is not None and len(stops) == 2:
                 few = shown.few
             haste = GENTLE ** (1.0 - float(np.exp(-HASTE * n_corrections / len(data))))
+            rate = BESIDE_LINEAR if beside_linear else haste
             refined = replace(sloping(best, fitting.binning), corrections=np.zeros((n_corrections, n_classes)))
             schedule = replace(
                 schedule,
                 learning_rate=haste * learned.pace * few * options.learning_rate,
-                refinement=Refinement(haste * REFINE_RATE, task.pull),
+                refinement=Refinement(rate * REFINE_RATE, task.pull),
                 epochs=max(min(schedule.epochs, REFINE_EPOCHS), schedule.epochs // 4),
             )
         schedule = replace(schedule, stop_after=stops[1] if len(stops) == 2 else None)
@@ -211,6 +214,7 @@ def fit_tokens(
         learned.pace,
         few,
         unit.own(progress.best_loss),
+        beside_linear,
     )
 
 
