@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 LINEAR = ("log_loss", "squared_error")
 # So many examples for each correction are many: a linear model of the tokens is found almost without chance. Its
 # curvature is a matrix of all corrections.
-MANY, MOST_CORRECTIONS = 100, 2000
+MANY, MOST_EFFECTS = 100, 2000
 # What is known of tokens besides: what people add to it may say more than the tokens themselves.
 USUAL = {"count", "entropy", "size", "items", "tokens", "kind"}
 # So large a share of the tokens may have no correction, as those that are frequent enough in some folds only.
@@ -69,7 +69,8 @@ class _Linear:
             for sums, amounts in zip(seen, (None, placed.values[placed.rows[known], 0]), strict=True):
                 sums += np.bincount(corrected, amounts, n_corrections)
             n_uncorrected += int(np.count_nonzero((placed.rows >= 0) & ~known))
-            distance, n_sets, n_tokens = (float(placed.keypoints[-1]), n_sets + len(placed), n_tokens + placed.n_tokens)
+            distance = float(placed.keypoints[-1])
+            n_sets, n_tokens = n_sets + len(placed), n_tokens + placed.n_tokens
             if n_tokens >= MOST_TOKENS:
                 break
         if n_uncorrected > UNCORRECTED * n_tokens:
@@ -154,7 +155,7 @@ def are_many(n_examples: int, n_corrections: int) -> bool:
     >>> are_many(100_000, 1000), are_many(100_000, 1001), are_many(100_000, 0)
     (True, False, False)
     """
-    return 0 < n_corrections <= min(n_examples // MANY, MOST_CORRECTIONS)
+    return 0 < n_corrections <= min(n_examples // MANY, MOST_EFFECTS)
 
 
 def first_corrections(
