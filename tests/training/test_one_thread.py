@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import clearset as cs
-from clearset.training import on_one_thread
+from clearset.training import _fitting, on_one_thread
 
 
 def threads() -> set[int]:
@@ -37,6 +37,25 @@ def test_the_last_one_that_ends_restores_it(usual):
 
     outer()
     assert seen == [{1}, {1}]
+    assert threads() == usual
+
+
+@pytest.mark.parametrize("strings", [False, True])
+def test_fits_have_one_thread(strings, monkeypatch, usual):
+    seen, train = [], _fitting.Fitting.train
+
+    def watched(self, *arguments, **options):
+        seen.append(threads())
+        return train(self, *arguments, **options)
+
+    monkeypatch.setattr(_fitting.Fitting, "train", watched)
+    labels = np.arange(60) % 3
+    if strings:
+        cs.SemanticRegressor(tokens=cs.Items(), random_state=0, n_jobs=1).fit([[f"item {n}"] for n in labels], labels)
+    else:
+        cs.SetRegressor(random_state=0, n_jobs=1).fit(labels[:, None].astype(float), labels)
+    assert seen
+    assert all(each == {1} for each in seen)
     assert threads() == usual
 
 

@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 
 # Products of tokens' values that are looked at, at most.
 MOST_PRODUCTS = 30_000_000
-# Pairs that are looked at together: threads that multiply a few columns mostly wait for each other.
+# Pairs that are looked at together: their products stand in memory at once.
 AT_ONCE = 50
 
 
